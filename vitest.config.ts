@@ -1,30 +1,29 @@
 /**
- * Which tests run where. One project per engine, so that the same files run on each and `--project sqlite` picks one;
- * `test/projects.ts` says which command runs a project, and what it needs. A file under test/db or test/faults whose name
- * begins with an engine's name runs on that engine alone.
+ * Which tests run where. One project per engine, so that the same files run on each and `--project sqlite` picks one.
+ * `test/running/projects.ts` lists each project's command and needs. A file in test/db or test/faults whose name begins
+ * with an engine's name runs only on that engine.
  */
 import { join } from "node:path";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import type { EngineName } from "./test/servers/session.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
+/** Tests that need servers, programs or processes. Subfolders of these folders have tests that do not. */
 const elsewhere = [
-  "test/{browser,contract,db,faults,jobs,office,package,parity,pooler,processes,runtime,stores,tls}/**",
+  "test/{browser,contract,db,faults,jobs,office,package,parity,pooler,processes,proxy,runtime,stores,tls}/*.test.ts",
+  "**/node_modules/**",
 ];
 
-/** One file after the other: they watch the time, or share what they work on. */
-const alone = { fileParallelism: false };
-
 /**
- * Files share processes and what these have loaded: a third less work. So each closes what it opens. With more room for young objects, a
- * process collects garbage less often: a sixth less work.
+ * Files share processes and loaded modules (a third less work), so each file closes what it opens. More room for young
+ * objects means fewer garbage collections (a sixth less work).
  */
 const shared = { isolate: false, execArgv: ["--max-semi-space-size=64"] };
 
-/** They hold answers against the clock, which a busy machine may miss: each has a second try. */
+/** These tests have time limits that a busy machine can miss, so each gets a second try. */
 const timed = { retry: 1 };
 
-/** Every case on this engine, and what belongs to it alone. */
+/** Every case on this engine, and its own tests. */
 function engineProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
@@ -32,25 +31,34 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
       name: engine,
       provide: { engine },
       setupFiles: "test/runtime/expect-runtime.ts",
-      include: ["test/{contract,db}/**/*.test.ts"],
-      exclude: [...filesOfOthers("db", engine), ...(engine === "mysql" ? [extraction] : [])],
+      include: ["test/{contract,db}/*.test.ts"],
+      exclude: [...filesOfOthers("db", engine), ...(engine === "sqlite" ? [] : [extraction, fuzz])],
       ...shared,
     },
   };
 }
 
-/** What answers tell of rows that are hidden follows from the statements' conditions: two engines show it at each run, the third in the deep one. */
+/**
+ * What answers reveal of hidden rows depends on the conditions of statements, not on the engine. One engine tests it in
+ * each run, the others in the deep tests.
+ */
 const extraction = "test/contract/extraction*.test.ts";
-const extractionProject: TestProjectInlineConfiguration = {
-  extends: true,
-  test: {
-    name: "extraction-mysql",
-    provide: { engine: "mysql" },
-    setupFiles: "test/runtime/expect-runtime.ts",
-    include: [extraction],
-    ...shared,
-  },
-};
+
+/** The deep tests send many more of these requests, on each engine. */
+const fuzz = "test/contract/openapi-fuzz.test.ts";
+
+function extractionProject(engine: EngineName): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name: `extraction-${engine}`,
+      provide: { engine },
+      setupFiles: "test/runtime/expect-runtime.ts",
+      include: [extraction],
+      ...shared,
+    },
+  };
+}
 
 /** Long tests of exports and imports once more: in a worker over Redis, and with their files in a bucket. */
 function placesProject(engine: EngineName, tests: string): TestProjectInlineConfiguration {
@@ -67,14 +75,14 @@ function placesProject(engine: EngineName, tests: string): TestProjectInlineConf
   };
 }
 
-/** Many requests that are made from the service's own OpenAPI document; `FUZZ_REQUESTS=20000` for a long run. */
+/** Many requests generated from the service's OpenAPI document; `FUZZ_REQUESTS=20000` for a long run. */
 function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
       name: `fuzz-${engine}`,
       provide: { engine, fuzzRequests: Number(process.env["FUZZ_REQUESTS"] ?? 2_000) },
-      include: ["test/contract/openapi-fuzz.test.ts"],
+      include: [fuzz],
     },
   };
 }
@@ -99,13 +107,14 @@ function filesOfOthers(folder: string, engine: EngineName): string[] {
   return [`test/${folder}/{${others}}*`, `test/${folder}/{${others}}*/**`];
 }
 
-/** The core of the contract in workerd, over its HTTP server: no components, no files. Each request opens its connections, so it takes its time. */
-const core =
-  "adjust,aggregate,change-status,composite-create,composite-read,composite-update,create,datatables-settings,delete,first,lookup,rate-limits,read,read-where,update,wrong-credentials";
+/** The contract of the core in workerd, over HTTP: no components, no files. Slow: each request opens connections. */
+const core = "adjust,change-status,composite-create,composite-read,create,delete,read,update";
+/** These use the runtime in the same way on both engines: they read records, or need no database at all. */
+const coreOnce =
+  "aggregate,composite-update,datatables-settings,first,lookup,rate-limits,read-where,wrong-credentials";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
-  // The longest file of all on one of the two servers: what it asks of the runtime is the same.
-  const left = engine === "mysql" ? ["test/contract/composite-update.test.ts"] : [];
+  const files = engine === "postgres" ? `${core},${coreOnce}` : core;
   return {
     extends: true,
     test: {
@@ -115,15 +124,15 @@ function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
         serviceOpener: join(import.meta.dirname, "test/runtime/workerd-opener.ts"),
       },
       globalSetup: "test/runtime/workerd-install.ts",
-      include: [`test/contract/{${core}}.test.ts`],
-      exclude: left,
+      include: [`test/contract/{${files}}.test.ts`],
       testTimeout: 60_000,
+      ...shared,
       ...timed,
     },
   };
 }
 
-/** One grid and one drop-down, the own pages of the service, and what of the pages needs no browser. */
+/** One grid and one drop-down, the service's own pages, and tests of pages that need no browser. */
 const quickBrowserTests = ["test/browser/{docs,smoke}.test.ts"];
 
 function browserProject(
@@ -137,7 +146,8 @@ function browserProject(
       ...files,
       globalSetup: "test/browser/install.ts",
       testTimeout: 30_000,
-      expect: { poll: { timeout: 5000 } },
+      // The first page of a cold browser can take more than five seconds beside other tests.
+      expect: { poll: { timeout: 14_000 } },
       ...timed,
     },
   };
@@ -145,7 +155,7 @@ function browserProject(
 
 export default defineConfig({
   test: {
-    // Titles are read whole: docs/actions name tests by them.
+    // No truncated titles: docs/actions refer to tests by title.
     taskTitleValueFormatTruncate: 0,
     // A busy machine takes several times what a test needs.
     testTimeout: 30_000,
@@ -158,14 +168,21 @@ export default defineConfig({
       ...engines.map(engineProject),
       placesProject("sqlite", "export,import"),
       placesProject("postgres", "export,import,import-handlers,import-large"),
-      extractionProject,
+      extractionProject("postgres"),
+      extractionProject("mysql"),
       // What is the same on PostgreSQL is left out.
       placesProject("mysql", "import-handlers,import-large"),
       ...engines.map(faultsProject),
       ...engines.map(fuzzProject),
       {
         extends: true,
-        test: { name: "faults-redis", include: [redisFaults], ...alone, ...timed },
+        // After all others, alone: milliseconds decide whether a read comes before a write.
+        test: {
+          name: "faults-redis",
+          include: [redisFaults],
+          fileParallelism: false,
+          ...timed,
+        },
       },
       { extends: true, test: { name: "parity", include: ["test/parity/*.test.ts"] } },
       {
@@ -184,6 +201,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "pooler", include: ["test/pooler/*.test.ts"], ...timed } },
+      { extends: true, test: { name: "proxy", include: ["test/proxy/*.test.ts"], ...timed } },
       {
         extends: true,
         test: {
@@ -203,7 +221,6 @@ export default defineConfig({
           name: "office",
           include: ["test/office/*.test.ts"],
           testTimeout: 120_000,
-          ...alone,
         },
       },
       {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:access [-- sqlite postgres mysql]`: what credentials and access rules cost. The same service without `auth` against one with
- * it, on a single record: with an API key, with a token (HS256), and with a scope on the rows.
+ * `npm run bench:access [-- sqlite postgres mysql]`: what credentials and access rules cost. Compares the service
+ * without `auth` to the same service with it, on a single record: an API key, a token (HS256), and a scope on the rows.
  */
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";

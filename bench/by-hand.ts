@@ -1,6 +1,6 @@
 /**
- * What a good developer would write by hand for one table: Hono, the driver itself, no layers. The other side of every ratio that
- * `run.ts` prints; it gives the same answers as Rowgate does for the bench's configuration.
+ * A hand-written service for one table, as a good developer would write it: Hono and the driver, no layers. `run.ts`
+ * compares Rowgate to it; both give the same answers for the bench's configuration.
  */
 import { randomUUID } from "node:crypto";
 import { serve } from "@hono/node-server";
@@ -18,11 +18,11 @@ interface Item {
   stock: number;
 }
 
-/** The requests, written for one driver. */
+/** The requests, implemented for one driver. */
 interface Handlers {
   first(id: string): Promise<Row | undefined>;
   list(limit: number, order: "asc" | "desc"): Promise<Row[]>;
-  /** Those whose name begins with this, in any case. */
+  /** Rows whose name begins with this, in upper or lower case. */
   labels(start: string, limit: number): Promise<Row[]>;
   page(perPage: number, offset: number): Promise<{ rows: Row[]; total: number }>;
   create(item: Item, now: string): Promise<Row>;
@@ -111,7 +111,7 @@ function onMysql(url: string): Handlers {
       updated_at: iso(row["updated_at"] as string | null),
     };
   const sqlTime = (now: string) => now.replace("T", " ").replace("Z", "");
-  /** Changes one row and reads it back: together, so that no other change slips in between. */
+  /** Changes one row and reads it back in one transaction, so that no other change comes between. */
   const changed = async (text: string, params: (string | number)[], id: string) => {
     const connection = await pool.getConnection();
     try {

@@ -1,6 +1,6 @@
 /**
- * Two servers side by side under the same load, taking turns, so that a noisy machine is noisy for both; what counts is the ratio of
- * each pair of turns. Starts the servers as processes of their own, over new databases. Called by `run.ts` and `lists.ts`.
+ * Compares two servers under the same load, in turns, so that noise of the machine affects both. The result is the
+ * ratio of each pair of turns. Starts each server as a process over a new database.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -17,30 +17,32 @@ export type EngineName = "sqlite" | "postgres" | "mysql";
 
 const turnMs = Number(process.env["BENCH_TURN_MS"] ?? 1500);
 const pairs = Number(process.env["BENCH_PAIRS"] ?? 7);
-/** Before the first turn of a contest: the compilers of the runtimes are busy for some seconds, and more so the more there is to compile. */
+/** Before the first turn of a contest: the runtimes' compilers are busy for some seconds, longer for more code. */
 const warmUpMs = Number(process.env["BENCH_WARM_UP_MS"] ?? 4000);
 
 export interface Bench {
   readonly engines: readonly EngineName[];
-  /** Holds the databases of SQLite, and is removed in the end. */
+  /** Contains the SQLite databases, and is removed at the end. */
   readonly folder: string;
   /** Of the server that `needs` asked for. */
   readonly redisUrl: string | null;
-  /** A new, empty database, which is dropped in the end: its URL, or for SQLite the path of its file. */
+  /** A new, empty database, dropped at the end: its URL, or for SQLite the path of its file. */
   database(engine: EngineName): Promise<string>;
   serve(engine: EngineName, options: RowgateOptions): Promise<Contender>;
   /** `rowgate worker`; its origin is empty. */
   work(engine: EngineName, options: RowgateOptions): Promise<Contender>;
-  /** To be done when everything has been stopped, however the bench ends. */
+  /** Runs after everything has been stopped, however the bench ends. */
   atEnd(last: () => Promise<void>): void;
-  /** A handler of our own: a program that gets the engine and the database. */
+  /** Starts a hand-written server: a program that gets the engine and the database. */
   serveByHand(program: string, engine: EngineName, database: string): Promise<Contender>;
 }
 
-/** Rowgate over one database; `project` is what project.json says beside its URL. */
+/** Rowgate over one database; `project`: further members of project.json. */
 export interface RowgateOptions {
   readonly database: string;
   readonly endpoint: object;
+  /** Further endpoints, by name. */
+  readonly others?: Readonly<Record<string, object>>;
   readonly project?: object;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -82,17 +84,18 @@ export async function bench(
   const rowgate = async (command: string, engine: EngineName, options: RowgateOptions) => {
     const root = join(folder, randomUUID());
     await mkdir(join(root, "bench"), { recursive: true });
-    const { database, endpoint, project, env } = options;
+    const { database, endpoint, others = {}, project, env } = options;
     const url = engine === "sqlite" ? `sqlite:${database}` : database;
     const settings = { database: { url, pool: 10 }, ...project };
     await writeFile(join(root, "bench", "project.json"), JSON.stringify(settings));
-    await writeFile(join(root, "bench", "items.json"), JSON.stringify(endpoint));
+    for (const [name, file] of Object.entries({ items: endpoint, ...others }))
+      await writeFile(join(root, "bench", `${name}.json`), JSON.stringify(file));
     const program = join(import.meta.dirname, "../app/start/cli.ts");
     return started([program, command], { CONFIG_DIR: root, PORT: "0", LOG_LEVEL: "warn", ...env });
   };
   const cleanUpOnce = async (): Promise<void> => {
     for (const { stop } of running) stop();
-    // The servers that were given stay as they were found.
+    // Servers that the environment provides are left as they were.
     for (const drop of dropping) await drop();
     await servers.stop();
     await rm(folder, { recursive: true, force: true });
@@ -111,10 +114,10 @@ export async function bench(
         if (engine === "sqlite") return join(folder, `${name}.db`);
         const server = servers.urls[engine]!;
         const session = await openSession(engine, server);
-        // Some servers still make latin1 otherwise.
+        // The default of some servers is still latin1.
         const letters = engine === "mysql" ? " CHARACTER SET utf8mb4" : "";
         await session.run(`CREATE DATABASE ${name}${letters}`);
-        // A process that was killed a moment ago may still count as connected.
+        // A process that was just killed can still count as connected.
         const force = engine === "postgres" ? " WITH (FORCE)" : "";
         dropping.push(async () => {
           await session.run(`DROP DATABASE ${name}${force}`);
@@ -144,8 +147,10 @@ export interface Side {
   readonly pid?: number;
 }
 
-/** `withCpu`: the contests have a last column, how much processor time a request of the right side takes for one of the left. Ratios stand
- * with the 95 % confidence interval of their mean. */
+/**
+ * Prints the head of the table. `withCpu`: a last column compares processor time per request, right to left. Ratios
+ * have the 95 % confidence interval of their mean.
+ */
 export function printHead(left: string, right: string, { withCpu = false } = {}): void {
   const columns = [
     "engine",
@@ -159,8 +164,10 @@ export function printHead(left: string, right: string, { withCpu = false } = {})
   console.log(`\n| ${columns.join(" | ")} |\n| ${lines.join(" | ")} |`);
 }
 
-/** Prints a line: both medians, and the mean ratio of right to left with its confidence interval; the same of the processor time where both
- * sides have a `pid`. */
+/**
+ * Prints a line: both medians, and the mean ratio of right to left with its confidence interval. If both sides have a
+ * `pid`, the ratio of processor time too.
+ */
 export async function contest(title: string, left: Side, right: Side): Promise<void> {
   await measure(left.origin, left.load, warmUpMs);
   await measure(right.origin, right.load, warmUpMs);
@@ -181,7 +188,7 @@ export async function contest(title: string, left: Side, right: Side): Promise<v
 
 interface Taken {
   readonly perSecond: number;
-  /** Of the server, for each answer. */
+  /** Processor time of the server per answer. */
   readonly cpuMs: number;
 }
 
@@ -193,7 +200,7 @@ async function takeTurn({ origin, load, pid }: Side): Promise<Taken> {
   return { perSecond, cpuMs: (cpuMsOf(pid) - before) / answers };
 }
 
-/** Milliseconds of processor time that a process has used; NaN where that cannot be told. */
+/** Processor time of a process in milliseconds; NaN if it is unknown. */
 function cpuMsOf(pid: number | undefined): number {
   const path = `/proc/${pid}/stat`;
   if (pid === undefined || !existsSync(path)) return NaN;
@@ -202,10 +209,10 @@ function cpuMsOf(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Student's t for 95 %, by the number of pairs, from two on; with more, that of the normal distribution is near enough. */
+/** Student's t for 95 %, by the number of pairs from 2 on. Above that, the normal distribution is close enough. */
 const studentT = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2];
 
-/** The geometric mean, and what it lies between with 95 % confidence: of ratios, half and twice are equally far from one. */
+/** The geometric mean of ratios, for which 1/2 and 2 are equally far from 1, with its 95 % confidence interval. */
 function ratioOf(ratios: readonly number[]): string {
   const logs = ratios.map(Math.log);
   const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;

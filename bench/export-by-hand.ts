@@ -1,6 +1,6 @@
 /**
- * The export that somebody would write by hand: rows from a cursor of postgres.js into the stream of exceljs. A process of its own, started by
- * `jobs.ts`. Arguments: the URL of the database, the file.
+ * A hand-written export: rows from a cursor of postgres.js into the stream of exceljs. Runs as its own process.
+ * Arguments: the URL of the database, the file.
  */
 import ExcelJS from "exceljs";
 import postgres from "postgres";

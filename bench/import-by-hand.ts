@@ -1,7 +1,7 @@
 /**
- * The loader that somebody would write by hand: INSERTs of 500 rows in one transaction, with the same driver. A process of its own, started
- * by `jobs.ts`. Arguments: the engine, its URL or path, the workbook, and `file` to count the reading of the workbook, or `values` to
- * begin when its rows are in memory.
+ * A hand-written import: INSERTs of 500 rows in one transaction, with the same driver. Runs as its own process.
+ * Arguments: the engine, its URL or path, the workbook, and `file` to include reading the workbook in the time, or
+ * `values` to start when its rows are in memory.
  */
 import Database from "better-sqlite3";
 import mysql from "mysql2/promise";
@@ -55,7 +55,7 @@ const loaders: Readonly<Record<EngineName, (batches: Batches) => Promise<number>
     let count = 0;
     database.exec("begin immediate");
     for await (const batch of batches) {
-      // One statement that stays prepared is what this driver is fastest with.
+      // This driver is fastest with one statement that stays prepared.
       for (const row of batch) insert.run(row);
       count += batch.length;
     }

@@ -1,7 +1,7 @@
 /**
- * What an export does to the requests that are answered beside it: the slowest hundredth of them with and without one, in turn, where a
- * worker exports and where the service does. Eight clients ask, each with a pause between its requests, as people do: what a service can take
- * at most says little about the time of an answer. Called by `jobs.ts`.
+ * How an export slows the requests beside it: their 99th percentile with and without an export, in turns, once with the
+ * export in a worker and once in the service. Eight clients pause between requests, as people do, because the maximum
+ * throughput of a service shows little about response times.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bench, EngineName } from "./contest.ts";
@@ -20,7 +20,7 @@ export async function compareApi(bench: Bench, rows: number): Promise<void> {
   console.log(
     `\n| beside an export of ${rows} rows | p50 without | p50 beside | p99 without | p99 beside | p99, times (min – max) |\n|---|--:|--:|--:|--:|--:|`,
   );
-  // One server is enough to tell; SQLite is read by the service's own process.
+  // One database server is enough to show it; SQLite is read in the service's own process.
   for (const engine of bench.engines.filter((name) => name !== "mysql")) {
     const database = await bench.database(engine);
     await createItems(engine, database, rows);
@@ -96,6 +96,6 @@ function printTurns(
   console.log(`| ${cells.join(" | ")} |`);
 }
 
-/** The time within which that share of the answers came. */
+/** The percentile of the times: `share` of the answers took at most so long. */
 const atShare = (times: readonly number[], share: number): number =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? NaN;

@@ -1,8 +1,8 @@
-/** What a client of exports and imports does, and how long the jobs take: from the request to the answer that says that the job is done. */
+/** A client of exports and imports that times the jobs, from the request to the answer that the job is done. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often a client asks; a job's time is known no better. */
+/** Interval between requests for a job's state, in milliseconds; it limits the precision of a job's time. */
 const askEveryMs = 20;
 const giveUpAfterMs = 300_000;
 

@@ -1,6 +1,7 @@
 /**
- * Imports of one workbook on each engine: preview and commit in Rowgate's worker, in turn with loaders written by hand. The goal of the
- * commit is held against the loader that reads the workbook too: both take the same bytes and leave the same rows. Called by `jobs.ts`.
+ * Imports of one workbook on each engine: preview and commit in Rowgate's worker, in turns with hand-written loaders.
+ * The goal compares the commit to the loader that also reads the workbook: both read the same bytes and write the same
+ * rows.
  */
 import { open } from "node:fs/promises";
 import { join } from "node:path";

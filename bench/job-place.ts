@@ -1,6 +1,6 @@
 /**
- * A service for the bench of the jobs, with its files in a folder of its own and its jobs in a worker over Redis or in itself. A worker is
- * started anew for each measurement, so that its memory is that of one job. Used by `job-export.ts`, `job-import.ts`, `job-api.ts`.
+ * A service for the bench of jobs, with its own folder of files. Jobs run in the service, or in a worker over Redis.
+ * Each measurement starts a new worker, so that its memory is that of one job.
  */
 import { randomUUID } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
@@ -15,14 +15,14 @@ import { peakMiB } from "./turn.ts";
 export interface JobPlaceOptions {
   readonly database: string;
   readonly where: "worker" | "service";
-  /** What the endpoint says beside the usual. */
+  /** Further settings of the endpoint. */
   readonly endpoint?: object;
 }
 
 export interface JobPlace {
   readonly service: Contender;
   readonly client: JobClient;
-  /** A worker that has done a small job already: what it loads once is no part of a measurement. Null in the service. */
+  /** A worker after a small job, so that one-time loading is not measured. Null: jobs run in the service. */
   startWorker(): Promise<Contender | null>;
   /** Runs a job in a new worker; `peak` in MiB, of the process that ran it. */
   measure(job: (client: JobClient) => Promise<DoneJob>): Promise<DoneJob & { peak: number }>;
@@ -77,7 +77,7 @@ export async function openJobPlace(
   };
 }
 
-/** Nothing of it stays in a Redis that was given. */
+/** Removes all its data, so that a Redis from the environment stays clean. */
 async function forgetQueue(redisUrl: string, queueName: string): Promise<void> {
   const connection = connectWorker(redisUrl);
   const queue = new Queue(queueName, { connection, prefix: keyPrefix, skipMetasUpdate: true });

@@ -1,6 +1,6 @@
 /**
- * The table of the jobs' bench: twelve columns (two dates, four texts, two decimals, two whole numbers, a boolean and a text that is mostly
- * missing), filled by the database itself the same way on each engine. Used by `jobs.ts` and the programs that it starts.
+ * The table of the bench of jobs: twelve columns (two dates, four texts, two decimals, two whole numbers, a boolean and
+ * a text that is mostly null). The database fills it, with the same rows on each engine.
  */
 import { openSession } from "../test/servers/session.ts";
 import type { EngineName } from "./contest.ts";
@@ -26,7 +26,7 @@ const types = {
   sqlite: { time: "TIMESTAMP", yes: "BOOLEAN" },
 } as const;
 
-/** The endpoint over the table: what a hand-written program would show of it too. */
+/** The endpoint over the table, limited to what the hand-written programs show. */
 export const endpoint = {
   tableName: "items",
   primaryKey: "number",
@@ -40,7 +40,7 @@ export const endpoint = {
   auditColumns: false,
 };
 
-/** A statement that makes the table, without rows. `code` is unique, so that an import may recognise rows by it. */
+/** A statement that creates the table without rows. `code` is unique, so that an import can find rows by it. */
 export function createTableText(engine: EngineName): string {
   const { time, yes } = types[engine];
   return `CREATE TABLE items (
@@ -50,7 +50,7 @@ export function createTableText(engine: EngineName): string {
     UNIQUE (code))`;
 }
 
-/** Makes the table in a new database and fills it. SQLite: the path of its file. */
+/** Creates the table in a new database and fills it. SQLite: the path of its file. */
 export async function createItems(engine: EngineName, url: string, rows: number): Promise<void> {
   const session = await openSession(engine, engine === "sqlite" ? `sqlite:${url}` : url);
   if (engine === "sqlite") await session.run("PRAGMA journal_mode = WAL");

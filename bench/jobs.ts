@@ -1,8 +1,8 @@
 /**
- * `npm run bench:jobs [-- export import api] [-- 100000 1000000] [-- sqlite postgres mysql]`: exports and imports as the service and its worker do
- * them, beside programs that somebody would write by hand, with the memory of each process; and what an export does to the other requests.
- * Without arguments it does everything, in some ten minutes. What takes turns: `job-export.ts`, `job-import.ts`, `job-api.ts`.
- * `BENCH_TURNS=3` says how often each is done; medians count. `BENCH_PYTHON` names another python3.
+ * `npm run bench:jobs [-- export import api] [-- 100000 1000000] [-- sqlite postgres mysql]`: compares exports and
+ * imports of the service and its worker to hand-written programs, with the memory of each process, and measures how an
+ * export slows other requests. Without arguments it runs everything, in about ten minutes. Results are medians;
+ * `BENCH_TURNS=3` sets the number of turns. `BENCH_PYTHON` names another python3.
  */
 import { askedEngines, bench } from "./contest.ts";
 import { compareApi } from "./job-api.ts";

@@ -1,10 +1,10 @@
 /**
- * `npm run bench:lists [-- postgres mysql sqlite]`: a grid that searches four columns, a drop-down that searches its labels and a list
- * of 1,000 rows, against hand-written handlers; what the cache gains, and what the counts of a grid cost; pages that nobody has asked for
- * before, the last page of a sorted grid, and searches with the indexes that `check --advise` names. `BENCH_ROWS=10000,1000000` chooses
- * the sizes of the table. How it measures: `contest.ts`.
+ * `npm run bench:lists [-- postgres mysql sqlite]`: a grid that searches four columns, a drop-down that searches its
+ * labels and a list of 1,000 rows, against hand-written handlers. Also: the gain from the cache, the cost of a grid's
+ * counts, pages that are not cached, the last page of a sorted grid, and searches with the indexes of `check --advise`.
+ * `BENCH_ROWS=10000,1000000` sets the sizes of the table. How it measures: `contest.ts`.
  */
-import { checkConfig } from "../app/start/check-config.ts";
+import { checkConfig } from "../app/start/commands/check-config.ts";
 import { openSession } from "../test/servers/session.ts";
 import { bench, contest, type EngineName, printHead } from "./contest.ts";
 import { createList } from "./list-table.ts";
@@ -57,7 +57,7 @@ const page: Load = {
   expectedStatus: 200,
 };
 
-/** Counts on over all turns, so that no page is asked for twice. */
+/** Counts on over all turns, so that each page is requested only once. */
 let asked = 0;
 const newPage = (more: object = {}): Load =>
   grid(() => {
@@ -124,7 +124,7 @@ await bench(async ({ engines, database, serve, serveByHand }) => {
       const url = await database(engine);
       await createList(engine, url, rows);
       const byHand = await serveByHand("lists-by-hand.ts", engine, url);
-      // The last pages are among those that are asked for.
+      // The last pages are among the requested ones.
       const limits = { limits: { maxOffset: rows } };
       const project = { ...limits, cache: { enabled: false } };
       const rowgate = await serve(engine, { database: url, endpoint, project });

@@ -1,6 +1,6 @@
 /**
- * Sends requests from a fixed number of connections for a fixed time, and counts the answers or times each of them. It speaks HTTP on
- * plain sockets: Node's own client takes longer for a request than the servers that are measured, and would measure itself.
+ * Sends requests over a fixed number of connections for a fixed time, and counts the answers or times each of them.
+ * Uses HTTP on plain sockets, because Node's own client needs more time per request than the servers under test.
  */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,7 +44,7 @@ export async function latencies(origin: string, load: Load, durationMs: number):
       while (performance.now() < endMs) {
         if (slotMs > 0) {
           await sleep(Math.max(0, nextMs - performance.now()));
-          // Who is late does not hurry afterwards.
+          // After a late answer, the client does not catch up.
           nextMs = Math.max(nextMs + slotMs, performance.now());
         }
         const startMs = performance.now();

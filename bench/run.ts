@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- postgres mysql sqlite]`: the actions on single records, pages and a drop-down, against a hand-written Hono
- * handler with the same driver, on each engine. Gets its databases the way `npm test` does; how it measures: `contest.ts`.
+ * `npm run bench [-- postgres mysql sqlite]`: the actions on single records, pages and a drop-down, against a
+ * hand-written Hono handler with the same driver, on each engine. Gets its databases as `npm test` does; how it
+ * measures: `contest.ts`.
  */
 import { bench, contest, printHead } from "./contest.ts";
 import type { Load } from "./load.ts";
@@ -70,7 +71,7 @@ await bench(async ({ engines, database, serve, serveByHand }) => {
     await createTable(engine, mine);
     await createTable(engine, theirs);
     const byHand = await serveByHand("by-hand.ts", engine, theirs);
-    // What is kept costs nothing; here the work itself is measured.
+    // Without caching, because the work itself is measured here.
     const project = { cache: { enabled: false } };
     const rowgate = await serve(engine, { database: mine, endpoint, project });
     for (const [name, load] of Object.entries(loads)) {

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:runtimes [-- postgres sqlite]`: the service on Node, Bun, Deno and workerd, side by side: cold start to the first answer, memory idle
- * right after 100,000 requests and ten seconds later, requests per second. They take turns, so that a noisy machine is noisy for all; memory is read where Linux tells it.
+ * `npm run bench:runtimes [-- postgres sqlite]`: compares the service on Node, Bun, Deno and workerd. Measures the time
+ * from a cold start to the first answer, memory right after 100,000 requests and ten seconds later, and requests per
+ * second. The runtimes take turns, so that noise of the machine affects all. Memory is measured only on Linux.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -21,9 +22,9 @@ const starts = 3;
 const turns = 3;
 const turnMs = Number(process.env["BENCH_TURN_MS"] ?? 1500);
 const requestsForMemory = 100_000;
-/** What a slow machine does not manage in this time is left out. */
+/** The limit of sending `requestsForMemory`; a slow machine sends fewer. */
 const memoryTurnMaxMs = 60_000;
-/** After it, memory is read again. */
+/** The wait before memory is read again. */
 const quietMs = 10_000;
 const startMaxMs = 60_000;
 const root = join(import.meta.dirname, "..");
@@ -33,7 +34,7 @@ interface Runtime {
   readonly name: string;
   readonly engines: readonly EngineName[];
   readonly command: readonly [program: string, ...args: string[]];
-  /** The process whose memory counts is the one that was started, or those of this name below it. */
+  /** The child processes whose memory counts, by name; absent: memory of the started process counts. */
   readonly worker?: string;
 }
 
@@ -83,7 +84,7 @@ await bench(
 async function configure(folder: string, url: string): Promise<string> {
   const configDir = join(folder, randomUUID());
   await mkdir(join(configDir, "bench"), { recursive: true });
-  // What is kept costs nothing; here the work itself is measured.
+  // Without caching, because the work itself is measured here.
   const project = { database: { url, pool: 10 }, cache: { enabled: false } };
   await writeFile(join(configDir, "bench/project.json"), JSON.stringify(project));
   await writeFile(join(configDir, "bench/items.json"), JSON.stringify(endpoint));
@@ -174,7 +175,7 @@ async function memoryAfterMany(runtime: Runtime, running: Running): Promise<read
   return [isShort ? `${memory} (after ${Math.round(sent)})` : memory, memoryOf(runtime, running)];
 }
 
-/** Resolves with the first answer of an action, and the time from the start of the process to it. */
+/** Resolves with the first answer of an action, and the time that it took from the start of the process. */
 async function start(runtime: Runtime, env: NodeJS.ProcessEnv): Promise<Running> {
   const [program, ...args] = runtime.command;
   const startedMs = performance.now();

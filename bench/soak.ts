@@ -1,9 +1,10 @@
 /**
- * `npm run bench:soak [-- sqlite postgres mysql]`: 64 clients read and write for ten minutes at 70 % of the load that the service can carry, and every
- * answer must be right. Prints the times of the answers and the memory of the service, minute by minute. `BENCH_MINUTES=1` is a
- * shorter run.
+ * `npm run bench:soak [-- sqlite postgres mysql]`: 64 clients read and write for ten minutes at 70 % of the service's
+ * maximum load, and every answer must be right. Prints the response times and the memory of the service for each
+ * minute, and its memory before the load and after a quiet time. `BENCH_MINUTES=1` is a shorter run.
  */
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { bench, type Contender } from "./contest.ts";
 import { latencies, type Load } from "./load.ts";
 import { createTable, keyOf, rowsAtStart } from "./table.ts";
@@ -11,6 +12,8 @@ import { createTable, keyOf, rowsAtStart } from "./table.ts";
 const minutes = Number(process.env["BENCH_MINUTES"] ?? 10);
 const share = 0.7;
 const minuteMs = 60_000;
+/** The service releases memory some seconds after its start, and after the last request. */
+const quietMs = 20_000;
 
 const anyKey = (at: number): string => keyOf((at * 7919) % rowsAtStart);
 const path = (action: string): string => `/api/bench/items/${action}`;
@@ -80,6 +83,8 @@ await bench(async ({ engines, database, serve }) => {
     const url = await database(engine);
     await createTable(engine, url);
     const service = await serve(engine, { database: url, endpoint });
+    await sleep(quietMs);
+    const idle = residentMiB(service.pid);
     await run(service, 5_000, []);
     const most = (await run(service, 10_000, [])).map((times) => times.length / 10);
     const rates = most.map((perSecond) => perSecond * share);
@@ -94,6 +99,10 @@ await bench(async ({ engines, database, serve }) => {
       const cells = [minute, sorted.length, ...times, residentMiB(service.pid)];
       console.log(`| ${cells.join(" | ")} |`);
     }
+    await sleep(quietMs);
+    console.log(
+      `memory: ${idle} MiB before, ${residentMiB(service.pid)} MiB after, each time when it was quiet`,
+    );
     service.stop();
   }
 });

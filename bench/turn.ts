@@ -1,4 +1,4 @@
-/** Programs that take turns, each turn a process of its own that prints what it took as JSON, and the table of a contest between them. */
+/** Runs programs in turns, each as a process that prints its result as JSON, and prints a table that compares them. */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { promisify } from "node:util";
@@ -9,18 +9,18 @@ export interface Turn {
   readonly peakMiB: number;
 }
 
-/** How a contest goes. */
+/** How a contest is run. */
 export interface ContestOptions {
-  /** That each turn must have done. */
+  /** How many rows each turn must have processed. */
   readonly rows: number;
   readonly turns: number;
-  /** The size of the file, asked after each turn. */
+  /** The size of the file, read after each turn. */
   bytesOf(name: string): Promise<number>;
 }
 
 /**
- * Prints a line for each side: the median of its time, the most memory, the size of the file, and how many times the time of the first side it
- * took, turn by turn, as a noisy machine is noisy for all of them.
+ * Prints a line for each side: median time, peak memory, file size, and the ratio of its time to the first side's. The
+ * ratio is taken turn by turn, so that noise of the machine affects all sides.
  */
 export async function printContest(
   title: string,
@@ -59,14 +59,14 @@ export function peakOf(turns: readonly Turn[]): string {
   return Number.isNaN(peak) ? "" : `${peak} MiB`;
 }
 
-/** How many times as long as the others, turn by turn: the median and the spread. */
+/** The ratio of times, turn by turn: the median and the range. */
 export function ratiosOf(turns: readonly Turn[], others: readonly Turn[]): string {
   const ratios = turns.map(({ ms }, turn) => ms / others[turn]!.ms);
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)];
   return `${median(ratios).toFixed(2)} (${least.toFixed(2)} – ${most.toFixed(2)})`;
 }
 
-/** The middle one; 0 of none. */
+/** The middle value; 0 for an empty list. */
 export function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }
@@ -78,8 +78,8 @@ export async function turnOf(command: string, args: readonly string[]): Promise<
 }
 
 /**
- * The most memory that a process held at once; without its id, this one. What getrusage says on Linux begins with the memory of
- * the process that started it, so it is the second choice.
+ * Peak memory of a process in MiB; without an id, of this one. On Linux getrusage includes the memory of the parent
+ * process at the start, so it is the second choice.
  */
 export function peakMiB(pid: number | "self" = "self"): number {
   const path = `/proc/${pid}/status`;

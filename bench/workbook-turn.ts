@@ -1,6 +1,6 @@
 /**
- * One turn of `bench/workbook.ts`, in a process of its own: writes or reads a workbook with one library, and prints as JSON how long it took and
- * how much memory the process had at most. Arguments: what to do, the file, how many rows.
+ * One turn of `bench/workbook.ts`, as its own process: writes or reads a workbook with one library, and prints its time
+ * and peak memory as JSON. Arguments: the task, the file, the number of rows.
  */
 import { open } from "node:fs/promises";
 import type ExcelJS from "exceljs";
@@ -15,7 +15,7 @@ const rowsAsked = Number(asked);
 const firstDayMs = Date.UTC(2024, 0, 15);
 const dayMs = 86_400_000;
 
-/** Twelve columns: two dates, four texts, two decimals, two whole numbers, a boolean and a text that is mostly missing. */
+/** Twelve columns: two dates, four texts, two decimals, two whole numbers, a boolean and a text that is mostly null. */
 const columns: readonly TableColumn[] = [
   { heading: "created", format: { type: "date" } },
   { heading: "due", format: { type: "datetime", pattern: "DD/MM/YYYY HH:mm" } },
@@ -84,10 +84,10 @@ const tasks: Readonly<Record<string, () => Promise<number>>> = {
   },
 };
 
-/** Only where it is measured: it takes some 40 MB. */
+/** Loaded only for its own tasks, because it takes about 40 MB. */
 const loadExceljs = async (): Promise<typeof ExcelJS> => (await import("exceljs")).default;
 
-/** The rows as answers show them, in batches as a cursor gives them. */
+/** The rows as in answers, in batches as from a cursor. */
 function* answers(): Generator<Json[][]> {
   for (let from = 0; from < rowsAsked; from += 1000) {
     yield Array.from({ length: Math.min(1000, rowsAsked - from) }, (_, row) => {

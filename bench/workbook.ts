@@ -1,7 +1,8 @@
 /**
- * `npm run bench:workbook`: writing 100,000 and 1,000,000 rows of 12 columns, and reading 100,000, with Rowgate and with exceljs as a stream, and
- * writing with python3-xlsxwriter where Python has it. Each turn is a process of its own (`workbook-turn.ts`), and the programs take turns.
- * `BENCH_ROWS=100000` chooses the sizes, `BENCH_TURNS=3` how often each is done; medians count. `BENCH_PYTHON` names another python3.
+ * `npm run bench:workbook`: writes 100,000 and 1,000,000 rows of 12 columns, and reads 100,000, with Rowgate and with
+ * exceljs as a stream; also writes with python3-xlsxwriter if Python has it. The programs take turns, each turn as its
+ * own process (`workbook-turn.ts`). `BENCH_ROWS=100000` sets the sizes, `BENCH_TURNS=3` the number of turns; results
+ * are medians. `BENCH_PYTHON` names another python3.
  */
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +11,7 @@ import { findPython, printContest, type Turn, turnOf } from "./turn.ts";
 
 const sizes = (process.env["BENCH_ROWS"] ?? "100000,1000000").split(",").map(Number);
 const readRows = 100_000;
-/** A million rows take a minute with the others. */
+/** A single turn for many rows, because the other programs need a minute for a million. */
 const turnsOf = (rows: number): number =>
   Number(process.env["BENCH_TURNS"] ?? (rows > 300_000 ? 1 : 3));
 

@@ -88,7 +88,7 @@ function isOn({ name, follows }: Action, switches: Switches): boolean {
   return own === true || (own === undefined && follows !== null && switches[follows] === true);
 }
 
-/** An action that is planned but not implemented. No configuration can switch it on. */
+/** A name that the service reserves: a configuration that switches it on is refused, with what to use instead. */
 export interface PlannedAction {
   readonly name: string;
   /** What to use instead, phrased as the end of a sentence. */

@@ -6,9 +6,11 @@
 import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
+import { keptSession } from "./totals/kept-session.ts";
+import { stampOf } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
-import { withVisibility } from "./callers/visibility.ts";
-import type { Queries, Session } from "./callers/session.ts";
+import { type Entities, scopeWithRelated } from "./callers/related-views.ts";
+import type { Queries, Session } from "./query/session.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
@@ -18,30 +20,40 @@ import { isOfDetails } from "./documents/detail-errors.ts";
 import { repeatable } from "./records/idempotency.ts";
 import { narrowReplay } from "./records/replay.ts";
 
+/** What the entity belongs to. */
+export interface Within {
+  readonly access: Access;
+  readonly entities: Entities;
+}
+
 /** The function that answers requests for the entity; null when the entity lacks what the action needs. */
-export function bindAction(action: Action, entity: Entity, access: Access): Handler | null {
+export function bindAction(action: Action, entity: Entity, within: Within): Handler | null {
+  const { access } = within;
   const bound = action.bind(entity);
   if (bound === null) return null;
   const asked = { entity, action: action.name };
-  const scopeFor = (request: Request): Scope =>
-    withVisibility(access.scopeOf(request.caller, asked), entity, action.name);
+  const scopeFor = ({ caller }: Request): Scope => scopeWithRelated(caller, asked, within);
+  const kept = ({ session, caller, now }: Request) =>
+    keptSession(session, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   const handler: Handler = {
     async run(request, keepAnswer) {
       const scope = scopeFor(request);
-      const session = scopedSession(request.session, scope);
-      const { body, options } = bound.read(request.body, request.method);
-      const call: Call = {
-        ...request,
-        entity,
-        body,
-        options,
-        session,
-        fills: scope.fills,
-        reachesAllJobs: access.mayReachAllJobs(request.caller, asked),
-        cache: request.cache.within(scope.key),
-        locks: scopedLocks(request.locks, { session, scope, entity }),
-      };
+      const session = scopedSession(kept(request), scope);
+      const { body, options, grammar } = bound.read(request);
       try {
+        const call: Call = {
+          ...request,
+          entity,
+          body,
+          input: grammar.read(body),
+          options,
+          session,
+          fills: scope.fills,
+          lineFills: (table) => scope.lineFills(table),
+          reachesAllJobs: access.mayReachAllJobs(request.caller, asked),
+          cache: request.cache.within(scope.key),
+          locks: scopedLocks(request.locks, { session, scope, entity }),
+        };
         return await drive(bound, { call, session, keepAnswer, errors: action.errors });
       } catch (error) {
         throw withoutUnseen(error, entity, body);
@@ -117,7 +129,7 @@ async function write(work: Write, driving: Drive): Promise<Answer> {
 function withoutUnseen(error: unknown, entity: Entity, body: Record<string, unknown>): unknown {
   const { write: plan, composite } = entity;
   if (!(error instanceof AppError) || error.errors === undefined || plan === null) return error;
-  // Handlers are written by the operator, so their messages are kept.
+  // The operator writes the handlers, so their messages are answered unchanged.
   if (error.kind === "rejectedByHook") return error;
   // The header of a composite is nested in its body. Its details are checked when they are written.
   const header = composite && body[plan.table.name];

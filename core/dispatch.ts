@@ -1,10 +1,10 @@
 /**
- * START HERE: how a request finds its action. `bindProject` makes the table project -> endpoint -> action -> handler once, at
- * start; `findRoute` looks a request up in it and `perform` runs what was found, within the request's deadline.
+ * START HERE: how a request finds its action. At start, `bindProject` builds the table project -> endpoint -> action ->
+ * handler. `findRoute` looks a request up in it, and `perform` runs the handler within the request's deadline.
  */
 import type { Action, Answer, Method } from "./calls/action.ts";
 import { actions } from "./actions.ts";
-import { bindAction } from "./bind.ts";
+import { bindAction, type Within } from "./bind.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -18,11 +18,19 @@ import { isObject } from "./values/json.ts";
 import { limits } from "./values/limits.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
 import type { RouteNames } from "./plans/observer.ts";
-import type { Background, Db, Outbound } from "./plans/ports.ts";
-import { unknownAction, unknownEndpoint, unknownName, usableEndpoints } from "./route-hints.ts";
-import type { Clock, NewId } from "./values/clock.ts";
+import type { Background } from "./plans/hook-call.ts";
+import type { Db } from "./plans/db-port.ts";
+import type { Outbound } from "./plans/outbound-port.ts";
+import {
+  unknownAction,
+  unknownEndpoint,
+  unknownName,
+  usableActions,
+  usableEndpoints,
+} from "./route-hints.ts";
+import type { Runtime } from "./plans/runtime.ts";
 
-/** An action that an endpoint has. Knows nothing of databases, so it outlives a request everywhere. */
+/** An action of an endpoint. Independent of databases, so it outlives a request on every runtime. */
 export interface BoundAction {
   readonly action: Action;
   /** With all of its fields; null for an action whose body names the endpoint. */
@@ -51,21 +59,15 @@ export interface Project {
   readonly background: Background;
   readonly jobs: ProjectJobs;
   readonly schema: SchemaWatch;
-  /** A cryptographic hash as hexadecimal text. */
-  readonly digest: (text: string) => string;
-  /** Where the service is mounted, as `/rows`; empty at the root. */
-  readonly basePath: string;
+  readonly runtime: Runtime;
   routes: Routes | null;
 }
 
 /** Notices that the tables of the database are no longer those that the routes were compiled from. */
 export interface SchemaWatch {
-  /**
-   * Has the project compiled again soon. `failure`: what the database said of the statement that failed; absent where none
-   * did.
-   */
+  /** Schedules a new compilation of the project. `failure`: the database's error for the failed statement, if any. */
   readonly doubt: (failure?: string) => void;
-  /** Whether a request that failed so may succeed when it is repeated. False: it fails however often the tables are looked at. */
+  /** Whether a request that failed like this may succeed when repeated. False: compiling again does not help. */
   mayPass(failure: string): boolean;
 }
 
@@ -87,13 +89,14 @@ export function bindProject(
   entities: ReadonlyMap<string, Entity>,
   { access, leftOut }: { access: Access; leftOut: ReadonlySet<string> },
 ): Routes {
+  const within = { access, entities };
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
   for (const [name, entity] of entities) {
-    const views = createViews(entity);
+    const views = createViews(entity, entities);
     const bound = new Map<string, BoundAction>();
     for (const action of actions) {
       const one = entity.enabled.has(action.name)
-        ? boundTo(action, { entity, views, access })
+        ? boundTo(action, { entity, views, within })
         : null;
       if (one) bound.set(action.name, one);
     }
@@ -119,15 +122,16 @@ export function bindProject(
 interface Binding {
   readonly entity: Entity;
   readonly views: Views;
-  readonly access: Access;
+  readonly within: Within;
 }
 
 /**
  * One handler per view of the entity, created for the first caller with these rights. Null when the entity lacks what
  * the action needs.
  */
-function boundTo(action: Action, { entity, views, access }: Binding): BoundAction | null {
-  const whole = bindAction(action, entity, access);
+function boundTo(action: Action, { entity, views, within }: Binding): BoundAction | null {
+  const { access } = within;
+  const whole = bindAction(action, entity, within);
   if (whole === null) return null;
   const handlers = new Map<string, Handler | null>([["", whole]]);
   const asked = { entity, action: action.name };
@@ -137,7 +141,7 @@ function boundTo(action: Action, { entity, views, access }: Binding): BoundActio
     const rights = access.fieldsOf(caller, asked);
     let handler = handlers.get(rights.key);
     if (handler === undefined) {
-      handler = bindAction(action, views.viewFor(rights), access);
+      handler = bindAction(action, views.viewFor(rights), within);
       handlers.set(rights.key, handler);
     }
     return handler;
@@ -196,7 +200,7 @@ export interface Target {
   readonly caller: Caller;
 }
 
-/** What a request is about, whether it may be or not; null for what the configuration does not have. */
+/** What a request is about, whether allowed or not; null for names that are not configured. */
 export function placeIn(
   { name, routes }: Project,
   { endpoint, action }: Pick<Target, "endpoint" | "action">,
@@ -211,15 +215,9 @@ export function placeIn(
 const isLeftOut = (): AppError =>
   unavailable("The configuration of this endpoint has a fault; try again later");
 
-/** Rejects with 404 (unknown or switched off), 405 (wrong method) or 503 (database not reached yet, or a fault in the configuration). */
-export function findRoute({ routes, schema }: Project, target: Target): BoundAction {
-  if (!routes)
-    throw unavailable("The database of this project is not reachable yet; try again later");
-  if (routes.leftOut.has(target.endpoint)) {
-    // Its table or column may be back.
-    schema.doubt();
-    throw isLeftOut();
-  }
+/** Rejects with 404 (unknown or disabled), 405 (wrong method) or 503 (database not reached, configuration fault). */
+export function findRoute(project: Project, target: Target): BoundAction {
+  const routes = routesFor(project, target.endpoint);
   const endpoint = routes.endpoints.get(target.endpoint);
   const route =
     endpoint?.get(target.action) ?? routes.projectWide.get(`${target.endpoint}/${target.action}`);
@@ -236,9 +234,28 @@ export function findRoute({ routes, schema }: Project, target: Target): BoundAct
   return route;
 }
 
-export interface Surroundings {
-  readonly now: Clock;
-  readonly newId: NewId;
+type RoutesOf = Pick<Project, "routes" | "schema">;
+
+function routesFor({ routes, schema }: RoutesOf, endpoint: string): Routes {
+  if (!routes)
+    throw unavailable("The database of this project is not reachable yet; try again later");
+  if (routes.leftOut.has(endpoint)) {
+    // Its table or column may be back.
+    schema.doubt();
+    throw isLeftOut();
+  }
+  return routes;
+}
+
+/** Rejects with 404 if the caller can use no action of the endpoint, existing or not; with 503 as `findRoute` does. */
+export function checkEndpoint(
+  project: RoutesOf,
+  { endpoint, caller }: Pick<Target, "endpoint" | "caller">,
+): void {
+  const { endpoints } = routesFor(project, endpoint);
+  const actions = endpoints.get(endpoint);
+  if (!actions || usableActions(actions, caller).length === 0)
+    throw unknownName("endpoint", endpoint, usableEndpoints(endpoints, { caller }));
 }
 
 /** The parts of a handler's input that do not come with the request. */
@@ -264,13 +281,13 @@ type Provided = Pick<
 export async function perform(
   { handler, project }: { readonly handler: Handler; readonly project: Project },
   request: Omit<Request, keyof Provided>,
-  { now, newId }: Surroundings,
 ): Promise<Answer> {
   const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
-  const session = project.db.session(deadlineAtMs, request.caller);
-  const { lockToken: token, share, log } = request;
+  const { caller, lockToken: token, share, log } = request;
+  const session = project.db.session(deadlineAtMs, { caller, share });
   const locks = project.locks({ token, share, deadlineAtMs, log });
-  const { cache, outbound, background, jobs, db, digest, basePath } = project;
+  const { cache, outbound, background, jobs, db, runtime } = project;
+  const { digest, basePath, now, newId } = runtime;
   try {
     // One spread and named members: two spreads take ten times as long.
     const whole: Request = {
@@ -301,8 +318,8 @@ export async function perform(
 }
 
 /**
- * The error, or `unavailable` in its place where the project is compiled again because tables may have changed. Where that
- * finds nothing new again and again, the statement itself is at fault.
+ * The error, or `unavailable` instead if the project is compiled again because tables may have changed. If that
+ * repeatedly finds no change, the statement itself is at fault.
  */
 function withDoubt(error: unknown, { schema }: Project): unknown {
   if (!(error instanceof AppError) || error.schemaDoubt === undefined) return error;

@@ -1,13 +1,13 @@
 /**
- * What a 404 says about a path: the name that was probably meant, or that the action is switched off. Names are those of
- * endpoints and actions that the caller may use; a caller without rights learns nothing.
+ * Messages of a 404: the name that was probably meant, or that the action is disabled. They name only endpoints and
+ * actions that the caller may use, so a caller without rights learns nothing.
  */
 import { actions as allActions, plannedActions } from "./actions.ts";
 import type { Caller } from "./plans/caller.ts";
 import { closest } from "./values/closest.ts";
 import { type AppError, notFound } from "./values/errors.ts";
 
-/** The part of an action of an endpoint that says who may use it. */
+/** The part of an action of an endpoint that defines who may use it. */
 interface Usable {
   mayUse(caller: Caller): boolean;
 }
@@ -42,14 +42,14 @@ export function unknownName(what: string, name: string, known: Iterable<string>)
   );
 }
 
-/** What a path names that leads to no action. */
+/** The names in a path that leads to no action. */
 export interface Missed {
   readonly endpoint: string;
   readonly action: string;
   readonly caller: Caller;
 }
 
-/** For an endpoint that does not exist. The path may also have meant an action of the whole project (`lock/acquire`). */
+/** For an endpoint that does not exist. The path may also mean an action of the whole project (`lock/acquire`). */
 export function unknownEndpoint(
   { endpoint, action, caller }: Missed,
   { endpoints, projectWide }: { readonly endpoints: ByEndpoint; readonly projectWide: ByAction },
@@ -79,7 +79,7 @@ export function unknownAction({ endpoint, action, caller }: Missed, actions: ByA
   );
 }
 
-/** The name under `action` that switches the action on; null where the catalog has no such action. */
+/** The name under `action` that enables the action; null if the catalog has no such action. */
 function settingOf(name: string, actions: ByAction): string | null {
   const known = allActions.find((one) => one.name === name);
   if (!known) return null;

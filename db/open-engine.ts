@@ -57,7 +57,7 @@ export async function openEngine(
 export const databaseAt = (engines: Engines, url: string): string =>
   registrationOf(engines, url)?.address.databaseOf(url) ?? "";
 
-/** What is wrong with the URL and the settings beside it. Empty for a URL that no engine knows, as `openEngine` refuses it. */
+/** The faults of the URL and its settings. Empty for a URL that no engine knows, which `openEngine` refuses. */
 export const faultsAt = (
   engines: Engines,
   url: string,

@@ -1,10 +1,9 @@
 /**
- * Databases on a server, by their URL. `open.ts` adds the one that lives in a file; runtimes without files use this alone, so that its
- * driver stays out of what they bundle.
+ * Opens databases on a server by their URL. Runtimes without files import only this file, so that SQLite's driver
+ * stays out of their bundles; `open.ts` adds it.
  */
-import type { DbObserver } from "../core/plans/observer.ts";
-import type { Db, Log } from "../core/plans/ports.ts";
-import { createDb } from "./connections/db.ts";
+import type { Db } from "../core/plans/db-port.ts";
+import { createDb, type DbOptions } from "./connections/db.ts";
 import {
   type AddressFault,
   type AddressSettings,
@@ -13,7 +12,7 @@ import {
 } from "./engines/database-address.ts";
 import { address as mysql } from "./engines/mysql/address.ts";
 import { address as postgres } from "./engines/postgres/address.ts";
-import type { TlsCertificates } from "./engines/tls.ts";
+import type { EngineOptions } from "./engines/engine.ts";
 import {
   databaseAt,
   enginesOf,
@@ -23,32 +22,10 @@ import {
   registrationOf,
   schemesOf,
 } from "./open-engine.ts";
-import { type OpenTlsSocket, openTlsSocket } from "./sockets/tls-socket.ts";
+import { openTlsSocket } from "./sockets/tls-socket.ts";
 import { createCompiler } from "./statements/compile.ts";
 
-export interface OpenOptions {
-  readonly connectionsMax: number;
-  /** 0 = none. */
-  readonly statementTimeoutMs: number;
-  /** How decimals and 64-bit integers are shown. */
-  readonly decimals: "number" | "string";
-  /** Whether clients see the messages of triggers; absent: true. */
-  readonly triggerMessages?: boolean;
-  readonly log?: Log;
-  /** See `DbOptions`. */
-  readonly onSchemaDoubt?: (failure: string) => void;
-  /** Learns of each statement; absent: nobody does. */
-  readonly observer?: DbObserver;
-  /** These three: see `EngineOptions`. */
-  readonly claimsSetting?: string;
-  readonly preparedStatements?: boolean;
-  readonly tls?: TlsCertificates;
-  /** Reads a file that the URL names; absent: there are no files. */
-  readonly readFile?: (path: string) => string;
-  /** See `EngineOptions`. */
-  readonly isOnlyLookedAt?: boolean;
-  readonly openTls?: OpenTlsSocket;
-}
+export type OpenOptions = EngineOptions & Omit<DbOptions, "compile" | "isForOneCaller">;
 
 /** The engines whose databases are on a server. */
 export const remoteRegistrations: readonly Registration[] = [
@@ -76,13 +53,14 @@ export function remoteFault(url: string, options: { isPooled: boolean }): Addres
 }
 
 /**
- * For runtimes where a connection belongs to one request: what is known of the database, and the texts of statements, stay; each
- * call of the result gives a Db with connections of its own, to be closed with the request. Rejects as `openDb` does.
+ * For runtimes where a connection belongs to one request. Printed statements and what is known of the database are
+ * kept; each call of the result returns a Db with its own connections, to be closed with the request. Rejects as
+ * `openDb`.
  */
 export async function openPerRequest(url: string, options: OpenOptions): Promise<() => Db> {
   const engine = await openEngine(engines, url, { ...options, openTls: openTlsSocket });
   const compile = createCompiler(engine.dialect);
-  return () => createDb(engine, { ...options, compile });
+  return () => createDb(engine, { ...options, compile, isForOneCaller: true });
 }
 
 /** `databaseFaults` for databases on a server. */

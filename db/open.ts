@@ -1,8 +1,8 @@
 /**
- * Opens a database by its URL, on runtimes with files. A new engine is its folder in `engines/`, and a line in the list of registrations: here, or
- * in `open-remote.ts` if its databases are on a server.
+ * Opens a database by its URL, on runtimes with files. A new engine is a folder in `engines/` and a line in the list
+ * of registrations: here, or in `open-remote.ts` if its databases are on a server.
  */
-import type { Db } from "../core/plans/ports.ts";
+import type { Db } from "../core/plans/db-port.ts";
 import { createDb } from "./connections/db.ts";
 import { address as sqlite } from "./engines/sqlite/address.ts";
 import type { AddressSettings, DatabaseServer, SettingFault } from "./engines/database-address.ts";
@@ -17,12 +17,11 @@ const engines = enginesOf([
 ]);
 
 /**
- * The database behind the URL. The server may be unreachable: connections are opened on demand. Rejects with an Error
- * for an unknown scheme, an URL that cannot be read, and a driver that is not installed.
+ * The database of the URL. Opens connections on demand, so the server can be unreachable. Rejects with an Error for an
+ * unknown scheme, a URL that cannot be read, and a driver that is not installed.
  */
-export async function openDb(url: string, options: OpenOptions): Promise<Db> {
-  return createDb(await openEngine(engines, url, options), options);
-}
+export const openDb = async (url: string, options: OpenOptions): Promise<Db> =>
+  createDb(await openEngine(engines, url, options), options);
 
 /**
  * Equal for addresses of the same database, regardless of user and options; empty for an address that `openDb` refuses.
@@ -34,7 +33,7 @@ export interface DatabaseKind {
   /** Of its URLs. */
   readonly scheme: string;
   readonly title: string;
-  /** Where its server listens if the URL does not say; null = its databases are files. */
+  /** The default port of its server; null = its databases are files. */
   readonly port: number | null;
 }
 
@@ -46,7 +45,7 @@ export const databaseKinds = (): readonly DatabaseKind[] =>
     port,
   }));
 
-/** What can be seen to be wrong with a database's URL and settings before it is opened. */
+/** The faults of a database's URL and settings that are known before it is opened. */
 export const databaseFaults = (url: string, settings: AddressSettings): readonly SettingFault[] =>
   faultsAt(engines, url, settings);
 
@@ -57,3 +56,10 @@ export const serverOf = (url: string): DatabaseServer | null =>
 /** Whether the data exist only in this process, where no other connection can reach them. */
 export const isInMemory = (url: string): boolean =>
   registrationOf(engines, url)?.address.isInMemory?.(url) ?? false;
+
+/** The absolute path of the database's file; null: it is not in a file. */
+export function fileOf(url: string): string | null {
+  const address = registrationOf(engines, url)?.address;
+  if (address === undefined || address.serverOf || isInMemory(url)) return null;
+  return databaseOf(url).replace(/^[^:]*:/, "");
+}

@@ -1,14 +1,16 @@
 /**
- * START HERE. Does one job, whatever queue and process it comes from: finds the project and the entity that it is about, and hands it to
- * the function of its kind.
+ * START HERE. Runs one job from any queue and process: finds its project and entity, and calls the function of its
+ * kind.
  */
 import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
-import { withVisibility } from "../core/callers/visibility.ts";
+import { scopeWithRelated } from "../core/callers/related-views.ts";
+import { stampOf } from "../core/records/record.ts";
+import { keptSession } from "../core/totals/kept-session.ts";
 import { notFound } from "../core/values/errors.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
 import type { Json } from "../core/values/json.ts";
-import type { JobKind, Run, RunJob } from "../core/plans/ports.ts";
+import type { JobKind, Run, RunJob } from "../core/jobs/job.ts";
 import { exportRows } from "./export/export-rows.ts";
 import { commitImport } from "./import/commit.ts";
 import { previewImport } from "./import/preview.ts";
@@ -28,29 +30,37 @@ const kinds: Readonly<Record<JobKind, Kind>> = {
 
 const noLongerThere = "What the job is about is no longer there";
 
-/** Rejects with `notFound` when the configuration does not have what the job is about any more. */
+/** Rejects with `notFound` when the configuration no longer has the job's project, entity or action. */
 export function createRunner({ projects, ...rest }: JobWorld): RunJob {
   return async (run) => {
     const { kind, project: name, endpoint } = run.job;
     const project = projects.get(name);
-    const entity = await project?.entity(endpoint);
-    // The configuration may have changed since the job was accepted.
-    if (!project || !entity) throw notFound(noLongerThere);
+    const entities = await project?.entities(endpoint);
+    const entity = entities?.get(endpoint);
+    // The configuration can have changed since the job was accepted.
+    if (!project || !entities || !entity) throw notFound(noLongerThere);
     run.signal.throwIfAborted();
     const { action, run: doJob } = kinds[kind];
     const caller = callerOf(run.job);
     const { db } = project;
     const access = await project.access();
-    if (!access.mayUse(caller, { entity, action })) throw notFound(noLongerThere);
-    const rights = access.fieldsOf(caller, { entity, action });
-    const scope = withVisibility(access.scopeOf(caller, { entity, action }), entity, action);
+    const asked = { entity, action };
+    if (!access.mayUse(caller, asked)) throw notFound(noLongerThere);
+    const rights = access.fieldsOf(caller, asked);
+    const scope = scopeWithRelated(caller, asked, { access, entities });
     return doJob(run, {
       ...rest,
       project,
       caller,
-      entity: createViews(entity).viewFor(rights),
+      entity: createViews(entity, entities).viewFor(rights),
       scope,
-      session: scopedSession(db.session(Infinity, caller), scope),
+      session: scopedSession(
+        keptSession(db.session(Infinity, { caller, signal: run.signal }), {
+          tables: entity.documents,
+          stamp: stampOf({ caller, now: rest.now }),
+        }),
+        scope,
+      ),
     });
   };
 }

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { npmCi } from "../test/npm-ci.ts";
+import { npmCi } from "../test/running/npm-ci.ts";
 
 const folder = import.meta.dirname;
 const [command = "build", ...more] = process.argv.slice(2);

@@ -1,25 +1,27 @@
 /**
- * `npm test` and, with `--deep`, `npm run test:deep`: finds or starts the servers and programs that the chosen tests need, runs Vitest
- * with their addresses, stops what it started, and prints the count. Takes Vitest's own arguments: `npm test -- adjust -t "below"`;
- * `--project` picks projects of either command. However this process ends, even by SIGKILL, its servers end with it (`servers/keeper.ts`).
+ * `npm test` and, with `--deep`, `npm run test:deep`: finds or starts the servers and programs that the chosen tests
+ * need, runs Vitest, stops what it started, and prints the count. Takes Vitest's arguments: `npm test -- adjust -t
+ * "below"`; `--project` picks projects of either command. The servers end with this process, even after SIGKILL
+ * (`servers/keeper.ts`).
  */
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { createVitest, parseCLI, type Vitest } from "vitest/node";
-import { projects, projectsOf } from "./projects.ts";
-import { Tally } from "./reporter.ts";
+import { projects, projectsOf } from "./running/projects.ts";
+import { Tally } from "./running/reporter.ts";
+import { findOrInstallCaddy } from "./servers/caddy.ts";
 import { findOrInstallChromium } from "./servers/chromium.ts";
 import { findOrInstallPgBouncer } from "./servers/pgbouncer.ts";
 import { findOrInstallSoffice } from "./servers/soffice.ts";
 import { startServers, type Servers } from "./servers/start.ts";
 
-// The many processes that tests start read the sources compiled: each takes half the time to begin. Nothing else is kept there.
+// The many processes that tests start use compiled sources from this cache, which halves their start time.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../node_modules/.cache/compiled");
 
-// Jobs run at 10, and would wait for every test that runs beside them. One step above it, everything gets its share.
+// Jobs run at priority 10 and would wait for every test beside them. One step above it, all get processor time.
 setPriority(9);
 
-/** `parseCLI` gives `--reporter` under this name, which its types lack; Vitest would use no other reporter beside it. */
+/** `parseCLI` returns `--reporter` under this name, which its types lack. With it, Vitest ignores other reporters. */
 interface ReporterOption {
   readonly reporter?: string | readonly string[];
 }
@@ -51,6 +53,7 @@ try {
   if (programs.includes("chromium")) vitest.provide("chromium", findOrInstallChromium(say));
   if (programs.includes("soffice")) vitest.provide("soffice", findOrInstallSoffice(say));
   if (programs.includes("pgbouncer")) vitest.provide("pgbouncer", findOrInstallPgBouncer(say));
+  if (programs.includes("caddy")) vitest.provide("caddy", findOrInstallCaddy(say));
   servers = await startServers([...new Set(needed.flatMap((needs) => needs.servers))], say);
   vitest.provide("serverUrls", servers.urls);
   await vitest.start(filter);

@@ -1,14 +1,15 @@
 /**
- * The keys that an issuer publishes (JWKS), fetched when they are first needed, again when they are old, and again when a token names a key that
- * is not among them. An issuer that does not answer is no reason to refuse tokens whose keys are known: the last good set goes on counting.
+ * The keys that an issuer publishes (JWKS). They are fetched when first needed, when they are old, and when a token
+ * names an unknown key. If the issuer does not answer, the last keys that were fetched stay valid.
  */
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
-import type { Log, Outbound } from "../../core/plans/ports.ts";
+import type { Log } from "../../core/plans/log-port.ts";
+import type { Outbound } from "../../core/plans/outbound-port.ts";
 import { unavailable } from "../../core/values/errors.ts";
 import { isObject } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 
-/** What is known of an issuer's keys: plain data, so that requests can share it where they share no calls. */
+/** The known keys of an issuer, as plain data, which requests can share even where they share no connections. */
 export interface KnownKeys {
   find: JWTVerifyGetKey | null;
   fetchedMs: number;
@@ -30,15 +31,15 @@ export interface KeySetOptions {
   readonly known: KnownKeys;
 }
 
-/** Finds the key of a token. Rejects with `unavailable` where no set was ever had, and as `jose` does for a key that is in none. */
+/** Finds a token's key. Rejects with `unavailable` if no set was ever fetched, or as `jose` does for an unknown key. */
 export function createKeySet({ url, outbound, log, nowMs, known }: KeySetOptions): JWTVerifyGetKey {
   let fetching: Promise<void> | null = null;
 
-  /** One fetch at a time, and not more often than the pause; a failure leaves what there is. */
+  /** Runs one fetch at a time, with a pause between fetches. A failure keeps the keys that are known. */
   function refresh(): Promise<void> {
     if (fetching) return fetching;
     if (nowMs() - known.triedMs < limits.keySetPauseMs) return Promise.resolve();
-    // Where requests share no calls, each of the first ones has to fetch for itself: none can wait for another's.
+    // Where requests share no connections, each of the first ones fetches for itself: none can wait for another's.
     if (known.find !== null) known.triedMs = nowMs();
     fetching = fetchKeySet(url, outbound)
       .then((keys) => {
@@ -57,7 +58,7 @@ export function createKeySet({ url, outbound, log, nowMs, known }: KeySetOptions
 
   return async (header, token) => {
     if (known.find === null) await refresh();
-    // Old keys are good while newer ones are on their way.
+    // Old keys stay valid while newer ones are fetched.
     else if (nowMs() - known.fetchedMs > limits.keySetFreshMs) void refresh();
     const { find } = known;
     if (find === null)
@@ -66,7 +67,7 @@ export function createKeySet({ url, outbound, log, nowMs, known }: KeySetOptions
       return await find(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      // The issuer may have begun to use a new key.
+      // The issuer could have begun to use a new key.
       await refresh();
       return known.find!(header, token);
     }

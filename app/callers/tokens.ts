@@ -1,15 +1,9 @@
-/** Bearer tokens (JWT): checked with a shared secret or the issuer's published keys, by algorithms that the configuration pins. */
-import {
-  errors,
-  jwtVerify,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  type JWTVerifyOptions,
-} from "jose";
+/** Checks bearer tokens (JWT) with a shared secret or the issuer's published keys. Their algorithms are configured. */
+import { base64url, errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
 import type { AuthSettings } from "../../core/config/project-schema.ts";
-import type { Caller } from "../../core/plans/caller.ts";
+import { type Caller, claimAt } from "../../core/plans/caller.ts";
 import { AppError } from "../../core/values/errors.ts";
-import { isObject, type Json } from "../../core/values/json.ts";
+import { ExactNumber, type Json, parseOwnJson } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 import { textFault } from "../../core/values/text.ts";
 
@@ -23,6 +17,7 @@ export function createTokenReader(jwt: JwtSettings, keySet: JWTVerifyGetKey | nu
   const options: JWTVerifyOptions = {
     algorithms: [...(jwt.algorithms ?? (keySet ? publicAlgorithms : ["HS256"]))],
     clockTolerance: limits.tokenSkewSeconds,
+    requiredClaims: ["exp"],
     ...(jwt.issuer !== undefined && { issuer: jwt.issuer }),
     ...(jwt.audience !== undefined && { audience: jwt.audience }),
   };
@@ -34,14 +29,13 @@ export function createTokenReader(jwt: JwtSettings, keySet: JWTVerifyGetKey | nu
       const { payload } = keySet
         ? await jwtVerify(token, keySet, options)
         : await jwtVerify(token, secret!, options);
-      const caller = callerOf(payload, jwt.rolesClaim);
-      const expiresMs = payload.exp === undefined ? Infinity : payload.exp * 1_000;
-      const untilMs = Math.min(expiresMs, Date.now() + limits.tokenKeptMs);
+      const caller = callerOf(claimsIn(token), jwt);
+      const untilMs = Math.min(payload.exp! * 1_000, Date.now() + limits.tokenKeptMs);
       return caller && { caller, untilMs };
     } catch (error) {
       if (error instanceof errors.JOSEError) return null;
       if (error instanceof AppError) throw error;
-      // A token whose parts are no JSON, or a key that does not fit its algorithm.
+      // A token whose parts are not JSON, or a key that does not fit its algorithm.
       return null;
     }
   }
@@ -59,7 +53,7 @@ export function createTokenReader(jwt: JwtSettings, keySet: JWTVerifyGetKey | nu
   };
 }
 
-/** A token that was checked a moment ago. */
+/** A token that was checked recently. */
 interface KnownToken {
   readonly caller: Caller;
   /** Milliseconds since 1970. */
@@ -68,28 +62,37 @@ interface KnownToken {
 
 const tokenLengthMax = 16_384;
 
-/** What issuers sign with today. A shared secret is never among them: a published key must not be taken for one. */
+/** Algorithms that issuers use today. None uses a shared secret, so a published key cannot be taken for a secret. */
 const publicAlgorithms: readonly string[] = ["RS256", "PS256", "ES256", "ES384", "EdDSA"];
 
-function callerOf(payload: JWTPayload, rolesClaim: string): Caller | null {
-  const claims = payload as Record<string, Json>;
-  const { sub } = payload;
-  if (sub !== undefined && (typeof sub !== "string" || textFault(sub) !== null)) return null;
-  return Object.freeze({
-    kind: "token",
-    id: sub ?? null,
-    roles: rolesOf(claims, rolesClaim),
-    claims,
-  });
+/** The claims of a verified token, with every digit of their numbers; the library's own parser rounds them. */
+const claimsIn = (token: string): Record<string, Json> =>
+  parseOwnJson(new TextDecoder().decode(base64url.decode(token.split(".")[1]!))) as Record<
+    string,
+    Json
+  >;
+
+/** Null for a token that names no user: all such tokens would be one caller, with shared jobs and answers. */
+function callerOf(
+  claims: Record<string, Json>,
+  { subjectClaim, rolesClaim }: Pick<JwtSettings, "subjectClaim" | "rolesClaim">,
+): Caller | null {
+  const id = subjectIn(claims, subjectClaim);
+  if (id === null || id === "" || textFault(id) !== null) return null;
+  return Object.freeze({ kind: "token", id, roles: rolesOf(claims, rolesClaim), claims });
 }
 
-/** A list of texts, or one text with blanks between; anything else is no role. */
+/** A text. Claims that issuers define can be numbers, but `sub` is a text by its standard (RFC 7519). */
+function subjectIn(claims: Record<string, Json>, path: string): string | null {
+  const value = claimAt(claims, path);
+  if (typeof value === "string") return value;
+  const isWhole = Number.isSafeInteger(value) || value instanceof ExactNumber;
+  return isWhole && path !== "sub" && /^\d+$/.test(String(value)) ? String(value) : null;
+}
+
+/** A list of texts, or one text with spaces between roles; other values give no roles. */
 function rolesOf(claims: Record<string, Json>, path: string): readonly string[] {
-  let value: Json | undefined = Object.hasOwn(claims, path) ? claims[path] : claims;
-  if (value === claims)
-    for (const name of path.split(".")) {
-      value = isObject(value) && Object.hasOwn(value, name) ? (value[name] as Json) : undefined;
-    }
+  const value = claimAt(claims, path);
   if (typeof value === "string") return value.split(/\s+/).filter((role) => role !== "");
   return Array.isArray(value) ? value.filter((role) => typeof role === "string") : [];
 }

@@ -1,10 +1,10 @@
 /**
- * Writes a typed client for one project as one TypeScript file without imports: a type for each schema of the OpenAPI document,
- * and a function for each operation.
+ * Writes a typed client for one project as a TypeScript file without imports: a type for each schema of the OpenAPI
+ * document, and a function for each operation.
  */
 import type { OpenApiDocument } from "../../core/openapi/describe.ts";
 import { isObject, type Json } from "../../core/values/json.ts";
-import { clientRuntime } from "./client-runtime.ts";
+import { clientRuntime, pagedRuntime } from "./client-runtime.ts";
 import {
   type DocumentOperation,
   arrayIn,
@@ -14,6 +14,7 @@ import {
   type QueryParameter,
   referenced,
 } from "./document-operations.ts";
+import { shareTypes } from "./shared-types.ts";
 import { createTypePrinter, jsDoc, memberKey, type PrintType } from "./schema-types.ts";
 
 /** `title`: what the client is for, as `the project demo`. */
@@ -23,17 +24,33 @@ export function clientCode(document: OpenApiDocument, title: string): string {
   );
   const names = typeNames(schemas.map(([name]) => name));
   const print = createTypePrinter((name) => names.get(name) ?? "unknown");
-  const types = schemas.map(
-    ([name, schema]) => `export type ${names.get(name)} = ${print(schema)};`,
+  const taken = new Set([...reserved, ...names.values()]);
+  const printed = schemas.map(([name, schema]) => ({
+    name: names.get(name)!,
+    text: print(schema),
+  }));
+  const types = shareTypes(printed, taken).map(
+    ({ name, text }) => `export type ${name} = ${text};`,
   );
+  const paged = new Set(
+    schemas.flatMap(([name, schema]) =>
+      memberOf(memberOf(schema, "properties"), "pagination") === undefined ? [] : [name],
+    ),
+  );
+  const errors = createErrorNames(taken);
   const groups = Map.groupBy(operationsOf(document), ({ group }) => group);
+  const context = { print, paged, errors: errors.nameOf };
   const members = [...groups].map(([group, operations]) =>
-    [`${memberKey(group)}: {`, ...operations.map((one) => functionOf(one, print)), "},"].join("\n"),
+    [`${memberKey(group)}: {`, ...operations.map((one) => functionOf(one, context)), "},"].join(
+      "\n",
+    ),
   );
+  const pages = ["Pagination", "CursorPagination"].map((name) => names.get(name) ?? "unknown");
   const code = [
     `/** A typed client for ${title} of Rowgate. Made by \`rowgate client\`: do not edit. */\n`,
     clientRuntime,
-    indented(types.join("\n\n")),
+    ...(paged.size > 0 ? [pagedRuntime(pages[0]!, pages[1]!)] : []),
+    indented([...types, ...errors.types()].join("\n\n")),
     "",
     "export function createClient(client: ClientOptions) {",
     indented(["return {", ...members, "};"].join("\n"), 1),
@@ -45,10 +62,12 @@ export function clientCode(document: OpenApiDocument, title: string): string {
   return code.join("\n");
 }
 
-/** Names of the client's own types and of global ones, which no schema may take. */
+/** Names of the client's own types and of global ones, which schemas cannot use. */
 const reserved: ReadonlySet<string> = new Set(
   [
-    ...clientRuntime.matchAll(/^(?:export )?(?:interface|type|(?:async )?function\*?) (\w+)/gm),
+    ...`${clientRuntime}${pagedRuntime("", "")}`.matchAll(
+      /^(?:export )?(?:interface|type|(?:async )?function\*?|const) (\w+)/gm,
+    ),
     ...["Client", "File", "Record", "Response", "Promise", "FormData", "Blob", "Headers"].map(
       (name) => ["", name],
     ),
@@ -68,9 +87,29 @@ function typeNames(schemas: readonly string[]): ReadonlyMap<string, string> {
   );
 }
 
-function functionOf(operation: DocumentOperation, print: PrintType): string {
-  const { name, summary, method, path, headers, query, body, answers, errors } = operation;
+interface FunctionContext {
+  readonly print: PrintType;
+  /** Schemas of answers that have pages if the request asks for them. */
+  readonly paged: ReadonlySet<string>;
+  /** The type of the names of errors. */
+  readonly errors: (names: readonly string[]) => string;
+}
+
+function functionOf(operation: DocumentOperation, context: FunctionContext): string {
+  const { name, summary, method, path, headers, query, body, answers } = operation;
+  const { print } = context;
+  const errors = context.errors(operation.errors);
   const sent = [`method: ${JSON.stringify(method)}`, `path: ${JSON.stringify(path)}`];
+  const fixed = Object.keys(operation.fixedHeaders).length > 0;
+  if (fixed) sent.push(`headers: ${JSON.stringify(operation.fixedHeaders)}`);
+  const answer = [...new Set(answers.map(print))].join(" | ");
+  const lines = (start: string, ...more: string[]): string =>
+    [jsDoc(summary), `${memberKey(name)}: ${start}`, ...more.map((one) => `  ${one}`)].join("\n");
+  const [only] = answers;
+  if (body?.isRequired && only !== undefined && context.paged.has(referenced(only) ?? "")) {
+    const types = [print(plainBody(body)), answer, errors, literals(headers)].join(", ");
+    return lines(`pagedCall<${types}>(client, { ${sent.join(", ")} }),`);
+  }
   const parameters: string[] = [];
   if (body !== null) {
     const isOptional = !body.isRequired;
@@ -81,27 +120,33 @@ function functionOf(operation: DocumentOperation, print: PrintType): string {
     parameters.push(`query${isOptional ? "?" : ""}: ${queryType(query, print)}`);
     sent.push("query");
   }
-  if (Object.keys(operation.fixedHeaders).length > 0)
-    sent.push(`headers: ${JSON.stringify(operation.fixedHeaders)}`);
   parameters.push(`options?: CallOptions<${literals(headers)}>`);
-  const answer = [...new Set(answers.map(print))].join(" | ");
-  const called =
-    answers.length === 0 ? `download<${literals(errors)}>` : `call<${answer}, ${literals(errors)}>`;
-  return [
-    jsDoc(summary),
-    `${memberKey(name)}: (`,
-    ...parameters.map((parameter) => `${parameter},`),
-    ") =>",
-    `${called}(client, {`,
-    `${[...sent, "options"].join(", ")},`,
-    "}),",
-  ].join("\n");
+  const called = answers.length === 0 ? `download<${errors}>` : `call<${answer}, ${errors}>`;
+  return lines(
+    `(${parameters.join(", ")}) =>`,
+    `${called}(client, { ${[...sent, "options"].join(", ")} }),`,
+  );
+}
+
+/** One name for each set of errors. */
+function createErrorNames(taken: Set<string>) {
+  const names = new Map<string, string>();
+  let count = 0;
+  function nameOf(errors: readonly string[]): string {
+    const text = literals(errors);
+    let name = names.get(text);
+    while (name === undefined || (taken.has(name) && !names.has(text))) name = `Errors${++count}`;
+    names.set(text, name);
+    return name;
+  }
+  const types = (): string[] => [...names].map(([text, name]) => `export type ${name} = ${text};`);
+  return { nameOf, types };
 }
 
 const literals = (names: readonly string[]): string =>
   names.length === 0 ? "never" : names.map((name) => JSON.stringify(name)).join(" | ");
 
-/** A body may also be wrapped as `{data, options}`, which a program has no use for. */
+/** A body can also be wrapped as `{data, options}`, but programs do not need that form. */
 function plainBody({ schema }: OperationBody): Json {
   const [first, second, ...more] = arrayIn(memberOf(schema, "anyOf"));
   if (first === undefined || second === undefined || more.length > 0) return schema;
@@ -119,7 +164,7 @@ const queryType = (query: readonly QueryParameter[], print: PrintType): string =
     additionalProperties: false,
   });
 
-/** Indents a line by two spaces more than the line with the bracket that it is in, and a bracket that closes as that line. */
+/** Indents a line two spaces deeper than the line of its enclosing bracket; a closing bracket aligns with that line. */
 function indented(code: string, depthBefore = 0): string {
   /** The depth of the line of each bracket that is open. */
   const open: number[] = [];

@@ -18,7 +18,6 @@ export interface DocumentOperation {
   /** Headers that every request needs, with their values. */
   readonly fixedHeaders: Readonly<Record<string, string>>;
   readonly query: readonly QueryParameter[];
-  /** Null: the request has no body. */
   readonly body: OperationBody | null;
   /** Schemas of successful answers; empty: the answer is a file. */
   readonly answers: readonly Json[];
@@ -40,7 +39,6 @@ export interface OperationBody {
   readonly example: Json | undefined;
 }
 
-/** A member of an object, or undefined. */
 export const memberOf = (value: unknown, name: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, name) ? (value[name] as Json) : undefined;
 
@@ -143,7 +141,7 @@ function errorNamesIn(document: OpenApiDocument, schema: Json): string[] {
 export const arrayIn = (value: unknown): readonly Json[] =>
   Array.isArray(value) ? (value as Json[]) : [];
 
-/** What a reference to `#/components/…` stands for; anything else as it is. */
+/** What a reference to `#/components/…` refers to; other values unchanged. */
 function resolved(document: OpenApiDocument, value: Json): Json {
   const reference = memberOf(value, "$ref");
   if (typeof reference !== "string") return value;

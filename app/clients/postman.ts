@@ -1,6 +1,6 @@
 /**
- * Writes a collection of example requests for Postman and Bruno (Postman Collection 2.1): a folder for each endpoint, a request
- * for each action, and variables for the address and the credentials.
+ * Writes a collection of example requests for Postman and Bruno (Postman Collection 2.1): a folder for each endpoint, a
+ * request for each action, and variables for the address and the credentials.
  */
 import type { OpenApiDocument } from "../../core/openapi/describe.ts";
 import { type DocumentOperation, memberOf, operationsOf } from "./document-operations.ts";

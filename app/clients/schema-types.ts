@@ -1,4 +1,4 @@
-/** Prints the schemas of an OpenAPI document as TypeScript types. Only what the documents of the service use is known. */
+/** Prints the schemas of an OpenAPI document as TypeScript types. Knows only the keywords that the service writes. */
 import { isObject, type Json } from "../../core/values/json.ts";
 import { arrayIn, memberOf, referenced, textOf } from "./document-operations.ts";
 
@@ -23,12 +23,19 @@ export function createTypePrinter(nameOf: (schema: string) => string): PrintType
     return more.length === 0 ? first : [first, ...more].map(inParentheses).join(" & ");
   }
 
-  /** The type that the schema's own keywords say; empty where they say nothing. */
+  /** The type that the schema's own keywords describe; empty if they describe none. */
   function ownType(schema: Record<string, unknown>): string {
     const { type } = schema;
     const isNothing = isObject(schema["not"]) && Object.keys(schema["not"]).length === 0;
     if (isNothing) return "never";
     if (type === undefined) return isObject(schema["properties"]) ? objectType(schema) : "";
+    // The joined schemas describe the objects.
+    if (
+      type === "object" &&
+      !isObject(schema["properties"]) &&
+      (schema["anyOf"] ?? schema["allOf"])
+    )
+      return "";
     return union([type].flat().map((one) => plainType(String(one), schema)));
   }
 
@@ -47,7 +54,7 @@ export function createTypePrinter(nameOf: (schema: string) => string): PrintType
   function objectType(schema: Record<string, unknown>): string {
     const required = arrayIn(schema["required"] as Json | undefined);
     const properties = Object.entries((schema["properties"] ?? {}) as Record<string, Json>)
-      // Shown by the service, and ignored in what is sent.
+      // Read-only: the service shows it, and ignores it in requests.
       .filter(([name, one]) => memberOf(one, "readOnly") !== true || required.includes(name))
       .map(([name, one]) => {
         const sign = required.includes(name) ? "" : "?";
@@ -64,7 +71,7 @@ export function createTypePrinter(nameOf: (schema: string) => string): PrintType
   return print;
 }
 
-/** Schemas that say more than a limit of the other keywords beside them: those have no type of their own. */
+/** Schemas that add more than a limit to the keywords beside them; the others have no type. */
 const meaningful = (schemas: Json | undefined): readonly Json[] => {
   const list = arrayIn(schemas);
   const says = (schema: Json): boolean =>
@@ -74,10 +81,10 @@ const meaningful = (schemas: Json | undefined): readonly Json[] => {
   return list.filter(says);
 };
 
-/** `{"properties": {"error": {"enum": [...]}}}`, which narrows the schema beside it. */
+/** `{"properties": {"error": {"enum": [...]}}}`, which narrows the type of the schema beside it. */
 const hasTypedProperty = (schema: Json): boolean => memberOf(schema, "required") !== undefined;
 
-/** Without doubles. */
+/** Without duplicates. */
 const union = (types: readonly string[]): string => [...new Set(types)].join(" | ");
 
 const inParentheses = (type: string): string => (/[|&]/.test(type) ? `(${type})` : type);
@@ -90,6 +97,6 @@ function commentOf(schema: Json): string {
   return description === "" ? "" : `${jsDoc(description)}\n`;
 }
 
-/** A text of a document as a comment: it cannot end the comment. */
+/** A text of a document as a comment, which the text cannot end. */
 export const jsDoc = (text: string): string =>
   `/** ${text.replaceAll("*/", "* /").replace(/\s+/g, " ").trim()} */`;

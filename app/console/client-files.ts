@@ -1,4 +1,4 @@
-/** The files of the console's pages: which there are, and how a set of them becomes addresses that change with their content. */
+/** The list of the console's files, and their addresses, which change with the content of the files. */
 import type { ConsolePaths } from "./console-page.ts";
 
 /** Packages whose files the console sends, by the name under which its modules import them. */
@@ -7,7 +7,7 @@ export const vendorFiles: Readonly<Record<string, { package: string; file: strin
   "vendor/tom-select.js": { package: "tom-select", file: "dist/js/tom-select.complete.min.js" },
 };
 
-/** In their order: a later one may say otherwise. */
+/** In this order, because later styles override earlier ones. */
 const styles: readonly string[] = [
   "base",
   "frame",

@@ -1,4 +1,4 @@
-/** The page at `/console`: a frame in which the modules of `client/` show projects, entities and records. The same for every caller. */
+/** The page at `/console`: the modules of `client/` show projects, entities and records. Equal for all callers. */
 import { html } from "hono/html";
 import { iconPath } from "../pages/page-files.ts";
 
@@ -27,6 +27,7 @@ export async function consolePage({ styles, start, modules }: ConsolePaths): Pro
         </head>
         <body>
           <div id="app">
+            <p class="loading" role="status">Loading the console …</p>
             <noscript>
               <p>The console needs JavaScript. <a href="./">What runs here</a></p>
             </noscript>

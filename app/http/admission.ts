@@ -1,43 +1,68 @@
-/** How a request enters a project: who sends it, and whether it may send one more. */
+/** Admits requests to a project: finds the sender and checks the rate limits. */
 import type { Project } from "../../core/dispatch.ts";
 import { type Caller, nobody, shareOf } from "../../core/plans/caller.ts";
+import { AppError, unauthorized } from "../../core/values/errors.ts";
 import { addressOf, isOwnCall } from "./client-address.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Incoming } from "./incoming.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
 export interface AdmissionDeps {
-  /** By project; one that is not in it limits nobody. */
+  /** By project; a project without an entry has no limit. */
   readonly rateLimiters: ReadonlyMap<string, RateLimiter>;
-  /** Proxies before the service, whose word counts for the address of the client. */
+  /** How many proxies before the service are trusted to name the client's address. */
   readonly trustProxy: number;
 }
 
-/** A request to a project; `endpoint` and `action` are empty where its path names none. */
+/** A request to a project; `endpoint` and `action` are absent where its path names none. */
 export interface Arrived {
   readonly incoming: Incoming;
   readonly exchange: Exchange;
-  readonly project: Project;
-  readonly endpoint: string;
-  readonly action: string;
+  readonly project: Pick<Project, "name" | "callers">;
+  readonly endpoint?: string;
+  readonly action?: string;
 }
 
 /**
- * Finds out who sends a request, and counts it; without known credentials it counts for the address. Rejects with
- * `tooManyRequests`, or as `authenticate` does: who may not come in must not learn more by being fast.
+ * Identifies the sender of a request and counts the request: for the caller, or without valid credentials for the
+ * address. Rejects with `tooManyRequests`, or as `authenticate` does. Guesses beyond the limit are refused without a
+ * check.
  */
 export function createAdmission({ rateLimiters, trustProxy }: AdmissionDeps) {
   async function count(
     limiter: RateLimiter,
-    { incoming, exchange, project, endpoint, action }: Arrived,
+    { incoming, exchange, project, endpoint = "", action = "" }: Arrived,
   ): Promise<Caller> {
+    const address = addressOf(incoming, trustProxy);
+    const atAddress = { share: shareOf(nobody, address), endpoint, action };
+    const credentials = credentialsOf(incoming);
+    const attempt = credentials === null ? null : { request: atAddress, credentials };
+
+    async function refuse(error: unknown, isRefused: boolean): Promise<never> {
+      const { headers, refusal } = await limiter.count(atAddress, { isRefused });
+      exchange.answerHeaders = headers;
+      throw refusal ?? error;
+    }
+
+    if (attempt && !(await limiter.mayTry(attempt))) return refuse(unlooked, true);
     const known = await outcomeOf(async () => project.callers.authenticate(incoming.headers));
-    const share = shareOf("value" in known ? known.value : nobody, addressOf(incoming, trustProxy));
-    const { headers, refusal } = await limiter.count({ share, endpoint, action });
+    if ("error" in known) {
+      const { error } = known;
+      return refuse(error, error instanceof AppError && error.kind === "unauthorized");
+    }
+    const caller = known.value;
+    if (attempt && caller.id !== null) {
+      // Guesses that were sent at the same moment can have used up the limit meanwhile.
+      if (!(await limiter.mayTry(attempt))) return refuse(unlooked, true);
+      await limiter.accepted(attempt);
+    }
+    const { headers, refusal } = await limiter.count({
+      ...atAddress,
+      share: shareOf(caller, address),
+    });
     exchange.answerHeaders = headers;
     if (refusal) throw refusal;
-    if ("error" in known) throw known.error;
-    return known.value;
+    return caller;
   }
 
   return (arrived: Arrived): Caller | Promise<Caller> => {
@@ -46,6 +71,15 @@ export function createAdmission({ rateLimiters, trustProxy }: AdmissionDeps) {
     return limiter ? count(limiter, arrived) : project.callers.authenticate(incoming.headers);
   };
 }
+
+/** For the rare case that the window of the limit ended between the two checks. */
+const unlooked = unauthorized("Credentials are missing or invalid");
+
+/** The headers that `authenticate` checks; null: none. */
+const credentialsOf = ({ headers }: Incoming): string | null =>
+  headers.get("x-api-key") ?? headers.get("authorization");
+
+export const hasCredentials = (incoming: Incoming): boolean => credentialsOf(incoming) !== null;
 
 const outcomeOf = <Value>(
   work: () => Promise<Value>,

@@ -11,37 +11,28 @@ export interface ArrivalOptions {
 
 /**
  * The result of `arriving`. Rejects with `requestTimeout` after `timeoutMs`, and with `clientClosed` when the client
- * closed the connection. AppErrors such as `payloadTooLarge` are passed on. An Error, which is logged, says that somebody else has read the
- * body.
+ * closed the connection. AppErrors such as `payloadTooLarge` are passed on. Rejects with an Error, which is logged,
+ * when other code has already read the body.
  */
-export const arrival = <T>(
+export async function arrival<T>(
   arriving: Promise<T>,
   { timeoutMs, deadlines }: ArrivalOptions,
-): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const entry = deadlines.watch(performance.now() + timeoutMs, () =>
-      reject(
-        new AppError(
-          "requestTimeout",
-          "The request body did not arrive in time; send the request again",
-        ),
-      ),
-    );
-    arriving.then(
-      (arrived) => {
-        deadlines.unwatch(entry);
-        resolve(arrived);
-      },
-      (error: unknown) => {
-        deadlines.unwatch(entry);
-        reject(meaningOf(error));
-      },
-    );
-  });
+): Promise<T> {
+  try {
+    return await deadlines.within(arriving, performance.now() + timeoutMs, late);
+  } catch (error) {
+    throw meaningOf(error);
+  }
+}
+
+function late(): never {
+  const message = "The request body did not arrive in time; send the request again";
+  throw new AppError("requestTimeout", message);
+}
 
 function meaningOf(error: unknown): unknown {
   if (error instanceof AppError) return error;
-  // Of a mounted service: the program around it has read the body. The words are those of Node, node-server, Bun and Deno.
+  // The code around a mounted service has read the body. These are the messages of Node, node-server, Bun and Deno.
   if (error instanceof TypeError && /unusable|already|disturbed|locked/i.test(error.message))
     return new Error(
       "The body of the request was read before Rowgate got it; put Rowgate before what reads bodies, such as express.json()",

@@ -32,9 +32,8 @@ export async function readBody(
   return isForm && !text.trimStart().startsWith("{") ? parseForm(text) : parseJson(text);
 }
 
-function isJson(type: string): boolean {
-  return type === "application/json" || essenceOf(type) === "application/json";
-}
+const isJson = (type: string): boolean =>
+  type === "application/json" || essenceOf(type) === "application/json";
 
 /** The media type without its parameters. */
 function essenceOf(type: string): string {

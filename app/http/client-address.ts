@@ -1,7 +1,7 @@
 /**
- * The address of the client. The entry of each runtime knows the other end of the connection, and hands it on beside the request; behind a
- * proxy that is the proxy's, and the proxy says in `X-Forwarded-For` who connected to it. Anybody can send that header, so only as many of its
- * entries are believed as there are proxies (TRUST_PROXY), from the right.
+ * The address of the client. Each runtime passes the other end of the connection beside the request. Behind a proxy
+ * that is the proxy, which names the client in `X-Forwarded-For`. Any client can send that header, so only its last
+ * entries are trusted: as many as there are proxies (TRUST_PROXY).
  */
 import ipaddr from "ipaddr.js";
 import type { ClientEnv, Incoming } from "./incoming.ts";
@@ -14,7 +14,7 @@ export const ownCall: ClientEnv = { address: null, isOwn: true };
 
 export const isOwnCall = ({ client }: Pick<Incoming, "client">): boolean => client.isOwn === true;
 
-/** The other end of the connection, as the runtime tells it: that of a proxy where there is one. Null: unknown. */
+/** The other end of the connection according to the runtime; behind a proxy, the proxy. Null: unknown. */
 export const socketAddressOf = ({ client }: Pick<Incoming, "client">): string | null =>
   client.address ?? null;
 
@@ -25,8 +25,8 @@ export function connectedAddressOf(incoming: Pick<Incoming, "client">): string |
 }
 
 /**
- * One text for all addresses that one client has as a rule: an IPv4 address, or the first 64 bits of an IPv6 address. Null: unknown.
- * `proxies`: how many stand before the service.
+ * One text for all addresses that usually belong to one client: an IPv4 address, or the first 64 bits of an IPv6
+ * address. Null: unknown. `proxies`: how many there are before the service.
  */
 export function addressOf(
   incoming: Pick<Incoming, "client" | "headers">,
@@ -36,7 +36,7 @@ export function addressOf(
   let address: string | null = null;
   for (const entry of sent.split(",").reverse().slice(0, proxies)) {
     const network = clientNetwork(withoutPort(entry.trim()));
-    // What stands further left was written by somebody before the proxy that this one is.
+    // The entries further left were written before this proxy, so they cannot be trusted.
     if (network === null) break;
     address = network;
   }
@@ -47,7 +47,7 @@ export function addressOf(
 const withoutPort = (entry: string): string =>
   /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry;
 
-/** Networks of addresses that were seen: reading an address takes longer than all else that is done with it. */
+/** Cache of networks by address, because parsing an address takes longer than all other work on it. */
 const networks = new Map<string, string | null>();
 const networksMax = 10_000;
 

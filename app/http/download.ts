@@ -1,12 +1,12 @@
 /** Answers a file, or the single range of it that the request asks for (RFC 9110). */
 import type { AnsweredFile } from "../../core/calls/action.ts";
-import { secureHeaders } from "./envelope.ts";
+import { headersOf } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Reply } from "./reply.ts";
 
 /** `range`: the request header. Several ranges, or ranges that are not in bytes, give the whole file. */
 export async function download(
-  { requestId, answerHeaders }: Exchange,
+  exchange: Exchange,
   file: AnsweredFile,
   range: string | null,
 ): Promise<Reply> {
@@ -14,9 +14,7 @@ export async function download(
     "Content-Type": file.mediaType,
     "Content-Disposition": attachment(file.name),
     "Accept-Ranges": "bytes",
-    "X-Request-Id": requestId,
-    ...secureHeaders,
-    ...answerHeaders,
+    ...headersOf(exchange),
   };
   const part = partOf(range, file.bytes);
   if (part === "unsatisfiable") {

@@ -1,25 +1,25 @@
 /** The JSON envelope of every answer: success, message and data, or error and message, and always the time. */
 import type { Answer } from "../../core/calls/action.ts";
 import { AppError, type ErrorKind } from "../../core/values/errors.ts";
-import type { Log } from "../../core/plans/ports.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 import { errorTable } from "../../core/calls/error-table.ts";
-import { logFailure } from "./failure-log.ts";
-import type { Reply } from "./reply.ts";
+import { limits } from "../../core/values/limits.ts";
+import type { TextReply } from "./reply.ts";
 
 /** The parts of the exchange (`exchange.ts`) that an answer needs. */
 interface Asked {
   readonly requestId: string;
   readonly log: Log;
-  /** Where the lines of `log` go to. */
+  /** The destination of the lines of `log`. */
   readonly base: Log;
-  /** Why the request failed for no fault of its own. */
+  /** Why the request failed, if the client did not cause it. */
   reason: string | null;
   readonly answerHeaders: Readonly<Record<string, string>>;
 }
 
 /**
- * What every answer says to browsers: its type is the one that it names, nothing keeps it, and no page can load it as a part of itself. An answer
- * that a browser opens on its own can load nothing and run nothing.
+ * Security headers of every answer: no content sniffing, no caching, no embedding into other pages. An answer that is
+ * opened directly in a browser can load and run nothing.
  */
 export const secureHeaders: Readonly<Record<string, string>> = {
   "X-Content-Type-Options": "nosniff",
@@ -29,14 +29,24 @@ export const secureHeaders: Readonly<Record<string, string>> = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-/** The ways to show credentials: a token, or an API key in a header of its own. */
+/** The headers of every answer to a request. */
+export const headersOf = ({
+  requestId,
+  answerHeaders,
+}: Pick<Asked, "requestId" | "answerHeaders">): Readonly<Record<string, string>> => ({
+  "X-Request-Id": requestId,
+  ...secureHeaders,
+  ...answerHeaders,
+});
+
+/** The ways to send credentials: a token, or an API key in its own header. */
 const challenge = 'Bearer realm="rowgate", ApiKey realm="rowgate", header="X-Api-Key"';
 
-/** Seconds after which a client may try again. */
+/** Seconds after which a client can try again. */
 const retryAfterSeconds = 2;
 
 /**
- * Failures that may pass: a service is unreachable, the first request is still running, or the caller has too many
+ * Failures that can pass: a service is unreachable, the first request is still running, or the caller has too many
  * locks or jobs.
  */
 const isPassing: ReadonlySet<ErrorKind> = new Set([
@@ -49,7 +59,7 @@ export function answer(
   asked: Asked,
   { status, body, rest, etag, isBare, answeredAt, isReplayed }: Answer,
   now: string,
-): Reply {
+): TextReply {
   const headers: Record<string, string> = {};
   if (etag !== undefined) headers["ETag"] = etag;
   if (isReplayed) headers["Idempotency-Replayed"] = "true";
@@ -76,7 +86,7 @@ export function failureReply(
   error: unknown,
   timestamp: string,
   { beside, isInline = false }: { beside?: Record<string, unknown>; isInline?: boolean } = {},
-): Reply {
+): TextReply {
   const known = error instanceof AppError ? error : new AppError("internal", "", { cause: error });
   const { status, error: name } = errorTable[known.kind];
   if (status >= 500) {
@@ -112,23 +122,50 @@ export const json = (
   status: number,
   body: object,
   headers?: Record<string, string>,
-): Reply => respond(asked, { status, text: JSON.stringify(body) }, headers);
+): TextReply => respond(asked, { status, text: JSON.stringify(body) }, headers);
 
 /** Creates an answer from JSON text. */
-export function respond(
-  { requestId, answerHeaders }: Asked,
+const respond = (
+  asked: Asked,
   { status, text }: { status: number; text: string },
   headers?: Record<string, string>,
-): Reply {
-  return {
-    status,
-    headers: {
-      "Content-Type": "application/json; charset=utf-8",
-      "X-Request-Id": requestId,
-      ...secureHeaders,
-      ...answerHeaders,
-      ...headers,
-    },
-    body: text,
-  };
+): TextReply => ({
+  status,
+  headers: {
+    "Content-Type": "application/json; charset=utf-8",
+    ...headersOf(asked),
+    ...headers,
+  },
+  body: text,
+});
+
+/** When each failure was last seen, by the destination of a process's log lines. */
+const lastSeen = new WeakMap<Log, Map<string, number>>();
+
+/**
+ * Logs the failure with its causes at level error. The level is debug if the log contains it already: because another
+ * part reported it, or because requests fail in this way repeatedly.
+ */
+function logFailure(
+  { log, base }: { readonly log: Log; readonly base: Log },
+  error: AppError,
+  status: number,
+): void {
+  const fields = { err: error.cause ?? error, status };
+  const message = error.message || "Unexpected error";
+  const isKnown = error.isReported || (error.kind === "unavailable" && isRepeated(base, message));
+  if (isKnown) log.debug(fields, message);
+  else log.error(fields, message);
+}
+
+/** Whether the same failure was seen a moment ago. One that repeats for hours is new only after a pause. */
+function isRepeated(base: Log, message: string): boolean {
+  const seen = lastSeen.get(base) ?? new Map<string, number>();
+  lastSeen.set(base, seen);
+  const nowMs = performance.now();
+  const beforeMs = seen.get(message);
+  seen.delete(message);
+  seen.set(message, nowMs);
+  if (seen.size > limits.failuresKnownMax) seen.delete(seen.keys().next().value!);
+  return beforeMs !== undefined && nowMs - beforeMs < limits.failureRepeatedMs;
 }

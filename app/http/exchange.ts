@@ -1,21 +1,18 @@
 /** Gives every request an id, a log that contains the id, and one place for error handling. */
 import type { ObserveRequest, RouteNames } from "../../core/plans/observer.ts";
-import type { Log } from "../../core/plans/ports.ts";
-import type { Clock, NewId } from "../../core/values/clock.ts";
+import type { Log } from "../../core/plans/log-port.ts";
+import type { Runtime } from "../../core/plans/runtime.ts";
+import type { AppError } from "../../core/values/errors.ts";
 import { failureReply } from "./envelope.ts";
 import type { CheckHost } from "./guard.ts";
 import type { Incoming } from "./incoming.ts";
-import { type Reply, extended } from "./reply.ts";
+import { extended, type Reply, type TextReply } from "./reply.ts";
 
-export interface ExchangeDeps {
-  readonly now: Clock;
-  readonly newId: NewId;
-  readonly log: Log;
-  /** Null: requests to every name are answered. */
+export interface ExchangeDeps extends Pick<Runtime, "now" | "newId" | "log"> {
   readonly checkHost: CheckHost | null;
-  /** Sees each request and its answer; absent: nobody does. */
+  /** Sees each request and its answer, if there is one. */
   readonly observe?: ObserveRequest | undefined;
-  /** Is told how each request ended; absent: nobody is. */
+  /** Is called with the outcome of each request; absent: it is not reported. */
   readonly onAnswered?: OnAnswered | undefined;
 }
 
@@ -29,14 +26,16 @@ export interface Exchange {
   readonly requestId: string;
   /** Writes log lines that contain the request's id. */
   readonly log: Log;
-  /** Of the answer, whatever it will be. */
+  /** Headers of the answer, whether it succeeds or not. */
   answerHeaders: Readonly<Record<string, string>>;
   /** The log that all requests share. */
   readonly base: Log;
-  /** Why the request failed for no fault of its own; null: it did not. */
+  /** Why the request failed, if the client did not cause it; null: it did not. */
   reason: string | null;
   /** What the request is about, once it is known. */
   place: RouteNames;
+  /** The pattern of a page's path; null: it is not a page. */
+  readonly route: string | null;
 }
 
 /** Of a request that is about nothing that the configuration has. */
@@ -44,11 +43,18 @@ export const nowhere: RouteNames = { project: null, endpoint: null, action: null
 
 export type Handle = (incoming: Incoming, exchange: Exchange) => Reply | Promise<Reply>;
 
-/** Answers a request, whatever happens. */
+/** Answers a request. Never rejects. */
 export type AnswerRequest = (incoming: Incoming) => Promise<Reply>;
 
-/** Creates a function that also answers errors which `handle` throws, and logs how each request ended. */
-export function inExchange(deps: ExchangeDeps, handle: Handle): AnswerRequest {
+/**
+ * Creates a function that also answers errors which `handle` throws, and logs how each request ended. Answers to HEAD
+ * have no body.
+ */
+export function inExchange(
+  deps: ExchangeDeps,
+  handle: Handle,
+  route: string | null = null,
+): AnswerRequest {
   const { now, newId, log, checkHost, observe, onAnswered } = deps;
   async function answer(incoming: Incoming, exchange: Exchange): Promise<Reply> {
     try {
@@ -70,7 +76,8 @@ export function inExchange(deps: ExchangeDeps, handle: Handle): AnswerRequest {
 
   return async (incoming) => {
     const startedMs = performance.now();
-    const exchange = openExchange({ newId, log }, incoming.headers.get("x-request-id"));
+    const sentId = incoming.headers.get("x-request-id");
+    const exchange = openExchange({ newId, log }, { sentId, route });
     const reply = await (observe
       ? observed(observe, incoming, exchange)
       : answer(incoming, exchange));
@@ -81,14 +88,30 @@ export function inExchange(deps: ExchangeDeps, handle: Handle): AnswerRequest {
     const { method, path } = incoming;
     const reason = exchange.reason !== null && { reason: exchange.reason };
     exchange.log.info({ method, path, status, durationMs, ...reason }, "request");
-    return reply;
+    return method === "HEAD" ? { ...reply, body: null } : reply;
+  };
+}
+
+/** Answers a request that never reaches the app, because the HTTP server could not parse it. */
+export type Refuse = (error: AppError) => TextReply;
+
+/**
+ * Logs the refusal and answers with the envelope. The connection is closed, because what follows on it cannot be
+ * trusted.
+ */
+export function createRefuse(deps: Pick<Runtime, "now" | "newId" | "log">): Refuse {
+  return (error) => {
+    const exchange = openExchange(deps, { sentId: null, route: null });
+    const reply = failureReply(exchange, error, deps.now());
+    exchange.log.info({ status: reply.status, reason: error.message }, "request");
+    return extended(reply, { Connection: "close" });
   };
 }
 
 /** `sentId`: the X-Request-Id of the request. */
-export function openExchange(
+function openExchange(
   { newId, log }: Pick<ExchangeDeps, "newId" | "log">,
-  sentId: string | null,
+  { sentId, route }: { readonly sentId: string | null; readonly route: string | null },
 ): Exchange {
   const requestId = idFrom(sentId) ?? newId();
   return {
@@ -98,13 +121,13 @@ export function openExchange(
     reason: null,
     answerHeaders: {},
     place: nowhere,
+    route,
   };
 }
 
 /** The caller's id is used only if it is short and plain, so that it cannot forge log lines. */
-function idFrom(header: string | null): string | null {
-  return header !== null && /^[\w.-]{1,64}$/.test(header) ? header : null;
-}
+const idFrom = (header: string | null): string | null =>
+  header !== null && /^[\w.-]{1,64}$/.test(header) ? header : null;
 
 /**
  * Adds the request's id to log lines. A child logger of pino would be created for each request, even if nothing is

@@ -3,6 +3,7 @@
  * uploads and requests without a body to any address, and its domain may resolve to the loopback address (DNS
  * rebinding), where no credentials are required.
  */
+import { isOwnName } from "../../core/values/addresses.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { Incoming } from "./incoming.ts";
 
@@ -15,12 +16,6 @@ export const isLoopback = (host: string): boolean =>
   host === "::1" ||
   host.startsWith("127.") ||
   host.startsWith("::ffff:127.");
-
-const ownNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
-
-/** `hostname`: as `URL` has it. True: no other machine and no page can mean this machine by it. */
-export const isOwnName = (hostname: string): boolean =>
-  ownNames.includes(hostname) || hostname.endsWith(".localhost");
 
 /** Accepts requests to a loopback name, to a name below `localhost`, or to a name in `allowed`, on any port. */
 export function createHostCheck(allowed: readonly string[]): CheckHost {

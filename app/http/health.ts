@@ -1,10 +1,11 @@
 /**
- * `/health/live`: the process answers. `/health/ready`: the database of every project answers too, else 503. Redis is
- * reported as well, but its absence does not make an instance unready, because the service works without it. Only
- * operators see more than the overall state: each project, its endpoints that are left out, and the configuration.
+ * `/health/live`: the process answers. `/health/ready`: the database of every project answers too, else 503. An
+ * instance stays ready without Redis, because the service works without it, and with a full disk, because the service
+ * still reads. Callers get the overall state; operators also get each project, its skipped endpoints, Redis, and the
+ * configuration.
  */
 import type { Projects } from "../../core/dispatch.ts";
-import type { Clock } from "../../core/values/clock.ts";
+import type { Runtime } from "../../core/plans/runtime.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
@@ -20,9 +21,8 @@ export interface ConfigState {
   readonly lastError: string | null;
 }
 
-export interface HealthDeps extends OperatorSettings {
+export interface HealthDeps extends OperatorSettings, Pick<Runtime, "now"> {
   readonly projects: Projects;
-  readonly now: Clock;
   /** Whether Redis answers; null where the service uses none. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** Null where a configuration cannot be loaded again. */
@@ -32,7 +32,7 @@ export interface HealthDeps extends OperatorSettings {
 /** A probe should report an unresponsive database sooner than a client's request fails. */
 const pingTimeoutMs = 2_000;
 
-export function isLive({ now }: HealthDeps): Handle {
+export function isLive({ now }: Pick<HealthDeps, "now">): Handle {
   return (_incoming, exchange) =>
     json(exchange, 200, { success: true, status: "live", timestamp: now() });
 }
@@ -46,11 +46,11 @@ export function isReady(deps: HealthDeps): Handle {
         const isUp = project.routes !== null && (await answers(project.db.ping()));
         const leftOut = [...(project.routes?.leftOut ?? [])].toSorted();
         const skipped = leftOut.length > 0 ? { skipped_endpoints: leftOut } : {};
-        const database = isUp ? "ok" : "unreachable";
+        const database = !isUp ? "unreachable" : project.db.hasRoom() ? "ok" : "full";
         return [project.name, { database, ...redis, ...skipped }] as const;
       }),
     );
-    const success = checks.every(([, check]) => check.database === "ok");
+    const success = checks.every(([, check]) => check.database !== "unreachable");
     const status = success ? "ready" : "unavailable";
     const shown = (await isOperatorRequest(incoming, deps))
       ? { ...configMember(deps), projects: Object.fromEntries(checks) }
@@ -60,7 +60,7 @@ export function isReady(deps: HealthDeps): Handle {
   };
 }
 
-/** The faults in `last_error` name files and columns, so that only operators may see them. */
+/** Only for operators, because the faults in `last_error` name files and columns. */
 function configMember({ configState }: HealthDeps): object {
   if (configState === null) return {};
   const { version, loadedAt, lastError } = configState();

@@ -1,6 +1,6 @@
 /**
- * A request as the handlers see it. Every runtime can make one from a `Request`; a server that has the parts of a request already
- * hands them on as they are, because making a `Request` of them costs more than finding and running an action.
+ * A request as the handlers see it. Every runtime can make one from a `Request`. A server that already has the parts of
+ * a request hands them on as they are, because making a `Request` of them costs more than finding an action.
  */
 import { AppError } from "../../core/values/errors.ts";
 
@@ -10,7 +10,7 @@ export interface ClientEnv {
   readonly isOwn?: boolean;
 }
 
-/** Header fields by their names in lower case. Fields that were sent several times are joined by commas, as `Headers` does. */
+/** Header fields by their names in lower case. Repeated fields are joined by commas, as in `Headers`. */
 export interface HeaderFields {
   get(name: string): string | null;
 }
@@ -23,14 +23,12 @@ export interface Incoming {
   readonly url: string;
   readonly headers: HeaderFields;
   readonly client: ClientEnv;
-  /** The pattern of the path, where it is no action and there is one. */
-  readonly route: string | null;
   /**
-   * The whole body, at most once. Rejects with `payloadTooLarge` for more than `bytesMax`, and with any other error when the client
-   * closed the connection.
+   * The whole body; call it at most once. Rejects with `payloadTooLarge` above `bytesMax`, and with any other error
+   * when the client closed the connection.
    */
   bytes(bytesMax: number): Promise<Uint8Array>;
-  /** The same request, for whoever needs more of it. */
+  /** The same request for Hono, and for reading the body piece by piece. Made on first use where a server has none. */
   readonly request: Request;
 }
 
@@ -39,7 +37,7 @@ export function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf(":") + 3);
   for (let end = start; end < url.length; end++) {
     const code = url.charCodeAt(end);
-    // A question mark or a number sign.
+    // `?` or `#`
     if (code === 63 || code === 35) return url.slice(start, end);
   }
   return url.slice(start);
@@ -69,10 +67,6 @@ export class WebIncoming implements Incoming {
     return this.request.headers;
   }
 
-  get route(): string | null {
-    return null;
-  }
-
   async bytes(bytesMax: number): Promise<Uint8Array> {
     const announced = this.request.headers.get("content-length");
     if (announced === null) return readChunks(this.request, bytesMax);
@@ -94,17 +88,7 @@ async function readChunks(request: Request, bytesMax: number): Promise<Uint8Arra
     if (size > bytesMax) throw tooLarge(bytesMax);
     chunks.push(chunk);
   }
-  return joined(chunks, size);
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
+  return Buffer.concat(chunks);
 }
 
 export const tooLarge = (bytesMax: number): AppError =>

@@ -1,6 +1,7 @@
 /**
- * `/jobs-board`: a page that shows operators jobs and hook calls, protected by JOBS_BOARD_TOKEN. It changes nothing but
- * that failed hook calls are sent again, whatever the board itself supports. The board (`start/open-board.ts`) is loaded when it is first used.
+ * `/jobs-board`: shows operators jobs and hook calls, protected by JOBS_BOARD_TOKEN. The one change it allows is
+ * sending failed hook calls again, whatever else the board supports. The board (`start/open-board.ts`) is loaded on
+ * first use.
  */
 import { zValidator } from "@hono/zod-validator";
 import type { Hono } from "hono";
@@ -9,6 +10,8 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { z } from "zod";
 import { AppError, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
+import { openedOnce } from "../../core/values/opened-once.ts";
+import type { Runtime } from "../../core/plans/runtime.ts";
 import type { Clock } from "../../core/values/clock.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { json, secureHeaders } from "./envelope.ts";
@@ -28,28 +31,23 @@ export interface JobsBoard {
 const boardPath = "/jobs-board";
 const user = "operator";
 
-/** The page is the library's own, and loads its parts from here; what it would load from elsewhere, such as fonts, it does without. */
+/** The page comes from the library and loads its files from here. Files from elsewhere, such as fonts, are blocked. */
 const pageHeaders: Readonly<Record<string, string>> = {
   ...secureHeaders,
   "Content-Security-Policy":
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'self'; frame-ancestors 'none'",
 };
 
-export function mountJobsBoard(app: Hono, { board, basePath, ...deps }: MountOptions): void {
-  const refuse = viaHono(inExchange(deps, unauthorized(deps.now)));
+export function mountJobsBoard(pages: Hono, board: JobsBoard, deps: BoardDeps): void {
+  const route = `${boardPath}/*`;
+  const refuse = viaHono(inExchange(deps, unauthorized(deps.now), route));
   const enter = zValidator("header", operatorHeaders(board.token), ({ success }, c) =>
     success ? undefined : refuse(c),
   );
-  const show = viaHono(inExchange(deps, showBoard(board, basePath)));
-  app.all(boardPath, enter, show);
-  app.all(`${boardPath}/*`, enter, show);
+  pages.all(route, enter, viaHono(inExchange(deps, showBoard(board, deps.basePath), route)));
 }
 
-interface MountOptions extends ExchangeDeps {
-  readonly board: JobsBoard;
-  /** Where the service is mounted, as `/rows`; empty at the root. */
-  readonly basePath: string;
-}
+export interface BoardDeps extends ExchangeDeps, Pick<Runtime, "basePath"> {}
 
 /**
  * The headers that an operator sends. Only this endpoint uses a validator of Hono: the input of actions depends on the
@@ -70,10 +68,10 @@ function unauthorized(now: Clock): Handle {
 }
 
 function showBoard({ open }: JobsBoard, basePath: string): Handle {
-  let opening: Promise<ShowBoard> | null = null;
+  const opened = openedOnce(() => open(`${basePath}${boardPath}`));
   return async ({ request, path }, exchange) => {
     checkMethod(request, path);
-    const show = await (opening ??= open(`${basePath}${boardPath}`));
+    const show = await opened();
     const { status, headers: ofBoard, body } = await inTime(show(request));
     const headers = new Headers(ofBoard);
     for (const [name, value] of Object.entries(pageHeaders)) headers.set(name, value);
@@ -85,7 +83,7 @@ function showBoard({ open }: JobsBoard, basePath: string): Handle {
 /** A failed hook call, or all of them, can be sent again. The board itself refuses this for jobs. */
 const retryPath = /^\/jobs-board\/api\/queues\/[^/]+\/(?:retry\/failed|[^/]+\/retry)$/;
 
-/** Throws for everything but looking, and sending hook calls again; that also for pages of other origins. */
+/** Throws for everything except viewing, and sending hook calls again from a page of this origin. */
 function checkMethod(request: Request, path: string): void {
   const { method } = request;
   if (method === "GET" || method === "HEAD") return;

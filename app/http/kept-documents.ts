@@ -1,14 +1,16 @@
 /**
- * Documents that were built before, as the text that is sent. All apps of a process share the finished ones, because on
- * Workers each request has an app of its own; only requests to one app wait for the same document while it is built,
- * because on Workers a request must not wait for the work of another.
+ * Finished documents, as they are sent, shared by all apps of a process, because on Workers each request has its own
+ * app. Requests to one app wait for the same document while it is built; those to another app do not, because on
+ * Workers a request must not wait for the work of another.
  */
 import type { Routes } from "../../core/dispatch.ts";
 import { limits } from "../../core/values/limits.ts";
 
 export interface KeptDocument {
-  readonly text: string;
-  readonly etag: string;
+  /** The text, or its bytes as gzip. */
+  readonly content: string | Uint8Array<ArrayBuffer>;
+  /** Equal for equal texts. */
+  readonly hash: string;
 }
 
 /** Different for each compiled configuration of a project. */
@@ -21,7 +23,7 @@ export function numberOfRoutes(routes: Routes): number {
 const numbers = new WeakMap<Routes, number>();
 let count = 0;
 
-/** Gives the document of a key, and builds it if it is not kept: once, also when several requests ask for it at the same time. */
+/** Gives the document of a key. Builds a missing one once, even if several requests ask for it at the same time. */
 export type FindDocument = (
   key: string,
   build: () => Promise<KeptDocument>,
@@ -33,7 +35,7 @@ export function createDocumentFinder(): FindDocument {
   return async (key, build) => {
     const known = kept.get(key);
     if (known) {
-      // The one that was asked for last is dropped last.
+      // Moved to the end, because the document that was used last is dropped last.
       keep(key, known);
       return known;
     }
@@ -51,14 +53,14 @@ export function createDocumentFinder(): FindDocument {
 
 const kept = new Map<string, KeptDocument>();
 
-/** Drops the oldest ones. A document that is larger than what may be kept in all is kept until the next one comes. */
+/** Drops the oldest ones. A document above the limit of all together is kept until the next one comes. */
 function keep(key: string, document: KeptDocument): void {
   kept.delete(key);
   kept.set(key, document);
-  let length = [...kept.values()].reduce((sum, { text }) => sum + text.length, 0);
-  for (const [oldest, { text }] of kept) {
+  let length = [...kept.values()].reduce((sum, { content }) => sum + content.length, 0);
+  for (const [oldest, { content }] of kept) {
     if (length <= limits.documentsKeptLengthMax || kept.size === 1) return;
     kept.delete(oldest);
-    length -= text.length;
+    length -= content.length;
   }
 }

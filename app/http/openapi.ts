@@ -1,13 +1,14 @@
 /**
- * `/openapi.json` and `/api/:project/openapi.json`: what the API takes and answers, as the caller may use it. Without
- * credentials a project that asks for them shows that it does, and none of its paths.
+ * `/openapi.json`, `/api/:project/openapi.json` and `/api/:project/:endpoint/openapi.json`: the API as the caller can
+ * use it. Without credentials, the document of a project with `auth` has no paths, only the ways to send credentials.
  */
-import type { Project, Routes } from "../../core/dispatch.ts";
+import { checkEndpoint, type Project, type Routes } from "../../core/dispatch.ts";
 import type { DescribedProject, OpenApiDocument } from "../../core/openapi/describe.ts";
 import type { ProjectTraits } from "../../core/openapi/traits.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { AppError } from "../../core/values/errors.ts";
-import { respond, secureHeaders } from "./envelope.ts";
+import { type Compression, gzipHeaders, takesGzip } from "./compression.ts";
+import { headersOf } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import type { Incoming } from "./incoming.ts";
 import {
@@ -16,41 +17,56 @@ import {
   type KeptDocument,
   numberOfRoutes,
 } from "./kept-documents.ts";
-import { createAdmission } from "./admission.ts";
+import type { Runtime } from "../../core/plans/runtime.ts";
+import { createAdmission, hasCredentials } from "./admission.ts";
 import type { Reply } from "./reply.ts";
 import { type RouteDeps, unknownProject } from "./routes.ts";
 
-export interface DocumentDeps extends RouteDeps {
+export interface DocumentDeps extends RouteDeps, Pick<Runtime, "digest"> {
   /** By project. */
   readonly traits: ReadonlyMap<string, ProjectTraits>;
-  /** A cryptographic hash as hexadecimal text. */
-  readonly digest: (text: string) => string;
+  /** Null: the platform compresses answers itself. */
+  readonly compression: Compression | null;
 }
 
-/** The document of one project. */
+/** The document of one project, or of one of its endpoints, as the path says. */
 export function showProjectDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
   const find = createDocumentFinder();
   return async (incoming, exchange) => {
-    const [, , name = ""] = incoming.path.split("/");
+    const [, , name = "", ...rest] = incoming.path.split("/");
+    const endpoint = rest.length > 1 ? rest[0]! : null;
     const project = deps.projects.get(name);
-    if (!project) throw await unknownProject(deps, { incoming, exchange, name });
+    const options = { serverUrl: deps.basePath || "/", ...(endpoint !== null && { endpoint }) };
+    const show = (described: DescribedProject, key: string | null): Promise<Reply> =>
+      showDocument(incoming, exchange, {
+        key,
+        deps,
+        find,
+        build: ({ describeProject }) => describeProject(described, options),
+      });
+    if (!project) {
+      const error = await unknownProject(deps, { incoming, exchange, name }).catch(
+        (refusal: AppError) => refusal,
+      );
+      if (error.kind !== "unauthorized" || hasCredentials(incoming)) throw error;
+      // A project that exists would answer with a document without paths, too.
+      const [traits = noTraits] = deps.traits.values();
+      return show({ name, routes: null, traits, viewOf: null }, null);
+    }
     const visited = await visit(incoming, exchange, project);
-    // Credentials that are wrong are no reason to show less without a word.
+    // With wrong credentials, a shorter document would hide the mistake.
     if (visited.refusal && hasCredentials(incoming)) throw visited.refusal;
-    return showDocument(incoming, exchange, {
-      key: keyOf([visited]) && `project ${keyOf([visited])}`,
-      digest: deps.digest,
-      find,
-      build: async () => {
-        const { describeProject } = await import("../../core/openapi/describe.ts");
-        return describeProject(describedOf(visited, deps), { serverUrl: deps.basePath || "/" });
-      },
-    });
+    const { caller, routes } = visited;
+    // A caller that the project does not know gets the same document for every name.
+    if (endpoint !== null && caller !== null)
+      checkEndpoint({ routes, schema: project.schema }, { endpoint, caller });
+    const key = keyOf([visited]);
+    return show(describedOf(visited, deps), key && `${endpoint ?? ""} of project ${key}`);
   };
 }
 
-/** The document of all projects, and of what stands beside them. */
+/** The document of all projects, and of the paths beside them. */
 export function showWholeDocument(deps: DocumentDeps): Handle {
   const visit = createVisit(deps);
   const find = createDocumentFinder();
@@ -58,38 +74,38 @@ export function showWholeDocument(deps: DocumentDeps): Handle {
     const visits: Visit[] = [];
     for (const project of deps.projects.values())
       visits.push(await visit(incoming, exchange, project));
-    // The headers of a limit would tell of a project that the caller may not know.
+    // The headers of a limit would reveal a project that the caller must not know.
     exchange.answerHeaders = {};
     return showDocument(incoming, exchange, {
       key: keyOf(visits),
-      digest: deps.digest,
+      deps,
       find,
-      build: async () => {
-        const { describeProjects } = await import("../../core/openapi/describe.ts");
-        const described = visits.map((one) => describedOf(one, deps));
-        return describeProjects(described, { serverUrl: deps.basePath || "/" });
-      },
+      build: ({ describeProjects }) =>
+        describeProjects(
+          visits.map((one) => describedOf(one, deps)),
+          { serverUrl: deps.basePath || "/" },
+        ),
     });
   };
 }
 
-/** A caller at a project. */
+/** A caller and a project. */
 interface Visit {
   readonly project: Project;
-  /** As they were when the request came. */
+  /** The routes at the time of the request. */
   readonly routes: Routes | null;
-  /** Null: the project does not know who asks, and says so in `refusal`. */
+  /** Null: the caller is unknown to the project, which `refusal` says. */
   readonly caller: Caller | null;
   readonly refusal?: AppError;
 }
 
-/** Counts the request for the limits of the project. Rejects as an action does, but for missing or wrong credentials. */
+/** Counts the request for the project's limits. Rejects as an action does, except for missing or wrong credentials. */
 function createVisit(deps: DocumentDeps) {
   const admit = createAdmission(deps);
   return async (incoming: Incoming, exchange: Exchange, project: Project): Promise<Visit> => {
     const { routes } = project;
     try {
-      const arrived = { incoming, exchange, project, endpoint: "", action: "openapi.json" };
+      const arrived = { incoming, exchange, project, action: "openapi.json" };
       const caller = await admit(arrived);
       return { project, routes, caller };
     } catch (error) {
@@ -99,8 +115,7 @@ function createVisit(deps: DocumentDeps) {
   };
 }
 
-const hasCredentials = ({ headers }: Incoming): boolean =>
-  headers.get("x-api-key") !== null || headers.get("authorization") !== null;
+const noTraits: ProjectTraits = { credentials: null, rateLimit: null };
 
 const describedOf = (
   { project: { name }, routes, caller }: Visit,
@@ -108,11 +123,11 @@ const describedOf = (
 ): DescribedProject => ({
   name,
   routes,
-  traits: traits.get(name) ?? { credentials: null, rateLimit: null },
+  traits: traits.get(name) ?? noTraits,
   viewOf: caller && ((bound) => bound.viewFor(caller)),
 });
 
-/** Equal for equal documents; null where there are no paths, which takes no time to say. */
+/** Equal for equal documents; null if there are no paths: such a document is built quickly. */
 function keyOf(visits: readonly Visit[]): string | null {
   const parts = visits.map(({ project: { name }, routes, caller }) =>
     routes && caller ? [name, numberOfRoutes(routes), routes.rightsKeyOf(caller)] : [name],
@@ -120,37 +135,46 @@ function keyOf(visits: readonly Visit[]): string | null {
   return parts.every((part) => part.length === 1) ? null : JSON.stringify(parts);
 }
 
+/** Loaded when a document is first asked for. */
+type Describer = typeof import("../../core/openapi/describe.ts");
+
 interface Shown {
-  /** Null: it is not kept. */
+  /** Null: the document is not kept. */
   readonly key: string | null;
-  readonly digest: DocumentDeps["digest"];
+  readonly deps: Pick<DocumentDeps, "compression" | "digest">;
   readonly find: FindDocument;
-  build(): Promise<OpenApiDocument>;
+  build(describer: Describer): Promise<OpenApiDocument>;
 }
 
 async function showDocument(
   incoming: Incoming,
   exchange: Exchange,
-  { key, digest, find, build }: Shown,
+  { key, deps: { compression, digest }, find, build }: Shown,
 ): Promise<Reply> {
   const make = async (): Promise<KeptDocument> => {
-    const text = JSON.stringify(await build());
-    return { text, etag: `"${digest(text).slice(0, 32)}"` };
+    const describer = await import("../../core/openapi/describe.ts");
+    const { text, hash } = await describer.printDocument(await build(describer), digest);
+    // Compressed it takes a tenth of the memory.
+    return { content: compression ? await compression.gzip(text) : text, hash };
   };
-  const { text, etag } = await (key === null ? make() : find(key, make));
+  const { content, hash } = await (key === null ? make() : find(key, make));
+  const isPacked = typeof content !== "string";
+  const staysPacked = isPacked && takesGzip(incoming.headers);
+  const etags = [hash, `${hash}-gzip`].map((tag) => `"${tag}"`);
   const headers = {
-    ETag: etag,
-    // It may be kept, and is asked for again each time.
+    // Compressed and plain documents differ in bytes, so their tags differ.
+    ETag: etags[staysPacked ? 1 : 0]!,
+    // Clients can keep it, but must ask each time whether it changed.
     "Cache-Control": "private, no-cache",
-    Vary: "X-Api-Key, Authorization",
+    Vary: "X-Api-Key, Authorization, Accept-Encoding",
   };
+  const beside = { ...headersOf(exchange), ...headers };
   const known = incoming.headers.get("if-none-match")?.split(",") ?? [];
-  if (!known.some((tag) => tag.trim().replace(/^W\//, "") === etag))
-    return respond(exchange, { status: 200, text }, headers);
-  const { requestId, answerHeaders } = exchange;
-  return {
-    status: 304,
-    headers: { "X-Request-Id": requestId, ...secureHeaders, ...answerHeaders, ...headers },
-    body: null,
-  };
+  if (known.some((tag) => etags.includes(tag.trim().replace(/^W\//, ""))))
+    return { status: 304, headers: beside, body: null };
+  const type = { "Content-Type": "application/json; charset=utf-8" };
+  if (staysPacked)
+    return { status: 200, headers: { ...beside, ...type, ...gzipHeaders }, body: content };
+  const body = isPacked ? await compression!.gunzip(content) : content;
+  return { status: 200, headers: { ...beside, ...type }, body };
 }

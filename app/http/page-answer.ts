@@ -1,9 +1,9 @@
 /** Answers for browsers: the service's own pages, and the files that they load. */
-import { secureHeaders } from "./envelope.ts";
+import { headersOf } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Reply } from "./reply.ts";
 
-/** What a page without scripts may load. */
+/** What a page without scripts can load. */
 export const plainPagePolicy =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -16,16 +16,14 @@ export interface PageAnswer {
 }
 
 export const pageAnswer = (
-  { requestId, answerHeaders }: Exchange,
+  exchange: Exchange,
   { text, policy, status = 200, headers }: PageAnswer,
 ): Reply => ({
   status,
   headers: {
     "Content-Type": "text/html; charset=utf-8",
-    "X-Request-Id": requestId,
-    ...secureHeaders,
+    ...headersOf(exchange),
     "Content-Security-Policy": policy,
-    ...answerHeaders,
     ...headers,
   },
   body: text,
@@ -39,14 +37,13 @@ export interface FileContent {
 
 /** A file whose address changes with its content. */
 export const fileAnswer = (
-  { requestId }: Exchange,
+  exchange: Exchange,
   { mediaType, content, headers }: FileContent,
 ): Reply => ({
   status: 200,
   headers: {
     "Content-Type": mediaType,
-    "X-Request-Id": requestId,
-    ...secureHeaders,
+    ...headersOf(exchange),
     "Cache-Control": "public, max-age=31536000, immutable",
     ...headers,
   },

@@ -1,39 +1,53 @@
 /**
- * How many requests a caller may send: `rateLimit` of a project.json. The headers are those of the IETF draft "RateLimit header fields for HTTP"
- * (draft-ietf-httpapi-ratelimit-headers-11).
+ * How many requests a caller can send: `rateLimit` of a project.json. The headers follow the IETF draft "RateLimit
+ * header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-11).
  */
+import type { Runtime } from "../../core/plans/runtime.ts";
 import type { RateLimitSettings } from "../../core/config/project-schema.ts";
-import type { Counters, WindowCount } from "../../core/plans/ports.ts";
+import type { Counters, WindowCount } from "../../core/plans/counters.ts";
 import { AppError } from "../../core/values/errors.ts";
+import { limits } from "../../core/values/limits.ts";
 
-/** The rate limits of one project. */
+/** The rate limits of one project. Rejects only as the counters do. */
 export interface RateLimiter {
-  /** Counts one request. Rejects only as the counters do. */
-  count(request: CountedRequest): Promise<RateVerdict>;
+  /** Counts one request; `isRefused`: its credentials were missing or wrong, or were not looked at. */
+  count(request: CountedRequest, options?: { readonly isRefused?: boolean }): Promise<RateVerdict>;
+  /**
+   * Whether credentials will be checked. False once refused requests have used up a limit of the address, unless these
+   * credentials were accepted from it in the last ten minutes. Else a client could go on guessing.
+   */
+  mayTry(attempt: Attempt): Promise<boolean>;
+  /** Remembers credentials that were accepted. */
+  accepted(attempt: Attempt): Promise<void>;
+}
+
+/** The credentials of a request. */
+export interface Attempt {
+  /** `share` is that of the address. */
+  readonly request: CountedRequest;
+  readonly credentials: string;
 }
 
 export interface CountedRequest {
   /** Whose request it is, as `shareOf` names it. */
   readonly share: string;
-  /** As the path names them, whether or not they exist. In `lock/acquire` for a whole project, the endpoint is a part of the action. */
+  /** As in the path, whether they exist or not. In a project's `lock/acquire`, the endpoint is part of the action. */
   readonly endpoint: string;
   readonly action: string;
 }
 
 export interface RateVerdict {
-  /** For the answer, whatever it will be. */
+  /** For the answer, whether it succeeds or not. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: the request may go on. */
+  /** Null: the request is within the limits. */
   readonly refusal: AppError | null;
 }
 
-export interface RateLimiterOptions {
+export interface RateLimiterOptions extends Pick<Runtime, "digest"> {
   readonly project: string;
   readonly settings: RateLimitSettings;
   readonly counters: Counters;
-  /** A cryptographic hash as hexadecimal text: names of counters hold no name of a caller. */
-  readonly digest: (text: string) => string;
-  /** Is told of each refusal, by the name of the limit: `default`, or an action of the settings. */
+  /** Is called for each refusal, with the name of the limit: `default`, or an action of the settings. */
   readonly onRefused?: ((limit: string) => void) | undefined;
 }
 
@@ -41,7 +55,7 @@ const windowSecondsDefault = 60;
 
 const unlimited: RateVerdict = { headers: {}, refusal: null };
 
-/** One limit, and what a request made of it. */
+/** One limit: a name, and the maximum of requests per window. */
 interface Policy {
   readonly name: string;
   readonly max: number;
@@ -55,18 +69,46 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const ownMaxima = new Map(Object.entries(actions));
   const general: readonly Policy[] = max === undefined ? [] : [{ name: "default", max }];
 
-  /** An action with a limit of its own counts in both. */
+  /** An action with its own limit counts in both. */
   function policiesOf({ endpoint, action }: CountedRequest): readonly Policy[] {
     const name = [action, `${endpoint}/${action}`].find((one) => ownMaxima.has(one));
     return name === undefined ? general : [...general, { name, max: ownMaxima.get(name)! }];
   }
 
+  const bucketOf = (share: string): string => digest(share).slice(0, 32);
+  const refusedNames = ({ share }: CountedRequest, policies: readonly Policy[]): string[] =>
+    policies.map(({ name }) => `${project}:refused ${name}:${bucketOf(share)}`);
+
+  const knownHere = knownOver(counters);
+  /** Names the counter of one part of the remembered time: a counter's window begins only with its first request. */
+  const acceptedName = ({ request, credentials }: Attempt, ago = 0): string => {
+    const part = Math.floor(Date.now() / partMs) - ago;
+    return `${project}:accepted ${part}:${bucketOf(`${request.share}\n${credentials}`)}`;
+  };
+
   return {
-    async count(request) {
+    async mayTry(attempt) {
+      const policies = policiesOf(attempt.request);
+      if (policies.length === 0 || knownHere.has(acceptedName(attempt))) return true;
+      const accepted = Array.from({ length: parts }, (_, ago) => acceptedName(attempt, ago));
+      const names = refusedNames(attempt.request, policies);
+      const counts = await counters.read([...names, ...accepted]);
+      const isUsedUp = policies.some(({ max: most }, at) => counts[at]! >= most);
+      return !isUsedUp || counts.slice(names.length).some((count) => count > 0);
+    },
+    async accepted(attempt) {
+      const name = acceptedName(attempt);
+      if (policiesOf(attempt.request).length === 0 || knownHere.has(name)) return;
+      if (knownHere.size >= limits.credentialsKnownMax) knownHere.clear();
+      knownHere.add(name);
+      await counters.count([name], limits.credentialsKnownMs);
+    },
+    async count(request, { isRefused = false } = {}) {
       const policies = policiesOf(request);
       if (policies.length === 0) return unlimited;
-      const bucket = digest(request.share).slice(0, 32);
+      const bucket = bucketOf(request.share);
       const names = policies.map(({ name }) => `${project}:${name}:${bucket}`);
+      if (isRefused) names.push(...refusedNames(request, policies));
       const counts = await counters.count(names, windowSeconds * 1_000);
       const headers = {
         "RateLimit-Policy": policies
@@ -79,14 +121,27 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
           })
           .join(", "),
       };
-      const exceeded = policies.flatMap((policy, at) =>
-        counts[at]!.count > policy.max ? [{ policy, seconds: secondsLeft(counts[at]!) }] : [],
-      );
+      const exceeded = counts.flatMap((found, at) => {
+        const policy = policies[at % policies.length]!;
+        return found.count > policy.max ? [{ policy, seconds: secondsLeft(found) }] : [];
+      });
       const last = exceeded.toSorted((a, b) => b.seconds - a.seconds)[0];
       if (last) onRefused?.(last.policy.name);
       return { headers, refusal: last ? tooMany(last, settings) : null };
     },
   };
+}
+
+const parts = 5;
+const partMs = limits.credentialsKnownMs / parts;
+
+/** Names of accepted credentials that this process has already counted; they live as long as the counters. */
+const known = new WeakMap<Counters, Set<string>>();
+
+function knownOver(counters: Counters): Set<string> {
+  let names = known.get(counters);
+  if (names === undefined) known.set(counters, (names = new Set()));
+  return names;
 }
 
 function tooMany(

@@ -16,7 +16,7 @@ const partName = "file";
 
 /**
  * Resolves when the headers of the file were read. Rejects with 415 (not multipart), or 400: no boundary, no part, a
- * part other than `file`, or a part that is not a file. `waiting.timeoutMs`: how long the reader waits for the client in total,
+ * part other than `file`, or a part that is not a file. `waiting.timeoutMs`: the total time to wait for the client,
  * then 408. Reading the bytes of the file rejects with the same errors, and with `clientClosed`.
  */
 export async function readUpload(request: Request, waiting: ArrivalOptions): Promise<Upload> {
@@ -45,9 +45,10 @@ async function openFile(body: Pieces, delimiter: Uint8Array): Promise<Upload> {
   if (await body.startsWith(lastMark)) throw noFile();
   await body.upTo(lineEnd, limits.multipartHeaderBytesMax);
   const headers = await body.upTo(headersEnd, limits.multipartHeaderBytesMax);
-  const { name, fileName } = dispositionOf(decoder.decode(headers));
+  const lines = decoder.decode(headers).split("\r\n");
+  const { name, fileName } = dispositionOf(lines);
   if (name !== partName || fileName === null) throw noFile();
-  return { name: fileName, bytes: contentOf(body, delimiter) };
+  return { name: fileName, mediaType: mediaTypeOf(lines), bytes: contentOf(body, delimiter) };
 }
 
 const noFile = () =>
@@ -66,10 +67,8 @@ async function* contentOf(body: Pieces, delimiter: Uint8Array): AsyncGenerator<U
 }
 
 /** The name and file name that the part's headers give; null where there is none. */
-function dispositionOf(headers: string): { name: string | null; fileName: string | null } {
-  const line = headers
-    .split("\r\n")
-    .find((header) => /^content-disposition\s*:\s*form-data\s*(;|$)/i.test(header));
+function dispositionOf(lines: readonly string[]): { name: string | null; fileName: string | null } {
+  const line = lines.find((header) => /^content-disposition\s*:\s*form-data\s*(;|$)/i.test(header));
   const parameters = new Map<string, string>();
   for (const [, name = "", quoted, plain] of (line ?? "").matchAll(
     /;\s*([\w*]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g,
@@ -80,6 +79,11 @@ function dispositionOf(headers: string): { name: string | null; fileName: string
     fileName: parameters.get("filename") ?? parameters.get("filename*") ?? null,
   };
 }
+
+const mediaTypeOf = (lines: readonly string[]): string => {
+  const line = lines.find((header) => /^content-type\s*:/i.test(header)) ?? "";
+  return /^[^:]*:\s*([^\s;]*)/.exec(line)?.[1]?.toLowerCase() ?? "";
+};
 
 /** A body as chunks of bytes in which a delimiter can be searched. */
 class Pieces {
@@ -146,7 +150,7 @@ class Pieces {
     if (piece) throw invalidPayload("The multipart body is malformed");
   }
 
-  /** Not awaited: if the client stopped sending, a pending read would keep it from ending. */
+  /** Not awaited: if the client stopped sending, cancelling would wait for the pending read. */
   cancel(): void {
     void this.reader?.cancel().catch(() => undefined);
   }

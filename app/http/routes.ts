@@ -1,15 +1,23 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
 import type { Method } from "../../core/calls/action.ts";
-import { findRoute, perform, placeIn, type Projects, type Routes } from "../../core/dispatch.ts";
-import type { Clock, NewId } from "../../core/values/clock.ts";
+import {
+  findRoute,
+  perform,
+  placeIn,
+  type Project,
+  type Projects,
+  type Routes,
+} from "../../core/dispatch.ts";
+import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
-import { AppError, notFound } from "../../core/values/errors.ts";
+import { AppError, notFound, unauthorized } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
+import { depthFrom, type HookDepths } from "../../core/workflow/hook-depth.ts";
 import { unknownName, usableEndpoints } from "../../core/route-hints.ts";
-import { type AdmissionDeps, createAdmission } from "./admission.ts";
-import { addressOf } from "./client-address.ts";
+import { type AdmissionDeps, createAdmission, hasCredentials } from "./admission.ts";
+import { addressOf, isOwnCall } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { download } from "./download.ts";
 import { answer, failureReply } from "./envelope.ts";
@@ -17,40 +25,40 @@ import type { Exchange, Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
 import type { Incoming } from "./incoming.ts";
+import type { RateLimiter } from "./rate-limit.ts";
 import { readUpload } from "./read-upload.ts";
 
-export interface RouteDeps extends AdmissionDeps {
+export interface RouteDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePath"> {
   readonly projects: Projects;
-  readonly now: Clock;
-  readonly newId: NewId;
   readonly bodyLimitBytes: number;
-  /** How long a client may take to send a body. */
+  /** How long a client can take to send a body. */
   readonly bodyTimeoutMs: number;
   /** The origins whose pages may call each project; a project without an entry allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
-  /** Where the service is mounted, as `/rows`; empty at the root. */
-  readonly basePath: string;
+  readonly hookDepths: Pick<HookDepths, "signedIn">;
+  /** The limits of a project that does not exist; null: no project has limits. */
+  readonly limiterOfNone: ((name: string) => RateLimiter) | null;
 }
 
 /** `/api/{project}/{endpoint}/{action}`; actions such as `lock/acquire` have one more segment. */
 const actionPath = /^\/api\/([^/]+)\/([^/]+)\/((?:[^/]+\/)?[^/]+)$/;
 
-/** What the path of an action names, whether it exists or not. */
+/** The names in the path of an action, whether they exist or not. */
 export interface ActionPath {
   readonly project: string;
   readonly endpoint: string;
   readonly action: string;
 }
 
-/** Paths that were read: most requests come to a few. */
+/** Parsed paths, because most requests use few different ones. */
 const paths = new Map<string, ActionPath | null>();
 
-/** Null: it is not the path of an action. */
 export function readActionPath(path: string): ActionPath | null {
   const known = paths.get(path);
   if (known !== undefined) return known;
   const [, project, endpoint, action] = actionPath.exec(path) ?? [];
-  const read = project && endpoint && action ? { project, endpoint, action } : null;
+  const isAction = action !== undefined && action !== "openapi.json";
+  const read = project && endpoint && isAction ? { project, endpoint, action } : null;
   if (paths.size >= limits.pathsKept) paths.clear();
   if (path.length <= limits.keptPathLengthMax) paths.set(path, read);
   return read;
@@ -60,7 +68,7 @@ const nowhere: ActionPath = { project: "", endpoint: "", action: "" };
 
 /** The handler of the paths of actions, for every method. */
 export function callAction(deps: RouteDeps): Handle {
-  const { projects, now, newId, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
+  const { projects, now, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
   const { corsOrigins, trustProxy } = deps;
   const admit = createAdmission(deps);
   const waiting = { timeoutMs, deadlines: createDeadlines() };
@@ -72,7 +80,7 @@ export function callAction(deps: RouteDeps): Handle {
     exchange.place = placeIn(found, { endpoint, action });
     const admitted = admit({ incoming, exchange, project: found, endpoint, action });
     const caller = admitted instanceof Promise ? await admitted : admitted;
-    // No name that a path holds needs one.
+    // No name in a path needs percent signs.
     if (path.includes("%")) throw nothingHere(deps.basePath);
     const route = findRoute(found, { endpoint, action, method, caller });
     // Permission is checked before the body is read.
@@ -94,10 +102,10 @@ export function callAction(deps: RouteDeps): Handle {
         idempotencyKey: headers.get("idempotency-key"),
         requestMode: headers.get("x-request-mode"),
         requestId: exchange.requestId,
-        hookDepth: depthFrom(headers.get("x-hook-depth")),
+        hookDepth: await depthOf(deps, incoming),
         log: exchange.log,
       };
-      const result = await perform({ handler, project: found }, request, { now, newId });
+      const result = await perform({ handler, project: found }, request);
       if (result.file) return await download(exchange, result.file, headers.get("range"));
       return answer(exchange, result, now());
     } catch (error) {
@@ -109,17 +117,20 @@ export function callAction(deps: RouteDeps): Handle {
   };
 }
 
-/** The handler of every other path: one below a project counts for its limits. */
+/** The handler of all other paths; requests below a project count for its limits. */
 export function callNothing(deps: RouteDeps): Handle {
   const admit = createAdmission(deps);
   return async (incoming, exchange) => {
     const [, name = ""] = /^\/api\/([^/]*)\//.exec(incoming.path) ?? [];
     const project = deps.projects.get(name);
+    if (!project && name !== "" && hidesNames(deps))
+      await refuseAsKnown(deps, { incoming, exchange, name }).catch((error: unknown) => {
+        if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
+      });
     if (project) {
       exchange.place = { project: project.name, endpoint: null, action: null };
-      const arrived = { incoming, exchange, project, endpoint: "", action: "" };
       try {
-        await admit(arrived);
+        await admit({ incoming, exchange, project });
       } catch (error) {
         if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
       }
@@ -133,26 +144,76 @@ const nothingHere = (basePath: string): AppError =>
     `No resource exists at this path; the actions are at ${basePath}/api/{project}/{endpoint}/{action}, and GET ${basePath || "/"} lists them`,
   );
 
+/** A request about a project that does not exist. */
+interface Astray {
+  readonly incoming: Incoming;
+  readonly exchange: Exchange;
+  readonly name: string;
+}
+
 /**
- * The error for a project that does not exist. It names the one that was probably meant to a caller who may use something there. A
- * request counts for the limits of that project, so that keys cannot be guessed beside them.
+ * The error for a project that does not exist. It suggests a similar name if the caller can use something in that
+ * project. If all projects ask for credentials, a client that no project knows gets the refusal of an existing project,
+ * so that no name can be guessed. The request counts for the limits of each project at which its credentials are tried.
  */
-export async function unknownProject(
-  deps: RouteDeps,
-  {
-    incoming,
-    exchange,
-    name,
-  }: { readonly incoming: Incoming; readonly exchange: Exchange; readonly name: string },
-): Promise<AppError> {
+export async function unknownProject(deps: RouteDeps, astray: Astray): Promise<AppError> {
+  const { incoming, exchange, name } = astray;
+  const admit = createAdmission(deps);
+  const entering = (project: Project) => async () => admit({ incoming, exchange, project });
   const near = deps.projects.get(closest(name, deps.projects.keys()) ?? "");
-  if (!near?.routes) return unknownName("project", name, []);
-  const { endpoints } = near.routes;
-  const arrived = { incoming, exchange, project: near, endpoint: "", action: "" };
-  const mayKnow = await knows(async () => createAdmission(deps)(arrived), endpoints);
-  // The headers of the limit would tell that there is such a project.
+  const mayKnow = near?.routes ? await knows(entering(near), near.routes.endpoints) : false;
+  const isKnown = mayKnow || !hidesNames(deps) || (await isKnownAnywhere(deps, astray, entering));
+  // The headers of the limit would reveal that the project exists.
   exchange.answerHeaders = {};
-  return unknownName("project", name, mayKnow ? [near.name] : []);
+  if (!isKnown) await refuseAsKnown(deps, astray);
+  return unknownName("project", name, mayKnow && near ? [near.name] : []);
+}
+
+/** Whether every project asks for credentials: then only callers that a project knows learn names. */
+export const hidesNames = ({ projects }: Pick<RouteDeps, "projects">): boolean =>
+  projects.size > 0 && [...projects.values()].every(asksForCredentials);
+
+function asksForCredentials({ callers }: Project): boolean {
+  try {
+    const caller = callers.authenticate({ get: () => null });
+    if (caller instanceof Promise) caller.catch(() => undefined);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+async function isKnownAnywhere(
+  { projects }: RouteDeps,
+  { incoming }: Astray,
+  entering: (project: Project) => () => Promise<Caller>,
+): Promise<boolean> {
+  if (!hasCredentials(incoming)) return false;
+  for (const project of projects.values()) {
+    const isLetIn = await entering(project)().then(
+      () => true,
+      () => false,
+    );
+    if (isLetIn) return true;
+  }
+  return false;
+}
+
+/** Rejects as for a project that exists and does not know the caller. */
+export async function refuseAsKnown(
+  { limiterOfNone, trustProxy }: RouteDeps,
+  { incoming, exchange, name }: Astray,
+): Promise<never> {
+  const named = readActionPath(incoming.path);
+  const rateLimiters = new Map(limiterOfNone ? [[name, limiterOfNone(name)]] : []);
+  const project = { name, callers: { authenticate: refuseAll } };
+  const admit = createAdmission({ rateLimiters, trustProxy });
+  await admit({ incoming, exchange, ...named, project });
+  return refuseAll();
+}
+
+function refuseAll(): never {
+  throw unauthorized("Credentials are missing or invalid");
 }
 
 const knows = (entering: () => Promise<Caller>, endpoints: Routes["endpoints"]): Promise<boolean> =>
@@ -161,9 +222,11 @@ const knows = (entering: () => Promise<Caller>, endpoints: Routes["endpoints"]):
     () => false,
   );
 
-/** The service's own hooks say how deep they are; whoever else says so only gets fewer hooks. */
-const depthFrom = (header: string | null): number =>
-  header !== null && /^\d$/.test(header) ? Number(header) : 0;
+/** How many nested hook calls of this service led to the request; 0 for other clients, whatever their headers. */
+function depthOf({ hookDepths }: RouteDeps, incoming: Incoming): number | Promise<number> {
+  const depth = depthFrom(incoming.headers.get("x-hook-depth"));
+  return depth === 0 || isOwnCall(incoming) ? depth : hookDepths.signedIn(incoming.headers);
+}
 
 /** The body, or the query of a GET. */
 async function payloadOf(incoming: Incoming, options: BodyOptions): Promise<unknown> {

@@ -1,5 +1,6 @@
 /** Answers with the files that a page of the service loads, compressed where the client takes it. */
 import { notFound } from "../../core/values/errors.ts";
+import { gzipHeaders, takesGzip } from "./compression.ts";
 import type { Handle } from "./exchange.ts";
 import { fileAnswer } from "./page-answer.ts";
 
@@ -19,22 +20,14 @@ export const showSentFile =
   (open: () => Promise<SentFiles>): Handle =>
   async (incoming, exchange) => {
     const { read } = await open();
-    const gzips = /\bgzip\b/.test(incoming.headers.get("accept-encoding") ?? "");
-    const file = await read(incoming.path.slice(1), { gzips });
+    const file = await read(incoming.path.slice(1), { gzips: takesGzip(incoming.headers) });
     if (!file) throw notFound("No resource exists at this path");
-    const headers = { Vary: "Accept-Encoding" };
-    return fileAnswer(exchange, {
-      ...file,
-      headers: file.isGzipped ? { ...headers, "Content-Encoding": "gzip" } : headers,
-    });
+    const headers = { Vary: "Accept-Encoding", ...(file.isGzipped && gzipHeaders) };
+    return fileAnswer(exchange, { ...file, headers });
   };
 
-/** Opens once; an attempt that failed is forgotten. */
-export function openedOnce<Opened>(open: () => Promise<Opened>): () => Promise<Opened> {
-  let opening: Promise<Opened> | null = null;
-  return () =>
-    (opening ??= open().catch((error: unknown) => {
-      opening = null;
-      throw error;
-    }));
-}
+/** Media types of the files that pages load. */
+export const mediaTypes = {
+  css: "text/css; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+} as const;

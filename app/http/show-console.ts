@@ -1,10 +1,11 @@
-/** `GET /console`: a page in which people see and edit records through the API. Its files are opened when it is first asked for. */
+/** `GET /console`: people view and edit records in it, through the API. Its files are opened on the first request. */
 import type { Hono } from "hono";
 import { consolePage, type ConsolePaths } from "../console/console-page.ts";
-import type { ExchangeDeps, Handle } from "./exchange.ts";
-import { getRoutes } from "./get-routes.ts";
+import type { Handle } from "./exchange.ts";
 import { pageAnswer } from "./page-answer.ts";
-import { openedOnce, type SentFiles, showSentFile } from "./send-files.ts";
+import { openedOnce } from "../../core/values/opened-once.ts";
+import { type SentFiles, showSentFile } from "./send-files.ts";
+import { getRoutes, type PageDeps } from "./via-hono.ts";
 
 /** The files that the page loads. */
 export interface ConsoleFiles extends SentFiles {
@@ -22,15 +23,15 @@ const policyFor = (issuers: readonly string[]): string =>
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
   `connect-src ${["'self'", ...issuers].join(" ")}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-export interface ConsoleDeps extends ExchangeDeps {
+export interface ConsoleDeps extends PageDeps {
   readonly signInOrigins: readonly string[];
 }
 
-export function mountConsole(app: Hono, files: Console, deps: ConsoleDeps): void {
+export function mountConsole(pages: Hono, files: Console, deps: ConsoleDeps): void {
   if (files === "off") return;
   const open = openedOnce(files);
   const showFile = showSentFile(open);
-  getRoutes(app, deps, {
+  getRoutes(pages, deps, {
     "/console": showConsole(open, policyFor(deps.signInOrigins)),
     [`/${consoleFolder}:version/:file`]: showFile,
     [`/${consoleFolder}:version/:folder/:file`]: showFile,

@@ -1,34 +1,35 @@
-/** `GET /docs`: a page that shows the OpenAPI document. Its files are opened when the page is first asked for. */
+/** `GET /docs`: a page that shows the OpenAPI document. Its files are opened on the first request. */
 import type { Hono } from "hono";
 import { docsMissingPage, docsPage, type DocsPaths } from "../pages/docs-page.ts";
-import type { ExchangeDeps, Handle } from "./exchange.ts";
-import { getRoutes } from "./get-routes.ts";
+import type { Handle } from "./exchange.ts";
 import { pageAnswer, plainPagePolicy } from "./page-answer.ts";
-import { openedOnce, type SentFiles, showSentFile } from "./send-files.ts";
+import { openedOnce } from "../../core/values/opened-once.ts";
+import { type SentFiles, showSentFile } from "./send-files.ts";
+import { getRoutes, type PageDeps } from "./via-hono.ts";
 
 /** The files that the page loads. */
 export interface DocsFiles extends SentFiles {
   readonly paths: DocsPaths;
 }
 
-/** `off`: there is no such page. `without files`: a page says where the document is. */
+/** `off`: there is no such page. `without files`: the page only says where the document is. */
 export type Docs = "off" | "without files" | (() => Promise<DocsFiles>);
 
-/** Swagger UI has pictures in its style sheet. Scripts and styles are files of the service, without exception. */
+/** Swagger UI has inline images in its style sheet. All scripts and styles are files of the service. */
 const docsPagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Where the files of the page are. */
 export const docsFolder = "docs/files/";
 
-export function mountDocs(app: Hono, docs: Docs, deps: ExchangeDeps): void {
+export function mountDocs(pages: Hono, docs: Docs, deps: PageDeps): void {
   if (docs === "off") return;
   if (docs === "without files") {
-    getRoutes(app, deps, { "/docs": showMissing });
+    getRoutes(pages, deps, { "/docs": showMissing });
     return;
   }
   const open = openedOnce(docs);
-  getRoutes(app, deps, {
+  getRoutes(pages, deps, {
     "/docs": showDocs(open),
     [`/${docsFolder}:folder/:file`]: showSentFile(open),
   });

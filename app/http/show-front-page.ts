@@ -7,7 +7,7 @@ import { accepts } from "hono/accepts";
 import type { Project, Projects } from "../../core/dispatch.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { usableActions, usableEndpoints } from "../../core/route-hints.ts";
-import type { Clock } from "../../core/values/clock.ts";
+import type { Runtime } from "../../core/plans/runtime.ts";
 import { AppError, notFound } from "../../core/values/errors.ts";
 import { frontPage, type PageLink, type ShownProject } from "../pages/front-page.ts";
 import { pageFiles } from "../pages/page-files.ts";
@@ -25,12 +25,9 @@ export interface Extras {
   readonly jobsBoard: boolean;
 }
 
-export interface FrontPageDeps extends AdmissionDeps {
+export interface FrontPageDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePath"> {
   readonly projects: Projects;
-  readonly now: Clock;
   readonly extras: Extras;
-  /** Where the service is mounted, as `/rows`; empty at the root. */
-  readonly basePath: string;
 }
 
 interface Page extends PageLink {
@@ -39,7 +36,7 @@ interface Page extends PageLink {
   readonly isThere: boolean;
 }
 
-/** What can be visited beside the API. The one place that says which of these exist. */
+/** What can be visited beside the API; this list decides which of these exist. */
 const pagesOf = ({ docs, console, jobsBoard }: Extras): readonly Page[] => [
   {
     name: "console",
@@ -86,7 +83,7 @@ export function showFrontPage(deps: FrontPageDeps): Handle {
   const pages = pagesOf(extras).filter(({ isThere }) => isThere);
   return async (incoming, exchange) => {
     const { projects, isPartial } = await seenBy(deps, incoming, exchange);
-    // Who sees nothing learns only that the service is there.
+    // Without visible projects, the answer says only that the service runs.
     const version = isPartial && projects.length === 0 ? null : extras.version;
     const links = pages.filter(({ name }) => version !== null || name !== "jobs_board");
     const headers = { Vary: "Accept" };
@@ -109,7 +106,7 @@ export function showFrontPage(deps: FrontPageDeps): Handle {
       signIn: isPartial ? signIn : null,
       links,
       example: exampleFor(projects, {
-        url: incoming.url,
+        origin: originOf(incoming, deps),
         sendsKey: incoming.headers.get("x-api-key") !== null,
       }),
     });
@@ -118,7 +115,7 @@ export function showFrontPage(deps: FrontPageDeps): Handle {
 }
 
 function wantsPage({ headers }: Incoming): boolean {
-  // All that the function reads of a context.
+  // The only parts of a context that the function reads.
   const context = {
     req: { header: (name: string) => headers.get(name.toLowerCase()) ?? undefined },
   };
@@ -144,7 +141,7 @@ async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchang
   let refusal: AppError | null = null;
   for (const project of deps.projects.values()) {
     try {
-      const caller = await admit({ incoming, exchange, project, endpoint: "", action: "" });
+      const caller = await admit({ incoming, exchange, project });
       kinds.add(caller.kind);
       projects.push(...shownTo(caller, project, deps.basePath));
     } catch (error) {
@@ -152,7 +149,7 @@ async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchang
       refusal = error;
     }
   }
-  // The headers of a limit would tell of a project that the caller may not know.
+  // The headers of a limit would reveal a project that the caller must not know.
   exchange.answerHeaders = {};
   const isKnown = kinds.has("key") || kinds.has("token");
   const hasCredentials = ["x-api-key", "authorization"].some((name) => incoming.headers.get(name));
@@ -160,7 +157,7 @@ async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchang
   return { projects, isPartial: !isKnown && (refusal !== null || kinds.has("anonymous")) };
 }
 
-/** Nothing, or the project: it may also be one whose database was not reached yet, if everybody may use it. */
+/** The project, or nothing; also a project whose database is not reached yet, if it needs no credentials. */
 function shownTo(
   caller: Caller,
   { name, routes }: Project,
@@ -177,19 +174,25 @@ function shownTo(
   return isShown ? [{ name, status: "ready", endpoints }] : [];
 }
 
-/** Reads the first list that the caller may read. A host name that a shell could take for more than a name is replaced. */
+/** Reads the first list that the caller can read. A host name with characters special to a shell is replaced. */
 function exampleFor(
   projects: readonly ShownProject[],
-  { url, sendsKey }: { readonly url: string; readonly sendsKey: boolean },
+  { origin, sendsKey }: { readonly origin: string; readonly sendsKey: boolean },
 ): string | null {
   const readable = projects
     .flatMap(({ endpoints }) => endpoints)
     .find(({ actions }) => actions.includes("read"));
   if (!readable) return null;
-  const { origin } = new URL(url);
   const shown = /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : "http://localhost:3000";
   const key = sendsKey ? ` \\\n  -H "X-Api-Key: $API_KEY"` : "";
   return `curl -s ${shown}${readable.path}/read${key} \\\n  -H 'Content-Type: application/json' -d '{"limit": 3}'`;
+}
+
+/** The protocol of the client's request. A proxy that terminates TLS names it in `X-Forwarded-Proto`. */
+function originOf({ url, headers }: Incoming, { trustProxy }: AdmissionDeps): string {
+  const { origin, host } = new URL(url);
+  const isSecure = trustProxy > 0 && headers.get("x-forwarded-proto") === "https";
+  return isSecure ? `https://${host}` : origin;
 }
 
 /** The files of the service's own pages. */

@@ -1,6 +1,6 @@
-/** `/metrics`: what the service counts, in the exposition format of Prometheus, for operators alone. */
+/** `/metrics`: the metrics of the service in the exposition format of Prometheus, only for operators. */
 import { notFound } from "../../core/values/errors.ts";
-import { secureHeaders } from "./envelope.ts";
+import { headersOf } from "./envelope.ts";
 import type { Handle } from "./exchange.ts";
 import { isOperatorRequest, metricsRefusal, type OperatorSettings } from "./operators.ts";
 
@@ -19,11 +19,7 @@ export function showMetrics(deps: MetricsDeps): Handle {
     if (!(await isOperatorRequest(incoming, deps))) throw metricsRefusal(deps);
     return {
       status: 200,
-      headers: {
-        "Content-Type": metricsContentType,
-        "X-Request-Id": exchange.requestId,
-        ...secureHeaders,
-      },
+      headers: { "Content-Type": metricsContentType, ...headersOf(exchange) },
       body: await metricsText(),
     };
   };

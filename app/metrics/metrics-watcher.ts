@@ -1,9 +1,8 @@
-/** Counts what a process does, for its metrics. Every value of a label comes from the configuration or the program. */
+/** Counts what a process does, for its metrics. All label values come from the configuration or the program. */
 import type { RouteNames } from "../../core/plans/observer.ts";
 import type { Watcher } from "../observe/watcher.ts";
 import type { ServiceMetrics, WorkerMetrics } from "./service-metrics.ts";
 
-/** Watches a service. */
 export const serviceWatcher = (metrics: ServiceMetrics): Watcher => ({
   ...workerWatcher(metrics),
   statement({ durationMs, failure }, { project }) {
@@ -28,7 +27,7 @@ export const serviceWatcher = (metrics: ServiceMetrics): Watcher => ({
   }),
 });
 
-/** Counts an answered request. Names are empty for what the configuration does not have. */
+/** Counts an answered request. Names that the configuration does not have are empty. */
 export const countRequests =
   ({ requests, requestDuration }: ServiceMetrics) =>
   (
@@ -40,7 +39,6 @@ export const countRequests =
     requests.add([one, two, three, statusText(status)]);
   };
 
-/** Watches a worker. */
 export const workerWatcher = ({ jobDuration }: Pick<WorkerMetrics, "jobDuration">): Watcher => ({
   isTaskless: true,
   jobEnded({ job }, { outcome, durationMs }) {
@@ -48,7 +46,7 @@ export const workerWatcher = ({ jobDuration }: Pick<WorkerMetrics, "jobDuration"
   },
 });
 
-/** The same text for each status, so that it is found faster. */
+/** The same string object for each status, because it is found faster. */
 const statusTexts = new Map<number, string>();
 
 function statusText(status: number): string {

@@ -4,6 +4,7 @@
  * because it takes 9 MB and some 40 ms.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { openedOnce } from "../../core/values/opened-once.ts";
 import type { Registry } from "prom-client";
 
 /** Gives their text in the exposition format. */
@@ -11,11 +12,8 @@ export type ProcessMetrics = () => Promise<string>;
 
 /** Nothing is loaded or measured before the first call. */
 export function createProcessMetrics(): ProcessMetrics {
-  let opening: Promise<Registry> | null = null;
-  return async () => {
-    const registry = await (opening ??= openRegistry());
-    return registry.metrics();
-  };
+  const registry = openedOnce(openRegistry);
+  return async () => (await registry()).metrics();
 }
 
 async function openRegistry(): Promise<Registry> {
@@ -23,12 +21,12 @@ async function openRegistry(): Promise<Registry> {
   const registry = new library.Registry();
   library.collectDefaultMetrics({ register: registry });
   if ("Deno" in globalThis) correctForDeno(registry, library);
-  // The delay of the event loop has no value before it was measured a few times, every 10 ms.
+  // The event loop's delay, measured every 10 ms, has no value before a few measurements.
   await pause(50);
   return registry;
 }
 
-/** On Deno the library cannot read these from the system, and tells 0. */
+/** On Deno the library cannot read these from the system, and reports 0. */
 function correctForDeno(registry: Registry, { Gauge }: typeof import("prom-client")): void {
   const resident = "process_resident_memory_bytes";
   for (const name of [

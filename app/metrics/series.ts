@@ -1,9 +1,9 @@
 /**
  * Counters, histograms and gauges as plain numbers, and their text in the exposition format of Prometheus. They count
- * from the start of the process at the cost of a look-up, so that no library has to be loaded before somebody asks.
+ * from the start of the process, at the cost of a look-up; no library has to be loaded before the first scrape.
  */
 
-/** What a metric is called, and by which labels its series differ. */
+/** The name of a metric, and the labels that distinguish its series. */
 export interface MetricAbout {
   /** As Prometheus writes it: `rowgate_http_requests_total`. */
   readonly name: string;
@@ -29,7 +29,7 @@ export interface Histogram extends Metric {
   observe(values: readonly string[], seconds: number): void;
 }
 
-/** A value that is looked up when somebody asks; a series that is not given any more is not shown any more. */
+/** A value that is computed for each scrape; a series that is no longer returned is no longer shown. */
 export interface Gauge extends Metric {
   set(series: Iterable<GaugeSeries>): void;
 }
@@ -102,7 +102,7 @@ export function createGauge(about: MetricAbout): Gauge {
   };
 }
 
-/** What is added to the metric's name, its labels as they are written, and its value. */
+/** The suffix of the metric's name, its labels as text, and its value. */
 type Line = readonly [suffix: string, labels: string, value: number];
 
 function bucketLines(
@@ -127,7 +127,7 @@ interface Series<Value> {
   all(linesOf: (value: Value, labels: string) => Line[]): Line[];
 }
 
-/** Where the series of some labels' values is found: by the value of one label after the other, as joining them costs more. */
+/** A tree that finds a series by one label value per level, because joining the values into one key costs more. */
 interface Level<Value> {
   readonly next: Map<string, Level<Value>>;
   found: { readonly value: Value; readonly labels: string } | null;
@@ -158,7 +158,7 @@ function createSeries<Value>(about: MetricAbout, create: () => Value): Series<Va
 const labelsOf = ({ labels }: MetricAbout, values: readonly string[]): string =>
   labels.map((name, at) => `${name}="${escaped(values[at] ?? "")}"`).join(",");
 
-/** As the format wants texts within quotes. */
+/** Escaped as the format requires within quotes. */
 const escaped = (text: string): string =>
   text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
 

@@ -4,36 +4,16 @@
  */
 import { createProcessMetrics } from "./process-metrics.ts";
 import {
-  type Counter,
   createCounter,
   createGauge,
   createHistogram,
-  type Gauge,
   type Histogram,
   type Metric,
 } from "./series.ts";
 
-/** All that a service counts. Durations are in seconds. */
-export interface ServiceMetrics extends Metrics {
-  readonly requests: Counter;
-  readonly requestDuration: Histogram;
-  readonly rateLimitRefusals: Counter;
-  readonly statementDuration: Histogram;
-  readonly statementFailures: Counter;
-  readonly connections: Gauge;
-  readonly callersWaiting: Gauge;
-  readonly connectionWait: Histogram;
-  readonly cacheRequests: Counter;
-  readonly projectUp: Gauge;
-  readonly jobs: Gauge;
-  readonly queueUp: Gauge;
-  readonly jobDuration: Histogram;
-  readonly hookCalls: Counter;
-  readonly hookDuration: Histogram;
-  readonly handlerDuration: Histogram;
-}
+export type ServiceMetrics = Metrics & ReturnType<typeof serviceSeries>;
 
-/** What a worker counts. */
+/** The counters of a worker. */
 export interface WorkerMetrics extends Metrics {
   readonly jobDuration: Histogram;
 }
@@ -45,7 +25,7 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-/** Upper bounds in seconds. A request ends within 15 seconds, whatever the database does. */
+/** Upper bounds in seconds. A request ends within 15 seconds, even if the database does not answer. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const statementBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const waitBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 15];
@@ -53,49 +33,52 @@ const jobBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
 const place = ["project", "endpoint"];
 
 export function createServiceMetrics(): ServiceMetrics {
-  const own = {
-    requests: createCounter({
-      name: "rowgate_http_requests_total",
-      help: "Answered HTTP requests.",
-      labels: [...place, "action", "status"],
-    }),
-    requestDuration: createHistogram({
-      name: "rowgate_http_request_duration_seconds",
-      help: "Time from the headers of a request to its answer.",
-      labels: [...place, "action"],
-      buckets: requestBuckets,
-    }),
-    rateLimitRefusals: createCounter({
-      name: "rowgate_rate_limit_refusals_total",
-      help: "Requests that a rate limit refused.",
-      labels: ["project", "limit"],
-    }),
-    ...databaseMetrics(),
-    cacheRequests: createCounter({
-      name: "rowgate_cache_requests_total",
-      help: "Lists that were looked up in the cache.",
-      labels: ["project", "kind", "result"],
-    }),
-    projectUp: createGauge({
-      name: "rowgate_project_up",
-      help: "1: the project is served; 0: its database was not reached since the start.",
-      labels: ["project"],
-    }),
-    jobs: createGauge({
-      name: "rowgate_jobs",
-      help: "Entries of the queues of jobs and of non-blocking hook calls.",
-      labels: ["queue", "state"],
-    }),
-    queueUp: createGauge({
-      name: "rowgate_queue_up",
-      help: "1: the queue answered; 0: it did not, so rowgate_jobs has no values of it.",
-      labels: ["queue"],
-    }),
-    jobDuration: jobDuration(),
-    ...hookMetrics(),
-  };
+  const own = serviceSeries();
   return { ...own, ...exposed(Object.values(own)) };
 }
+
+/** All that a service counts. Durations are in seconds. */
+const serviceSeries = () => ({
+  requests: createCounter({
+    name: "rowgate_http_requests_total",
+    help: "Answered HTTP requests.",
+    labels: [...place, "action", "status"],
+  }),
+  requestDuration: createHistogram({
+    name: "rowgate_http_request_duration_seconds",
+    help: "Time from the headers of a request to its answer.",
+    labels: [...place, "action"],
+    buckets: requestBuckets,
+  }),
+  rateLimitRefusals: createCounter({
+    name: "rowgate_rate_limit_refusals_total",
+    help: "Requests that a rate limit refused.",
+    labels: ["project", "limit"],
+  }),
+  ...databaseMetrics(),
+  cacheRequests: createCounter({
+    name: "rowgate_cache_requests_total",
+    help: "Lists that were looked up in the cache.",
+    labels: ["project", "kind", "result"],
+  }),
+  projectUp: createGauge({
+    name: "rowgate_project_up",
+    help: "1: the project is served; 0: its database was not reached since the start.",
+    labels: ["project"],
+  }),
+  jobs: createGauge({
+    name: "rowgate_jobs",
+    help: "Entries of the queues of jobs and of non-blocking hook calls.",
+    labels: ["queue", "state"],
+  }),
+  queueUp: createGauge({
+    name: "rowgate_queue_up",
+    help: "1: the queue answered; 0: it did not, so rowgate_jobs has no values of it.",
+    labels: ["queue"],
+  }),
+  jobDuration: jobDuration(),
+  ...hookMetrics(),
+});
 
 export function createWorkerMetrics(): WorkerMetrics {
   const own = { jobDuration: jobDuration() };
@@ -160,7 +143,7 @@ const jobDuration = (): Histogram =>
     buckets: jobBuckets,
   });
 
-/** The text of these and of the process. */
+/** The text of these metrics and of the process metrics. */
 function exposed(metrics: readonly Metric[]): Metrics {
   const processMetrics = createProcessMetrics();
   const collectors: (() => void | Promise<void>)[] = [];

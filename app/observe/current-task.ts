@@ -1,10 +1,10 @@
 /**
- * Which request or job a piece of work belongs to. Node's `AsyncLocalStorage` carries it along, so that statements,
- * questions to the cache and calls of hooks need no parameter for it. Only a service that is observed enters it.
+ * The request or job that a piece of work belongs to. Node's `AsyncLocalStorage` passes it along, so that statements,
+ * cache look-ups and hook calls need no parameter for it. Used only if the service is observed.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ArrivedRequest } from "../../core/plans/observer.ts";
-import type { Job } from "../../core/plans/ports.ts";
+import type { Job } from "../../core/jobs/job.ts";
 
 /** A request that is being answered. */
 export interface RequestTask extends ArrivedRequest {
@@ -28,7 +28,6 @@ export type Task = RequestTask | JobTask;
 
 const storage = new AsyncLocalStorage<Task>();
 
-/** Runs the work as a part of the task. */
 export const withinTask = <T>(task: Task, work: () => T): T => storage.run(task, work);
 
 /** Undefined for work of the service itself, such as compiling the configuration. */

@@ -3,20 +3,27 @@
  * service, or gives the observer that the part reports to. Without watchers nothing is wrapped.
  */
 import type { ImportComponent } from "../../core/config/components-plan.ts";
-import type { CacheObserver, DbObserver, ObserveRequest } from "../../core/plans/observer.ts";
-import type { Background, Outbound, Queue, RunJob } from "../../core/plans/ports.ts";
+import type {
+  CacheObserver,
+  DbObserver,
+  HookReport,
+  ObserveRequest,
+} from "../../core/plans/observer.ts";
+import type { Background } from "../../core/plans/hook-call.ts";
+import type { Outbound, OutboundRequest } from "../../core/plans/outbound-port.ts";
+import type { Queue } from "../../core/jobs/queue.ts";
+import type { RunJob } from "../../core/jobs/job.ts";
 import { currentTask, type RequestTask, withinTask } from "./current-task.ts";
 import { observedComponents } from "./observed-components.ts";
 import { observedRunJob, threadRunJob, traceOf } from "./observed-jobs.ts";
-import { observedOutbound } from "./observed-outbound.ts";
-import type { Watcher } from "./watcher.ts";
+import type { HookWatch, Watcher } from "./watcher.ts";
 
 export interface Observation {
-  /** Undefined: nobody watches requests, or needs to know which of them a statement belongs to. */
+  /** Undefined: requests are not watched, and nothing needs to know which of them a statement belongs to. */
   readonly request: ObserveRequest | undefined;
-  /** Undefined: nobody watches the databases of this project. */
+  /** Undefined: the databases of this project are not watched. */
   db(project: string): DbObserver | undefined;
-  /** Undefined: nobody watches the cache of this project. */
+  /** Undefined: the cache of this project is not watched. */
   cache(project: string): CacheObserver | undefined;
   /** Calls of hooks are reported, and continue the trace. */
   outbound(outbound: Outbound): Outbound;
@@ -127,4 +134,38 @@ function cacheObserver(watchers: readonly Watcher[], project: string): CacheObse
     const origin = { project, task: currentTask() };
     for (const watcher of onCache) watcher.cache!(report, origin);
   };
+}
+
+/** Reports the calls of hooks, with the headers that watchers add to them. Calls that are no hooks are not reported. */
+function observedOutbound(outbound: Outbound, watchers: readonly Watcher[]): Outbound {
+  const onHook = watchers.filter(({ hookBegan }) => hookBegan);
+  if (onHook.length === 0) return outbound;
+  return {
+    async send(request, signal) {
+      const { hook: place } = request;
+      if (place === undefined) return outbound.send(request, signal);
+      const startedMs = performance.now();
+      const task = currentTask();
+      const watches = onHook.map((watcher) => watcher.hookBegan!({ place, request, task }));
+      const ended = (outcome: HookReport["outcome"], status: number | null) => {
+        const durationMs = performance.now() - startedMs;
+        for (const watch of watches) watch.ended({ outcome, status, durationMs });
+      };
+      try {
+        const answer = await outbound.send(withHeadersOf(request, watches), signal);
+        const { status } = answer;
+        ended(status >= 200 && status <= 299 ? "completed" : "refused", status);
+        return answer;
+      } catch (error) {
+        ended("failed", null);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Headers of the configuration win. */
+function withHeadersOf(request: OutboundRequest, watches: readonly HookWatch[]): OutboundRequest {
+  const added = Object.assign({}, ...watches.map(({ headers }) => headers)) as object;
+  return { ...request, headers: { ...added, ...request.headers } };
 }

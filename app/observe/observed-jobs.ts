@@ -1,6 +1,6 @@
 /** Reports the runs of jobs, and lets their work know which job it belongs to. */
 import type { JobOutcome, TraceCarrier } from "../../core/plans/observer.ts";
-import type { Run, RunJob } from "../../core/plans/ports.ts";
+import type { Run, RunJob } from "../../core/jobs/job.ts";
 import { currentTask, type JobTask, withinTask } from "./current-task.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -41,7 +41,7 @@ export const threadRunJob =
   (run) =>
     withinTask(taskOf(run), () => runJob(run));
 
-/** The trace that what the current task leaves behind should continue; null: none. */
+/** The trace for work that outlives the current task; null: none. */
 export function traceOf(watchers: readonly Watcher[]): TraceCarrier | null {
   for (const watcher of watchers) {
     const trace = watcher.trace?.(currentTask());

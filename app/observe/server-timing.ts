@@ -18,7 +18,7 @@ export function watchTimes(origins: ReadonlyMap<string, readonly string[]>): Wat
   const spent = new WeakMap<Task, Spent>();
 
   function spentBy({ task }: Origin): Spent {
-    // What belongs to no request is not shown to anybody.
+    // Only work that belongs to a request is shown.
     const found = (task && spent.get(task)) ?? { dbMs: 0, cacheMs: 0 };
     if (task) spent.set(task, found);
     return found;

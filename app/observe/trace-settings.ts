@@ -1,16 +1,16 @@
-/** Where traces are sent, and which. */
+/** Settings of traces: their destination and their sampling. */
 
 export interface TraceSettings {
   /** `console`: to standard output, for trying it out. */
   readonly exporter: "otlp" | "console";
   readonly url: string;
   readonly protocol: "http/protobuf" | "http/json";
-  /** May hold secrets. */
+  /** Can contain secrets. */
   readonly headers: Readonly<Record<string, string>>;
   /** For one batch of spans, all tries included. */
   readonly timeoutMs: number;
   readonly compression: "gzip" | "none";
-  /** Spans are kept so long before they are sent. */
+  /** How long spans are kept before they are sent. */
   readonly delayMs: number;
   /** Attributes of the process, `service.name` among them. */
   readonly resource: Readonly<Record<string, string>>;

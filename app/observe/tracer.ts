@@ -1,8 +1,18 @@
 /**
- * OpenTelemetry's tracer, set up without its global registry: spans are sent in batches by a queue of limited length,
- * and a collector that is away costs the service nothing but a line in the log.
+ * OpenTelemetry's tracer, set up without its global registry. Spans are sent in batches by a queue of limited length,
+ * and an unreachable collector costs the service only a log line.
  */
-import type { Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
+import {
+  type Sampler,
+  type SpanExporter,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ConsoleSpanExporter,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import type { Tracer } from "@opentelemetry/api";
 import { ExportResultCode } from "@opentelemetry/core";
 import { OTLPExporterBase } from "@opentelemetry/otlp-exporter-base";
@@ -16,18 +26,9 @@ import {
   TraceExporterMetricsHelper,
 } from "@opentelemetry/otlp-transformer";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  ConsoleSpanExporter,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from "@opentelemetry/sdk-trace";
 import process from "node:process";
 import { createReach } from "../../core/cache/reach.ts";
-import type { Log } from "../../core/plans/ports.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import type { TraceSettings } from "./trace-settings.ts";

@@ -13,16 +13,24 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
-import type { HookReport, RouteNames, TraceCarrier } from "../../core/plans/observer.ts";
-import type { Log } from "../../core/plans/ports.ts";
-import type { Task } from "./current-task.ts";
+import type {
+  HookReport,
+  RouteNames,
+  StatementReport,
+  TraceCarrier,
+} from "../../core/plans/observer.ts";
+import type { Log } from "../../core/plans/log-port.ts";
+import type { JobTask, RequestTask, Task } from "./current-task.ts";
 import type { TraceSettings } from "./trace-settings.ts";
 import { openTracer } from "./tracer.ts";
-import type { HookCalling, Watcher } from "./watcher.ts";
+import type { HookCalling, RequestEnd, Watcher } from "./watcher.ts";
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Sends the spans of the process. In the thread of jobs, `isThread`, a job's own span is that of its process. */
+/**
+ * Sends the spans of the process. In the thread of jobs, `isThread`, a job's own span is that of its process. One piece,
+ * because its members share the contexts of running tasks.
+ */
 export function watchTraces(
   settings: TraceSettings,
   { log, isThread }: { log: Log; isThread: boolean },
@@ -48,44 +56,26 @@ export function watchTraces(
 
   return {
     requestBegan(task) {
-      const { method, headers, url } = task.request;
-      const attributes = {
-        "http.request.method": method,
-        "url.scheme": url.slice(0, url.indexOf(":")),
-        "url.path": new URL(url).pathname,
-        "rowgate.request.id": task.id,
-      };
+      const { method, headers } = task.request;
       const parent = extracted({
         traceparent: headers.get("traceparent") ?? "",
         tracestate: headers.get("tracestate") ?? "",
       });
-      begin(task, method, { kind: SpanKind.SERVER, parent: parent ?? ROOT_CONTEXT, attributes });
-    },
-    requestEnded(task, { status, durationMs }) {
-      const span = spanIn(contexts.get(task));
-      const { method } = task.request;
-      const route = task.request.route ?? routeOf(task.exchange.place);
-      if (route !== null) span?.updateName(`${method} ${route}`).setAttribute("http.route", route);
-      span?.setAttributes({
-        ...namesOf(task.exchange.place),
-        "http.response.status_code": status,
-        ...(status >= 500 && { "error.type": String(status) }),
+      begin(task, method, {
+        kind: SpanKind.SERVER,
+        parent: parent ?? ROOT_CONTEXT,
+        attributes: requestAttributes(task),
       });
-      if (status >= 500) span?.setStatus({ code: SpanStatusCode.ERROR });
-      span?.end(wallClock(task.startedMs + durationMs));
+    },
+    requestEnded(task, end) {
+      const span = spanIn(contexts.get(task));
+      if (span) endRequest(span, task, end);
       return undefined;
     },
     jobBegan(task) {
-      const { id, kind, project, endpoint } = task.job;
-      const attributes = {
-        "messaging.operation.type": "process",
-        "messaging.message.id": id,
-        "rowgate.job.kind": kind,
-        "rowgate.project": project,
-        "rowgate.endpoint": endpoint,
-      };
       const parent = extracted(task.job.trace) ?? ROOT_CONTEXT;
-      begin(task, `job ${kind}`, { kind: SpanKind.CONSUMER, parent, attributes });
+      const attributes = jobAttributes(task);
+      begin(task, `job ${task.job.kind}`, { kind: SpanKind.CONSUMER, parent, attributes });
     },
     jobEnded(task, { outcome, durationMs }) {
       const span = spanIn(contexts.get(task));
@@ -94,20 +84,13 @@ export function watchTraces(
         span?.setStatus({ code: SpanStatusCode.ERROR }).setAttribute("error.type", outcome);
       span?.end(wallClock(task.startedMs + durationMs));
     },
-    statement({ system, text, startedMs, durationMs, rows, failure }, { project, task }) {
+    statement(report, { project, task }) {
       const parent = contextOf(task);
       if (parent === null) return;
-      const operation = /^[\s(]*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? "";
-      const attributes = {
-        "db.system.name": system,
-        "db.operation.name": operation,
-        "db.query.text": text,
-        "db.response.returned_rows": rows,
-        "rowgate.project": project,
-        ...(failure !== null && { "error.type": failure }),
-      };
+      const { system, startedMs, durationMs, failure } = report;
+      const attributes = statementAttributes(report, project);
       const startTime = wallClock(startedMs);
-      const name = operation || system;
+      const name = attributes["db.operation.name"] || system;
       const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes, startTime }, parent);
       if (failure !== null) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(wallClock(startedMs + durationMs));
@@ -137,13 +120,13 @@ interface Beginning {
   readonly attributes: Attributes;
 }
 
-/** Milliseconds since 1970 for a time on the clock of `performance.now()`, which the system's clock may have left. */
+/** A time of `performance.now()` as milliseconds since 1970; the system's clock can differ from it. */
 const wallClock = (atMs: number): number => Date.now() - (performance.now() - atMs);
 
 const spanIn = (context: Context | undefined): Span | undefined =>
   context && trace.getSpan(context);
 
-/** The route with the names of the configuration; those that it does not have stand as parameters. */
+/** The route with the configured names; names that are not configured appear as parameters. */
 function routeOf({ project, endpoint, action }: RouteNames): string | null {
   if (project === null) return null;
   if (endpoint === null && action !== null) return `/api/${project}/${action}`;
@@ -158,7 +141,34 @@ function namesOf({ project, endpoint, action }: RouteNames): Attributes {
   };
 }
 
-/** The path of the URL is left out, as it may hold values of the record. */
+const requestAttributes = ({ id, request: { method, url } }: RequestTask) => ({
+  "http.request.method": method,
+  "url.scheme": url.slice(0, url.indexOf(":")),
+  "url.path": new URL(url).pathname,
+  "rowgate.request.id": id,
+});
+
+const jobAttributes = ({ job: { id, kind, project, endpoint } }: JobTask) => ({
+  "messaging.operation.type": "process",
+  "messaging.message.id": id,
+  "rowgate.job.kind": kind,
+  "rowgate.project": project,
+  "rowgate.endpoint": endpoint,
+});
+
+const statementAttributes = (
+  { system, text, rows, failure }: StatementReport,
+  project: string,
+) => ({
+  "db.system.name": system,
+  "db.operation.name": /^[\s(]*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? "",
+  "db.query.text": text,
+  "db.response.returned_rows": rows,
+  "rowgate.project": project,
+  ...(failure !== null && { "error.type": failure }),
+});
+
+/** The path of the URL is left out, because it can contain values of the record. */
 function hookAttributes({ request: { method, url }, place }: HookCalling): Attributes {
   const isOwn = url.startsWith("/");
   const { hostname, port, protocol } = new URL(url, "http://localhost");
@@ -172,6 +182,17 @@ function hookAttributes({ request: { method, url }, place }: HookCalling): Attri
       "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
     }),
   };
+}
+
+function endRequest(span: Span, task: RequestTask, { status, durationMs }: RequestEnd): void {
+  const { route: known, place } = task.exchange;
+  const route = known ?? routeOf(place);
+  if (route !== null)
+    span.updateName(`${task.request.method} ${route}`).setAttribute("http.route", route);
+  span.setAttributes({ ...namesOf(place), "http.response.status_code": status });
+  if (status >= 500)
+    span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute("error.type", String(status));
+  span.end(wallClock(task.startedMs + durationMs));
 }
 
 function endHook(span: Span, { outcome, status }: HookReport): void {

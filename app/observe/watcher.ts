@@ -1,4 +1,4 @@
-/** What everything that watches the service implements: logs, traces, metrics and the timing of answers. */
+/** The interface of everything that watches the service: logs, traces, metrics and the timing of answers. */
 import type {
   CacheReport,
   HandlerReport,
@@ -7,7 +7,7 @@ import type {
   StatementReport,
   TraceCarrier,
 } from "../../core/plans/observer.ts";
-import type { HookPlace, OutboundRequest } from "../../core/plans/ports.ts";
+import type { HookPlace, OutboundRequest } from "../../core/plans/outbound-port.ts";
 import type { JobTask, RequestTask, Task } from "./current-task.ts";
 
 /** What a report belongs to. */
@@ -42,11 +42,11 @@ export interface HookWatch {
   ended(report: HookReport): void;
 }
 
-/** Each watcher has what it needs of these. They are called in the context of the task, and never throw. */
+/** A watcher implements what it needs of these. They are called in the context of the task, and never throw. */
 export interface Watcher {
   /** The projects whose databases and caches it watches; absent: all of them. */
   readonly projects?: ReadonlySet<string>;
-  /** It needs to know of no task. Where nobody does, requests are not followed, which costs them a few microseconds. */
+  /** It needs no tasks. If no watcher needs them, requests are not tracked, which saves a few microseconds each. */
   readonly isTaskless?: true;
   requestBegan?(task: RequestTask): void;
   /** Gives headers that are added to the answer. */
@@ -59,8 +59,8 @@ export interface Watcher {
   cache?(report: CacheReport, origin: Origin): void;
   handler?(report: HandlerReport, origin: Origin): void;
   hookBegan?(calling: HookCalling): HookWatch;
-  /** The trace that work which the task leaves behind should continue; null: none. */
+  /** The trace for work that outlives the task; null: none. */
   trace?(task: Task | undefined): TraceCarrier | null;
-  /** What is still to be sent is sent until `untilMs`. */
+  /** Sends what is still to be sent, until `untilMs`. */
   close?(untilMs: number): Promise<void>;
 }

@@ -1,6 +1,6 @@
-/** One try of a call that are not waited for, and what its outcome means. */
+/** One attempt of a non-blocking hook call, and the meaning of its outcome. */
 import type { HookFailure } from "../../core/workflow/hook-queue.ts";
-import type { Outbound, OutboundRequest } from "../../core/plans/ports.ts";
+import type { Outbound, OutboundRequest } from "../../core/plans/outbound-port.ts";
 
 /** Null when the call succeeded. Never rejects. */
 export async function attempt(
@@ -20,6 +20,6 @@ export async function attempt(
   }
 }
 
-/** Whether the same call may succeed later: anything else that the service answers is its last word. */
+/** Whether the same call can succeed later; any other answer of the service is final. */
 const isPassing = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429;

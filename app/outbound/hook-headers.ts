@@ -1,13 +1,14 @@
 /**
- * The headers that the configuration gives a hook. They may be secrets, so no queue keeps them: they are taken off a
- * call before it is kept, and put on it again when it is made.
+ * The headers that the configuration gives a hook. They can be secrets, so no queue stores them: they are removed from
+ * a call before it is stored, and added again when it is made.
  */
 import type { ProjectConfig } from "../../core/config/read-config.ts";
-import type { HookCall, HookPlace } from "../../core/plans/ports.ts";
+import type { HookCall } from "../../core/plans/hook-call.ts";
+import type { HookPlace } from "../../core/plans/outbound-port.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Null: the configuration has no such hook, or no longer. */
+/** Null: the hook is not, or no longer, configured. */
 export type HeadersOf = (place: HookPlace) => Headers | null;
 
 export function createHeadersOf(projects: readonly ProjectConfig[]): HeadersOf {
@@ -24,20 +25,20 @@ export function createHeadersOf(projects: readonly ProjectConfig[]): HeadersOf {
       })),
     );
     const named = listed.filter(({ name }) => name === hook);
-    // The list may have changed since; its names then tell more.
+    // The list can have changed since then; names identify hooks more reliably than positions.
     const found = named.find(({ place }) => place === index) ?? named[0];
     return found ? (found.headers ?? {}) : null;
   };
 }
 
-/** The call as it may be kept. */
+/** The call without its headers, for storing. */
 export function withoutHeaders(call: HookCall, headers: Headers | null): HookCall {
   const secret = new Set(Object.keys(headers ?? {}));
   const own = Object.entries(call.request.headers).filter(([name]) => !secret.has(name));
   return { ...call, request: { ...call.request, headers: Object.fromEntries(own) } };
 }
 
-/** The call as it is made. */
+/** The call with its headers, for sending. */
 export function withHeaders(call: HookCall, headers: Headers): HookCall {
   const { request } = call;
   return { ...call, request: { ...request, headers: { ...headers, ...request.headers } } };

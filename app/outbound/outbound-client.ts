@@ -1,14 +1,15 @@
 /**
- * Calls other services over HTTP, for the hooks of a workflow: core's `Outbound`. The host's name is looked up here and the
- * connection made to an address that was checked, so no second look-up can lead elsewhere. Redirects are not followed, and an
- * answer must end within time and size. A URL that is a path goes to this service itself, without a network.
+ * Calls other services over HTTP for the hooks of a workflow: core's `Outbound`. The host name is resolved here, and
+ * the connection goes to an address that was checked, so a second look-up cannot lead elsewhere. Redirects are not
+ * followed. Answers have limits of time and size. A URL that is a path goes to this service itself, without a network.
  */
 import { lookup } from "node:dns/promises";
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
+import { hostAndPort } from "../../core/values/addresses.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Outbound, OutboundAnswer, OutboundRequest } from "../../core/plans/ports.ts";
+import type { Outbound, OutboundAnswer, OutboundRequest } from "../../core/plans/outbound-port.ts";
 import { isPublic } from "./address.ts";
 
 export interface OutboundOptions {
@@ -16,7 +17,7 @@ export interface OutboundOptions {
   readonly allowedHosts: readonly string[];
   /** Answers requests to this service. */
   readonly own: (request: Request) => Promise<Response> | Response;
-  /** The addresses of a name; absent: as the system looks it up. */
+  /** Resolves a name to its addresses; absent: the system's resolver. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
@@ -31,17 +32,17 @@ export function createOutbound({
   own,
   resolve = addressesOf,
 }: OutboundOptions): Outbound {
-  const allowed = new Set(allowedHosts.map((entry) => placeName(new URL(`http://${entry}`))));
+  const allowed = new Set(allowedHosts.map((entry) => hostAndPort(new URL(`http://${entry}`))));
 
   async function sendOut(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     const url = new URL(request.url);
     if (!/^https?:$/.test(url.protocol)) throw new Error("Only http and https can be called");
     const host = hostOf(url);
     const found = isIP(host) === 0 ? await resolve(host) : [host];
-    const reachable = allowed.has(placeName(url)) ? found : found.filter(isPublic);
+    const reachable = allowed.has(hostAndPort(url)) ? found : found.filter(isPublic);
     if (reachable.length === 0) {
       const reason = found.length === 0 ? "has no address" : "is not a public address";
-      throw new Error(`${placeName(url)} ${reason}; to allow it, add it to hooks.allowedHosts`);
+      throw new Error(`${hostAndPort(url)} ${reason}; to allow it, add it to hooks.allowedHosts`);
     }
     let failure: unknown;
     for (const address of reachable) {
@@ -51,7 +52,7 @@ export function createOutbound({
         return await attempt.answer;
       } catch (error) {
         failure = error;
-        // Once it is connected, the service may have heard of the call.
+        // Once connected, the service can have received the call.
         if (attempt.isConnected()) break;
       }
     }
@@ -63,7 +64,7 @@ export function createOutbound({
     const response = await own(
       new Request(`http://localhost${url}`, { method, headers, body, signal, redirect: "manual" }),
     );
-    // A call to this service itself asks whether it went well, and no more.
+    // For a call to this service itself, only success or failure counts.
     await response.body?.cancel();
     return { status: response.status, text: "" };
   }
@@ -90,10 +91,7 @@ const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1");
 const portOf = (url: URL): number =>
   url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 
-/** `host:port`, as the URL parser writes the host. */
-const placeName = (url: URL): string => `${url.hostname}:${portOf(url)}`;
-
-/** Sends the request to this very address; the name is for the Host header and the certificate. */
+/** Sends the request to exactly this address; the name is used for the Host header and the certificate. */
 function exchange({ url, address }: Place, request: OutboundRequest, signal: AbortSignal) {
   const isSecure = url.protocol === "https:";
   let isConnected = false;
@@ -111,7 +109,7 @@ function exchange({ url, address }: Place, request: OutboundRequest, signal: Abo
         "Content-Length": new TextEncoder().encode(request.body).length,
       }),
     },
-    // A connection of its own, which ends with the call.
+    // Its own connection, which ends with the call.
     agent: false,
     signal,
   });
@@ -132,7 +130,7 @@ function exchange({ url, address }: Place, request: OutboundRequest, signal: Abo
   return { answer, isConnected: () => isConnected || isAnswered };
 }
 
-/** The answer's body. Rejects when it breaks off or is too long. */
+/** The answer's body. Rejects when the connection breaks or the body is too long. */
 function textOf(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     let size = 0;
@@ -152,7 +150,7 @@ function textOf(response: IncomingMessage): Promise<string> {
   });
 }
 
-/** Not every step of a call can be stopped; none is waited for longer than the signal says. */
+/** Stops waiting when the signal is aborted, because not every step of a call can be stopped. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = (): void => {};
   const aborted = new Promise<never>((_, reject) => {

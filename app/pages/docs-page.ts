@@ -1,4 +1,4 @@
-/** The page at `/docs`: the frame in which a script shows the OpenAPI document. It is the same for every caller. */
+/** The page at `/docs`, in which a script shows the OpenAPI documents of the endpoints. Equal for all callers. */
 import { html } from "hono/html";
 import { iconPath, stylePath } from "./page-files.ts";
 
@@ -32,10 +32,10 @@ export async function docsPage(paths: DocsPaths): Promise<string> {
               <input id="secret" type="password" autocomplete="off" spellcheck="false" required />
               <button>Show what I may use</button>
               <p class="quiet">
-                The page sends it to this service alone, and forgets it when you close or reload it.
+                The page sends it only to this service, and forgets it when you close or reload it.
               </p>
             </form>
-            <p id="message" class="note" role="status" hidden></p>
+            <p id="message" class="note" role="status">Loading…</p>
             <noscript>
               <p class="note">
                 This page needs JavaScript. The <a href="openapi.json">OpenAPI document</a> says the
@@ -43,13 +43,17 @@ export async function docsPage(paths: DocsPaths): Promise<string> {
               </p>
             </noscript>
           </header>
+          <p hidden>
+            <label class="unseen" for="search">Find an endpoint</label>
+            <input id="search" type="search" placeholder="Find an endpoint" autocomplete="off" />
+          </p>
           <main id="view"></main>
         </body>
       </html>`,
   );
 }
 
-/** In place of the page where the service has no files to send. */
+/** Replaces the page where the service has no files to send. */
 export async function docsMissingPage(): Promise<string> {
   return String(
     await html`<!doctype html>

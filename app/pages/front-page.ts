@@ -1,4 +1,4 @@
-/** The page at `/`: what runs here, for people. At the root, links are relative, so that the page works behind a proxy with a prefix. */
+/** The page at `/`: what runs here, for people. Links at the root are relative, so a proxy can add a prefix. */
 import { html } from "hono/html";
 import { iconPath, stylePath } from "./page-files.ts";
 
@@ -18,7 +18,7 @@ export interface ShownProject {
 }
 
 export interface FrontPage {
-  /** Null: the caller may not know it. */
+  /** Null: hidden from the caller. */
   readonly version: string | null;
   /** Where the service is mounted, as `/rows`; empty at the root. */
   readonly basePath: string;

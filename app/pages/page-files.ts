@@ -1,4 +1,4 @@
-/** The files that the service's own pages load. Their names contain a hash of their text, so they can be cached for good. */
+/** The files of the service's own pages. Their names contain a hash of their content, so they can be cached forever. */
 import { hashOf } from "../../core/values/hash.ts";
 import { mark, styleSheet } from "./style.ts";
 

@@ -1,4 +1,4 @@
-/** The style of the service's own pages, and its mark. Both are served as files; pages contain no style of their own. */
+/** The style of the service's own pages, and its logo. Both are served as files; pages contain no inline style. */
 
 /** For light and dark, wide and narrow screens. */
 export const styleSheet = `:root {
@@ -206,6 +206,37 @@ section > h2 {
   text-decoration: none;
 }
 
+.endpoint {
+  margin: 0.5rem 0;
+  border: 1px solid var(--quiet);
+  border-radius: 0.35rem;
+  background: var(--card);
+}
+
+.endpoint > summary {
+  display: flex;
+  align-items: baseline;
+  gap: 0.75rem;
+  padding: 0.6rem 0.9rem;
+  cursor: pointer;
+}
+
+.endpoint > summary::before {
+  content: "▸";
+}
+
+.endpoint[open] > summary::before {
+  content: "▾";
+}
+
+.endpoint > summary h3 {
+  margin: 0;
+}
+
+.endpoint-view {
+  padding: 0 0.9rem 0.9rem;
+}
+
 #sign-in:not([hidden]) {
   display: flex;
   flex-wrap: wrap;
@@ -220,6 +251,7 @@ section > h2 {
   font-size: 0.875rem;
 }
 
+#search,
 #sign-in :is(input, select, button) {
   padding: 0.4rem 0.7rem;
   border: 1px solid var(--quiet);
@@ -247,8 +279,9 @@ section > h2 {
   display: none;
 }
 
-.docs .swagger-ui .info {
-  margin: 1.5rem 0;
+/* The line that opened it names the endpoint. */
+.docs .swagger-ui :is(.information-container, .opblock-tag) {
+  display: none;
 }
 
 .docs .swagger-ui .wrapper {

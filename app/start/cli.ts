@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line, run through `npm run rowgate -- <command>`. Nothing but this is loaded before the sources are kept compiled. */
+/** The command line: `npm run rowgate -- <command>`. The compile cache must be on before any other source is loaded. */
 import { keepCompiled } from "./compile-cache.ts";
 
 const [major = 0] = process.versions.node.split(".").map(Number);

@@ -1,15 +1,15 @@
 /**
- * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key`, `hooks` and others. Each command loads only what it needs: a worker
- * without the parts of the service takes 27 MB less.
+ * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key`, `hooks` and others. Each
+ * loads only what it needs; without the parts of the service, a worker takes 27 MB less memory.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { storeCompiled } from "./compile-cache.ts";
 import { releaseUnusedMemory } from "./unused-memory.ts";
-import { type ConfigFolder, openConfigFolder } from "./config-folder.ts";
+import { type ConfigFolder, openConfigFolder } from "./reloading/config-folder.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
-import { listenForReloads } from "./reload-triggers.ts";
-import type { Service } from "./wire.ts";
+import { listenForReloads } from "./reloading/reload-triggers.ts";
+import type { Service } from "./servers/wire.ts";
 
 const usage = `Usage: rowgate <command> [--env-file .env]; in a checkout: npm run rowgate -- <command>
 
@@ -41,7 +41,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   client: makeClient,
   key: makeKey,
   hooks: async (args) => {
-    const { runHooks } = await import("./hooks-command.ts");
+    const { runHooks } = await import("./commands/hooks-command.ts");
     process.stdout.write(await runHooks(args, process.env));
   },
 };
@@ -54,15 +54,15 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
   process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
 
-/** What a command gets that reads the configuration. */
+/** The parameters of a command that reads the configuration. */
 interface Given {
-  /** Those that the arguments name. */
+  /** The flags among the arguments. */
   readonly flags: ReadonlySet<string>;
-  /** Over the environment with the variables of `--env-file`. */
+  /** Its environment includes the variables of `--env-file`. */
   readonly folder: ConfigFolder;
 }
 
-/** The command, after the variables of the files that its arguments name. Rejects with an Error for arguments other than these flags. */
+/** Applies the files of `--env-file`, then runs the command. Rejects with an Error for unknown arguments. */
 function withConfig(
   command: (given: Given) => Promise<void>,
   known: readonly string[],
@@ -89,17 +89,17 @@ function readArgs(args: readonly string[], known: readonly string[]) {
 
 async function serveProjects({ folder, flags }: Given): Promise<void> {
   const [{ openService }, { listen }] = await Promise.all([
-    import("./wire.ts"),
-    "Bun" in globalThis ? import("./bun.ts") : import("./node.ts"),
+    import("./servers/wire.ts"),
+    "Bun" in globalThis ? import("./servers/bun.ts") : import("./servers/node.ts"),
   ]);
   if (flags.has("init")) {
-    const { initAtFirstStart } = await import("./first-start.ts");
+    const { initAtFirstStart } = await import("./commands/init.ts");
     await initAtFirstStart({ env: process.env, out: (text) => void process.stdout.write(text) });
   }
   const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
-  // Before anybody reads that it listens, and may stop it.
+  // Before the line below is printed, because its reader may stop the service at once.
   stopOnSignal(stop);
   takeReloads(service.reload);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
@@ -134,8 +134,8 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 async function check({ folder, flags }: Given): Promise<void> {
   const [{ checkConfig }, { checkReport }] = await Promise.all([
-    import("./check-config.ts"),
-    import("./check-report.ts"),
+    import("./commands/check-config.ts"),
+    import("./commands/check-report.ts"),
   ]);
   const checked = await checkConfig({ ...(await folder.read()), advises: flags.has("advise") });
   const { isOk, out, errors } = checkReport(checked, folder.path, flags.has("json"));
@@ -145,7 +145,7 @@ async function check({ folder, flags }: Given): Promise<void> {
 }
 
 async function sync({ flags }: Given): Promise<void> {
-  const { runSync } = await import("./sync.ts");
+  const { runSync } = await import("./commands/sync.ts");
   const out = (text: string) => void process.stdout.write(text);
   await runSync({ isDryRun: flags.has("dry-run"), env: process.env, out });
 }
@@ -154,16 +154,16 @@ async function init(args: readonly string[]): Promise<void> {
   const { stdin, stdout, env } = process;
   const run = { env, out: (text: string) => void stdout.write(text), progress: readingProgress() };
   if (args.length === 0 && stdin.isTTY && stdout.isTTY) {
-    const { runInitDialog } = await import("./init-dialog.ts");
-    // The exit code of a program that Ctrl+C has ended.
+    const { runInitDialog } = await import("./commands/init-dialog.ts");
+    // The usual exit code of a program that is ended by Ctrl+C.
     if (!(await runInitDialog(run))) process.exitCode = 130;
     return;
   }
-  const { runInit } = await import("./init.ts");
+  const { runInit } = await import("./commands/init.ts");
   await runInit({ args, ...run });
 }
 
-/** On a terminal one line that counts; elsewhere a line for each hundred tables. */
+/** On a terminal, one line with a running count; elsewhere, a line for each hundred tables. */
 function readingProgress(): (done: number, all: number) => void {
   const { stderr } = process;
   const text = (done: number, all: number) => `Reading tables: ${done} of ${all}`;
@@ -176,17 +176,17 @@ function readingProgress(): (done: number, all: number) => void {
 }
 
 async function showDocument(args: readonly string[]): Promise<void> {
-  const { printOpenApi } = await import("./print-openapi.ts");
+  const { printOpenApi } = await import("./commands/print-openapi.ts");
   process.stdout.write(await printOpenApi(args, process.env));
 }
 
 async function makeClient(args: readonly string[]): Promise<void> {
-  const { writeClient } = await import("./write-client.ts");
+  const { writeClient } = await import("./commands/print-openapi.ts");
   process.stdout.write(await writeClient(args, process.env));
 }
 
 async function makeKey(args: readonly string[]): Promise<void> {
-  const { newApiKey } = await import("./api-key.ts");
+  const { newApiKey } = await import("./commands/api-key.ts");
   process.stdout.write(newApiKey(args));
 }
 

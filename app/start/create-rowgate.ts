@@ -1,10 +1,10 @@
-/** The npm package: a service to mount in somebody's own server, and the types of handlers. */
+/** The npm package: a service to mount in another server, and the types of handlers. */
 import { clientAt } from "../http/client-address.ts";
-import { createComponents } from "./component-modules.ts";
-import { readConfigFiles } from "./config-files.ts";
-import type { Logger } from "./log.ts";
-import type { ConfigSource } from "./reloads.ts";
-import { openService } from "./wire.ts";
+import { createComponents } from "./settings/component-modules.ts";
+import { readConfigFiles } from "./settings/config-files.ts";
+import type { Logger } from "./observing/log.ts";
+import type { ConfigSource } from "./reloading/reloads.ts";
+import { openService } from "./servers/wire.ts";
 
 /** What a handler of `components` gets. */
 export type { HookContext } from "../../core/plans/hook.ts";
@@ -13,8 +13,8 @@ export interface RowgateOptions {
   /** The folder with a folder for each project. */
   readonly configDir: string;
   /**
-   * The path below which the service is mounted, such as `/rows`. Requests must have it before their paths, and addresses in responses
-   * begin with it. Absent: requests begin with `/api`.
+   * The path at which the service is mounted, such as `/rows`: the prefix of request paths, and of addresses in
+   * responses. Absent: request paths begin with `/api`.
    */
   readonly basePath?: string;
   /** Variables of the configuration and the service; absent: those of the process. */
@@ -23,7 +23,7 @@ export interface RowgateOptions {
   readonly log?: Logger;
 }
 
-/** What a request does not say itself. */
+/** What the request itself does not contain. */
 export interface Client {
   /** The IP address of the other end of the connection. Absent: unknown, and all such clients share one rate limit. */
   readonly address?: string | null | undefined;
@@ -39,8 +39,8 @@ export interface Rowgate {
 }
 
 /**
- * Opens the projects of a folder. Databases that do not answer yet are tried again, and their projects answer 503 meanwhile. Rejects with an Error that
- * lists every fault of the configuration.
+ * Opens the projects of a folder. A database that is unreachable is retried, and its project answers 503 meanwhile.
+ * Rejects with an Error that lists every fault of the configuration.
  */
 export async function createRowgate({
   configDir,
@@ -68,6 +68,6 @@ export async function createRowgate({
   };
 }
 
-/** Servers that call `fetch` themselves give it other things in the second place. */
+/** Servers that call `fetch` themselves pass other values as the second argument. */
 const addressIn = (client: Client | undefined): string | null =>
   typeof client?.address === "string" ? client.address : null;

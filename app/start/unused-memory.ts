@@ -1,6 +1,6 @@
 /**
- * Returns memory that the process needs no more to the system. V8 keeps it until memory is short: after the start, and
- * after a load, when up to 130 MB for young objects stay for as long as nothing is asked.
+ * Returns unused memory of the process to the system. V8 keeps it until memory is short: after the start, and after a
+ * load, when up to 130 MB for young objects remain while there are no requests.
  */
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
@@ -13,9 +13,9 @@ interface CollectOptions {
 }
 
 const checkMs = 5_000;
-/** A process is quiet when it has computed for less than this part of the time since the last check. */
+/** A process counts as quiet if it has computed for less than this part of the time since the last check. */
 const quietShare = 0.02;
-/** What the heap must have grown by: a collection holds up requests for about a tenth of a second. */
+/** The minimum growth of the heap, because a collection delays requests for about a tenth of a second. */
 const worthBytes = 16 * 1024 ** 2;
 
 /**
@@ -40,7 +40,7 @@ export function releaseUnusedMemory(): void {
 
 const heapBytes = (): number => getHeapStatistics().total_heap_size;
 
-/** The one kind of collection after which V8 keeps no empty pages. */
+/** The only kind of collection after which V8 keeps no empty pages. */
 function collect(): void {
   setFlagsFromString("--expose-gc");
   const run = runInNewContext("gc") as (options: CollectOptions) => void;

@@ -1,36 +1,28 @@
 /** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
-import type { Logger } from "./log.ts";
-import { logFormatOf, openLog, withSafeErrors } from "./log.ts";
-import { parseEnv, type Settings } from "./env.ts";
+import { type Logger, logFormatOf, openLog, withSafeErrors } from "./observing/log.ts";
+import { parseEnv, type Settings } from "./settings/env.ts";
 import type { ProjectConfig } from "../../core/config/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
-import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";
-import { openBullmqServer } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
+import { openJobWorker, type TakeJobs } from "../../jobs/queue/open/open-job-queue.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
-import { ConfigError } from "./config-error.ts";
-import { logLeftOut } from "./left-out.ts";
-import { openObservation } from "./open-observation.ts";
-import { openJobThread } from "./open-job-thread.ts";
-import { readProjects } from "./read-projects.ts";
-import { type ConfigSource, createReloads } from "./reloads.ts";
+import { ConfigError } from "./settings/config-error.ts";
+import { openObservation } from "./observing/open-observation.ts";
+import { openJobThread } from "./opening/open-job-thread.ts";
+import { logLeftOut, readProjects } from "./settings/read-projects.ts";
+import { type ConfigSource, createReloads } from "./reloading/reloads.ts";
 import { createWorkerMetrics } from "../metrics/service-metrics.ts";
 import { workerWatcher } from "../metrics/metrics-watcher.ts";
-import type { MetricsServer } from "./metrics-server.ts";
+import type { MetricsServer } from "./servers/metrics-server.ts";
 
-/** What a worker is started from. */
-export interface WorkerOptions extends Pick<ConfigSource, "files" | "env"> {
+export interface WorkerOptions
+  extends Pick<ConfigSource, "files" | "env">, Omit<Parameters<TakeJobs>[0], "runJob"> {
   readonly log?: Logger;
-  /** See `startBullmqWorker`. */
-  readonly lockMs?: number;
-  readonly lookMs?: number;
-  readonly stuckLookMs?: number;
-  onStuck(): void;
 }
 
 export interface StartedWorker {
-  /** Jobs that start from then on use the configuration that `read` gives. Rejects, after logging why, when the old one stays. */
+  /** Jobs that start later use the configuration of `read`. Rejects, after logging why, when the old one stays. */
   reload(read: () => Promise<ConfigSource>): Promise<void>;
   /** Ends within 10 seconds. */
   stop(): Promise<void>;
@@ -41,16 +33,15 @@ export async function startWorker({
   files,
   env,
   log: givenLog,
-  onStuck,
-  ...times
+  ...taking
 }: WorkerOptions): Promise<StartedWorker> {
   const settings = parseEnv(env);
-  const { storage, queueName, logLevel } = settings;
+  const { storage, logLevel } = settings;
   const logFormat = logFormatOf(settings);
   const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
   const ttlSeconds = new Map(ttlsOf(read({ files, env }, log)));
-  const server = await openBullmqServer(settings, { use: "worker", log });
-  if (server === null)
+  const takeJobs = await openJobWorker({ ...settings, log });
+  if (takeJobs === null)
     throw new Error(
       "A worker needs REDIS_URL or JOBS_DATABASE_URL; without them the service runs its jobs itself",
     );
@@ -62,7 +53,7 @@ export async function startWorker({
   const watchers = metricsServer === null ? [] : [workerWatcher(metrics)];
   const observation = await openObservation({ settings, log, watchers });
   const runJob = observation.runJob(thread.runJob);
-  const worker = await startBullmqWorker({ ...times, onStuck, server, queueName, runJob, log });
+  const worker = await takeJobs({ ...taking, runJob });
   const cleanUp = startCleanUp({ files: kept, ttlSeconds, log });
   const reloads = createReloads({
     files,
@@ -88,7 +79,7 @@ export async function startWorker({
   };
 }
 
-/** Throws a ConfigError for faults of the files; the tables of a project are looked at by its jobs. */
+/** Throws a ConfigError for faults of the files; jobs check the tables of their project. */
 function read(source: ConfigSource, log: Logger): readonly ProjectConfig[] {
   const { projects, faults } = readProjects(source, databaseFaults);
   if (faults.length > 0) throw new ConfigError(faults);
@@ -105,6 +96,6 @@ async function serveMetrics(
 ): Promise<MetricsServer | null> {
   const { metricsPort: port } = settings;
   if (port === null) return null;
-  const { startMetricsServer } = await import("./metrics-server.ts");
+  const { startMetricsServer } = await import("./servers/metrics-server.ts");
   return startMetricsServer({ settings, port, ...options });
 }

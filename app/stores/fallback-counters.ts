@@ -1,6 +1,6 @@
-/** Shared counters, and those of this process while the shared ones are out of reach: a request is never refused because Redis is away. */
+/** Shared counters, or while Redis is unreachable those of this process, so that no request is refused for that. */
 import type { Reach } from "../../core/cache/reach.ts";
-import type { Counters } from "../../core/plans/ports.ts";
+import type { Counters } from "../../core/plans/counters.ts";
 
 export interface FallbackOptions {
   /** Of this process. */
@@ -10,23 +10,25 @@ export interface FallbackOptions {
 
 /** Never rejects. */
 export function withFallback(shared: Counters, { own, reach }: FallbackOptions): Counters {
+  async function over<Result>(ask: (counters: Counters) => Promise<Result>): Promise<Result> {
+    if (reach.isResting()) return ask(own);
+    try {
+      const result = await ask(shared);
+      reach.succeeded();
+      return result;
+    } catch (error) {
+      reach.failed(error);
+      return ask(own);
+    }
+  }
   return {
-    async count(names, windowMs) {
-      if (reach.isResting()) return own.count(names, windowMs);
-      try {
-        const counts = await shared.count(names, windowMs);
-        reach.succeeded();
-        return counts;
-      } catch (error) {
-        reach.failed(error);
-        return own.count(names, windowMs);
-      }
-    },
+    count: (names, windowMs) => over((counters) => counters.count(names, windowMs)),
+    read: (names) => over((counters) => counters.read(names)),
   };
 }
 
-/** What the log says of shared counters that come and go. */
+/** The log messages about losing and regaining shared counters. */
 export const countersReach = {
-  away: "Redis is out of reach; rate limits are counted in this process alone",
+  away: "Redis is out of reach; each process counts its own rate limits",
   back: "Redis is in reach again; rate limits are shared",
 };

@@ -1,19 +1,16 @@
 /**
- * What one instance remembers of the locks that it granted, to put them back on a server that lost them: token, fence
- * and end. Ended ones are dropped whenever their number has doubled.
+ * The locks that one instance granted, remembered to restore them on a server that lost them: token, fence and end.
+ * Ended ones are removed whenever their number has doubled.
  */
+import type { Acquisition } from "../../core/locks/locks.ts";
 
-interface Lock {
-  readonly token: string;
-  readonly owner: string | null;
+interface Lock extends Acquisition {
   /** The key of the caller's share on the server; empty: none. */
   readonly share: string;
-  readonly fence: number;
-  readonly acquiredAtMs: number;
 }
 
 export interface Grants {
-  /** `ttlMs` counts from now, a little later than on the server: what is put back must not end too early. */
+  /** `ttlMs` counts from now, slightly later than on the server, so that a restored lock does not end too early. */
   add(names: readonly string[], lock: Lock, ttlMs: number): void;
   remove(names: readonly string[], token: string): void;
   /** Those that have not ended; the names of one lock stand together. */

@@ -1,18 +1,18 @@
 /**
  * The cache of a process that shares it with no other: an LRU with a bound in bytes. unstorage's driver has no lifetime
- * per entry, so each carries the time of its end.
+ * per entry, so each entry contains its expiry time.
  */
 import { createStorage } from "unstorage";
 import lruCacheDriver from "unstorage/drivers/lru-cache";
 import { limits } from "../../core/values/limits.ts";
-import type { CacheStore } from "../../core/plans/ports.ts";
+import type { CacheStore } from "../../core/cache/cache-store.ts";
 
 interface Entry {
   readonly text: string;
   readonly endsAtMs: number;
 }
 
-/** What an entry takes beside its text: the key and the objects around it. */
+/** The size of an entry beside its text: the key and the objects around it. */
 const overheadBytes = 300;
 
 export function createMemoryCache(bytesMax: number = limits.cacheMemoryBytesMax): CacheStore {
@@ -20,7 +20,7 @@ export function createMemoryCache(bytesMax: number = limits.cacheMemoryBytesMax)
     driver: lruCacheDriver({
       max: 0,
       maxSize: bytesMax,
-      // Texts may take two bytes for each character.
+      // Texts can take two bytes for each character.
       sizeCalculation: ({ text }: Entry) => overheadBytes + 2 * text.length,
     }),
   });

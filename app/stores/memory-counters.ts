@@ -1,6 +1,6 @@
-/** Counters of one process. They take a bounded amount of memory: when there are too many, the oldest begin again. */
+/** Counters of one process, in a bounded amount of memory: when there are too many, the oldest start again. */
 import { limits } from "../../core/values/limits.ts";
-import type { Counters } from "../../core/plans/ports.ts";
+import type { Counters } from "../../core/plans/counters.ts";
 
 interface Window {
   count: number;
@@ -17,7 +17,7 @@ export function createMemoryCounters({
   nowMs = () => performance.now(),
   countersMax = limits.rateCountersMax,
 }: MemoryCountersOptions = {}): Counters {
-  /** In the order in which they began. */
+  /** In the order of their starts. */
   const windows = new Map<string, Window>();
 
   function windowOf(name: string, windowMs: number): Window {
@@ -31,7 +31,7 @@ export function createMemoryCounters({
     return begun;
   }
 
-  /** The first one that is still needed ends the search, so that each window is looked at about once. */
+  /** The search ends at the first one that is still needed, so that each window is visited about once. */
   function removeOld(now: number): void {
     for (const [name, { endsAtMs }] of windows) {
       if (endsAtMs > now && windows.size < countersMax) return;
@@ -45,6 +45,13 @@ export function createMemoryCounters({
         const window = windowOf(name, windowMs);
         window.count++;
         return { count: window.count, endsInMs: Math.max(0, window.endsAtMs - nowMs()) };
+      });
+    },
+    async read(names) {
+      const now = nowMs();
+      return names.map((name) => {
+        const window = windows.get(name);
+        return window && window.endsAtMs > now ? window.count : 0;
       });
     },
   };

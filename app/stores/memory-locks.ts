@@ -1,37 +1,38 @@
 /**
- * Locks of a process that shares them with no other. Nothing here waits, so each call is atomic as it is. Ended locks
- * are dropped when they are met, when their caller comes to the end of its share, and all of them whenever the table has doubled.
+ * Locks of a process that shares them with no other. Nothing here waits, so each call is atomic. Ended locks are
+ * removed when a call meets them, when their caller's share is used up, and all of them whenever the table has doubled.
  */
-import { tooManyLocks } from "../../core/locks/lock-shares.ts";
+import type { Acquisition } from "../../core/locks/locks.ts";
+import {
+  tooManyLocks,
+  type LockHolder,
+  type LockOutcome,
+  type LockState,
+  type LockStore,
+} from "../../core/locks/lock-store.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { LockHolder, LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
 
-interface Lock {
-  readonly token: string;
-  readonly owner: string | null;
+interface Lock extends Acquisition {
   /** Whose share it takes; null: none. */
   readonly share: string | null;
-  readonly fence: number;
-  readonly acquiredAtMs: number;
-  /** On the clock of `performance.now()`, which nobody sets. */
+  /** On the clock of `performance.now()`, which never jumps. */
   readonly endsAtMs: number;
 }
 
 export interface MemoryLockSizes {
-  /** In each of the two rooms: locks that take a share of a caller, and those of running requests. */
+  /** For each of the two rooms: locks that count for a caller's share, and those of running requests. */
   readonly locksMax?: number;
   /** Of one caller. */
   readonly shareMax?: number;
 }
 
-/** The locks of one project. */
-export function createMemoryLocks({
+/** The held locks, counted for their rooms and for their callers' shares. */
+function createLockTable({
   locksMax = limits.lockMemoryMax,
   shareMax = limits.lockCallerMax,
-}: MemoryLockSizes = {}): LockStore {
+}: MemoryLockSizes) {
   const locks = new Map<string, Lock>();
   const shares = createShares();
-  let lastFence = 0;
   const rooms = { shared: createRoom(locksMax), own: createRoom(locksMax) };
 
   function held(name: string): Lock | null {
@@ -69,6 +70,13 @@ export function createMemoryLocks({
     if (shares.namesOf(share).size + count > shareMax) throw tooManyLocks();
   }
 
+  return { held, drop, put, makeRoom };
+}
+
+/** The locks of one project. */
+export function createMemoryLocks(sizes: MemoryLockSizes = {}): LockStore {
+  const { held, drop, put, makeRoom } = createLockTable(sizes);
+  let lastFence = 0;
   return {
     async acquire(names, { token, owner, share, ttlMs }) {
       const further: string[] = [];
@@ -95,7 +103,7 @@ export function createMemoryLocks({
         found.push(lock);
       }
       const endsAtMs = performance.now() + ttlMs;
-      names.forEach((name, at) => locks.set(name, { ...found[at]!, endsAtMs }));
+      names.forEach((name, at) => put(name, { ...found[at]!, endsAtMs }));
       return granted(found[0]!);
     },
 
@@ -121,7 +129,7 @@ export function createMemoryLocks({
 
 interface Room {
   count: number;
-  /** Ended locks are looked for beyond this number. */
+  /** Above this number, ended locks are removed. */
   sweepAt: number;
 }
 
@@ -130,7 +138,7 @@ const createRoom = (locksMax: number): Room => ({ count: 0, sweepAt: sweepAtFor(
 const sweepAtFor = (count: number, locksMax: number): number =>
   Math.min(Math.max(1_000, 2 * count), locksMax);
 
-/** The names of the locks that take each caller's share. */
+/** The names of the locks that count for each caller's share. */
 function createShares() {
   const shares = new Map<string, Set<string>>();
   return {

@@ -1,7 +1,8 @@
 /**
- * What the instances of the service keep outside the databases: in Redis, or, where there is none, each in itself. Only
- * what is used is loaded.
+ * Opens the state that instances keep outside the databases: shared in Redis, or without Redis separate in each
+ * instance. Loads only what is used.
  */
+import { ownSecret } from "../../core/workflow/hook-depth.ts";
 import type { Stores } from "./stores.ts";
 
 /** Resolves also while Redis is away. */
@@ -14,6 +15,7 @@ export async function openStores(redisUrl: string | null): Promise<Stores> {
       cache: createMemoryCache(),
       locks: () => createMemoryLocks(),
       counters: createMemoryCounters(),
+      secret: async () => ownSecret(),
       ping: null,
       close: () => undefined,
     };

@@ -1,11 +1,11 @@
 /**
- * The cache that all instances share. unstorage's own Redis driver makes a client of its own and parses what it reads,
- * so this has a driver over the service's client. Versions are random: one that was lost (eviction, a flush) never
- * comes back, and neither does what was kept under it.
+ * The cache that all instances share. unstorage's own Redis driver opens its own client and parses the values it reads,
+ * so this driver uses the service's client. Versions are random: one that was lost (eviction, a flush) never returns,
+ * and neither do the entries stored under it.
  */
 import { type Redis, ReplyError } from "ioredis";
 import { createStorage, defineDriver } from "unstorage";
-import type { CacheStore } from "../../core/plans/ports.ts";
+import type { CacheStore } from "../../core/cache/cache-store.ts";
 import { rememberedServer } from "./redis-run.ts";
 
 export function createRedisCache(redis: Redis): CacheStore {
@@ -16,7 +16,7 @@ export function createRedisCache(redis: Redis): CacheStore {
     const versions = await redis.mget(...names.map(keyOf));
     const missing = names.filter((_, at) => versions[at] === null);
     if (missing.length === 0) return versions;
-    // Another instance may be doing the same; the first one decides.
+    // Another instance can do the same at this moment; the first one decides.
     await Promise.all(missing.map((name) => redis.set(keyOf(name), newVersion(), "NX")));
     return redis.mget(...names.map(keyOf));
   }
@@ -25,15 +25,15 @@ export function createRedisCache(redis: Redis): CacheStore {
     async stamp(names) {
       const [server, versions] = await Promise.all([serverOf(), versionsOf(names)]);
       if (versions.includes(null)) throw new Error("Redis has lost the versions of the cache");
-      // What was kept under another run of the server counts no longer. Where it does not say which this is, no other
-      // instance's answers are trusted, nor those from before a reconnect.
+      // Entries stored under another run of the server are invalid. If the server does not name its run, answers of
+      // other instances are not trusted, nor those from before a reconnect.
       return `${server.run ?? server.connection} ${versions.join()}`;
     },
     async raise(names) {
       await redis
         .mset(...names.flatMap((name) => [keyOf(name), newVersion()]))
         .catch((error: unknown) => {
-          // A full server takes nothing new, but it forgets, and a version that is gone never comes back.
+          // A full server stores nothing new, but can delete a version, and a deleted version never returns.
           if (!(error instanceof ReplyError)) throw error;
           return redis.del(...names.map(keyOf));
         });
@@ -55,6 +55,6 @@ const driverOver = defineDriver(({ redis }: { redis: Redis }) => ({
   async setItemRaw(key: string, text: string, { ttl }: { ttl?: number }) {
     await redis.set(key, text, "EX", ttl ?? 1);
   },
-  // Entries end by their lifetime; nobody lists them.
+  // Entries expire, and are never listed.
   getKeys: () => [],
 }));

@@ -1,14 +1,18 @@
 /**
- * Locks that all instances share. Each call is one Lua script, which runs alone on the server and goes by the server's
- * clock. A restarted server may have lost locks, so each instance remembers what it granted and puts it back when it
- * connects again; until everybody had the time for that, the scripts grant nothing.
+ * Locks that all instances share. Each call is one Lua script, which the server runs atomically and by its own clock. A
+ * restarted server can have lost locks. So each instance remembers what it granted and restores it when it reconnects;
+ * until every instance had time for that, the scripts grant nothing.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { tooManyLocks } from "../../core/locks/lock-shares.ts";
-import type { LockOutcome, LockState, LockStore } from "../../core/plans/ports.ts";
+import {
+  tooManyLocks,
+  type LockOutcome,
+  type LockState,
+  type LockStore,
+} from "../../core/locks/lock-store.ts";
 import { createGrants } from "./lock-grants.ts";
 import { rememberedServer } from "./redis-run.ts";
 import { evaluate, type Script, scriptOf } from "./redis-script.ts";
@@ -37,9 +41,8 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
     const common = [server.run ?? "unnamed", startedRestMs, limits.lockSettleMs];
     const reply = await evaluate(redis, script, [keys.length, ...keys, ...common, ...args]);
     if (reply[0] !== "settling") return reply;
-    // A server that this process knew before has been restarted: the call rejects. One that it meets for the first time
-    // may be as new as the whole installation, where nobody should see an error; nobody is granted anything earlier by
-    // waiting.
+    // A known server has been restarted: the call rejects. A server that is met for the first time could belong to a
+    // new installation, where no caller should see an error, so the call waits. Waiting never grants a lock earlier.
     if (!isFirst || script === scripts.settle) throw unavailable(justStarted);
     await pause(Number(reply[1]));
     return run(script, { project, names, args });
@@ -47,26 +50,9 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
 
   return (project) => {
     const grants = createGrants();
+    const putBack = (): Promise<void> => putBackLocks({ redis, run, project, grants });
     whenReady.push(putBack);
     if (redis.status === "ready") void putBack();
-
-    /** What this instance granted is there again before anybody is granted anything; the wait for that begins here. */
-    async function putBack(): Promise<void> {
-      const giveUpAtMs = performance.now() + limits.lockSettleMs;
-      while (redis.status === "ready" && performance.now() < giveUpAtMs) {
-        try {
-          for (const { names, lock, remainingMs } of grants.live()) {
-            const args = [lock.token, JSON.stringify(lock.owner), remainingMs, lock.fence];
-            args.push(lock.acquiredAtMs, lock.share);
-            await run(scripts.restore, { project, names, args });
-          }
-          break;
-        } catch {
-          await pause(100, undefined, { ref: false });
-        }
-      }
-      await run(scripts.settle, { project, names: [], args: [] }).catch(() => undefined);
-    }
 
     function remember(names: readonly string[], { reply, token, ttlMs }: Reply): LockOutcome {
       const outcome = outcomeOf(reply, names);
@@ -76,12 +62,12 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
 
     return {
       async acquire(names, { token, owner, share, ttlMs }) {
-        // In the slot of the project, as all of its keys.
+        // In the hash slot of the project, like all its keys.
         const shareKey = share === null ? "" : `rowgate:locks:{${project}}:share:${share}`;
         const args = [token, JSON.stringify(owner), ttlMs, grants.lastFence(), shareKey, shareMax];
         const reply = await run(scripts.acquire, { project, names, args }).catch(
           (error: unknown) => {
-            // The server may have done it and only the answer is missing. What nobody will give back, we do.
+            // The lock could be granted although the answer is missing. The caller does not know of it: release it.
             run(scripts.release, { project, names, args: [token] }).catch(() => undefined);
             throw error;
           },
@@ -96,7 +82,7 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
       async release(names, token) {
         grants.remove(names, token);
         const [, count] = await run(scripts.release, { project, names, args: [token] });
-        // An extend that was under way has just been answered, and has put them down again.
+        // An extend that was under way has just been answered, and has added them again.
         grants.remove(names, token);
         return Number(count);
       },
@@ -108,8 +94,33 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
   };
 }
 
+interface PuttingBack {
+  readonly redis: Redis;
+  readonly run: (script: Script, names: Names) => Promise<unknown>;
+  readonly project: string;
+  readonly grants: ReturnType<typeof createGrants>;
+}
+
+/** Restores this instance's locks before new ones are granted; the waiting period for that begins here. */
+async function putBackLocks({ redis, run, project, grants }: PuttingBack): Promise<void> {
+  const giveUpAtMs = performance.now() + limits.lockSettleMs;
+  while (redis.status === "ready" && performance.now() < giveUpAtMs) {
+    try {
+      for (const { names, lock, remainingMs } of grants.live()) {
+        const args = [lock.token, JSON.stringify(lock.owner), remainingMs, lock.fence];
+        args.push(lock.acquiredAtMs, lock.share);
+        await run(scripts.restore, { project, names, args });
+      }
+      break;
+    } catch {
+      await pause(100, undefined, { ref: false });
+    }
+  }
+  await run(scripts.settle, { project, names: [], args: [] }).catch(() => undefined);
+}
+
 const justStarted = "The lock server has just started; locks are granted again in a few seconds";
-/** To a call that takes locks or keeps them on. */
+/** The reply to a call that acquires or extends locks. */
 interface Reply {
   readonly reply: readonly unknown[];
   readonly token: string;
@@ -145,7 +156,7 @@ function stateOf([owner, remainingMs, isOwn]: unknown[]): LockState | null {
   };
 }
 
-/** KEYS: the run that is settled, the last fence, then the locks. ARGV: the run, the two rests, then the script's own. */
+/** KEYS: the settled run, the last fence, the locks. ARGV: the run, the two waiting periods, the script's own. */
 function script(text: string, { mayBeUnsettled = false } = {}): Script {
   const whole = `${prelude}\n${mayBeUnsettled ? "" : settled}\n${text}`;
   return scriptOf(whole);
@@ -175,7 +186,7 @@ local function put(key, token, owner, fence, at, ttl, share)
   count(share, key, ttl)
 end`;
 
-/** A run that is not the settled one is settling: from its start on where nothing is known of an earlier one, else from now on. */
+/** A new run settles first: the wait counts from its start if no earlier run is known, otherwise from now. */
 const settled = `
 local run, ready = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%d+)$')
 if run ~= ARGV[1] then
@@ -185,7 +196,7 @@ end
 if now < tonumber(ready) then return {'settling', math.ceil((tonumber(ready) - now) / 1000)} end`;
 
 const scripts = {
-  /** ARGV: token, owner, ttl, the least fence, the key of the caller's share or nothing, the most that it may hold. */
+  /** ARGV: token, owner, ttl, the last fence known here, the key of the share or nothing, its maximum. */
   acquire: script(`
 local further = 0
 for at = 3, #KEYS do
@@ -220,7 +231,7 @@ for at = 3, #KEYS do
 end
 return {'granted', first[3], first[2], first[4], first[5] or ''}`),
 
-  /** ARGV: token. Takes nothing from anybody, so it need not wait. */
+  /** ARGV: token. Runs during settling too, because it grants nothing. */
   release: script(
     `
 local released = 0
@@ -248,7 +259,7 @@ return states`),
 
   settle: script("return {'settled'}"),
 
-  /** ARGV: token, owner, ttl, fence, time, the key of the share or nothing. What was granted later wins; one that is there already is never cut short. */
+  /** ARGV: token, owner, ttl, fence, time, share key or nothing. The later grant wins; no existing one is shortened. */
   restore: script(
     `
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')

@@ -1,13 +1,14 @@
 /**
- * Which run of which server a connection leads to. A restarted server may come back with older data or none, and a replica
- * that takes over may lack the last writes: the cache and the locks must both notice. Asked once per connection.
+ * Identifies the run of the server behind a connection. A restarted server can come back with older data or none, and a
+ * promoted replica can lack the last writes: the cache and the locks must notice both. Asked once per connection.
  */
 import type { Redis } from "ioredis";
+import { openedOnce } from "../../core/values/opened-once.ts";
 
 export interface Server {
   /** Differs after every restart; null where the server does not say. */
   readonly run: string | null;
-  /** A name for this connection alone. */
+  /** A name that only this connection has. */
   readonly connection: string;
   /** Milliseconds since it started, at least; 0 where it does not say. */
   uptimeMs(): number;
@@ -15,20 +16,14 @@ export interface Server {
 
 /** Rejects when the server is unreachable. */
 export function rememberedServer(redis: Redis): () => Promise<Server> {
-  let known: Promise<Server> | null = null;
-  redis.on("close", () => {
-    known = null;
-  });
-  return () => (known ??= ask());
+  const known = openedOnce(ask);
+  redis.on("close", known.forget);
+  return known;
 
   async function ask(): Promise<Server> {
-    const asked = redis.info("server");
-    asked.catch(() => {
-      known = null;
-    });
-    const text = await asked;
+    const text = await redis.info("server");
     const askedAtMs = performance.now();
-    // The server counts the begin of a second as one.
+    // The server rounds its uptime up to whole seconds.
     const uptimeSeconds = Math.max(0, Number(/^uptime_in_seconds:(\d+)/m.exec(text)?.[1] ?? 0) - 1);
     return {
       run: /^run_id:(\w+)/m.exec(text)?.[1] ?? null,

@@ -1,4 +1,4 @@
-/** A Lua script that runs alone on the server of Redis, in one round trip. */
+/** A Lua script that Redis runs atomically, in one round trip. */
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 

@@ -1,11 +1,15 @@
-/** What instances of the service keep outside the databases, wherever that is. Opened by `open.ts` and `open-redis.ts`. */
-import type { CacheStore, Counters, LockStore } from "../../core/plans/ports.ts";
+/** The state that instances keep outside the databases, in Redis or memory. Opened by `open.ts` and `open-redis.ts`. */
+import type { CacheStore } from "../../core/cache/cache-store.ts";
+import type { Counters } from "../../core/plans/counters.ts";
+import type { LockStore } from "../../core/locks/lock-store.ts";
 
 export interface Stores {
   readonly cache: CacheStore;
   /** The locks of a project; asked for once. */
   readonly locks: (project: string) => LockStore;
   readonly counters: Counters;
+  /** A random secret that all instances with these stores share. Rejects while Redis is away. */
+  readonly secret: () => Promise<string>;
   /** Whether Redis answers; null without Redis. */
   readonly ping: (() => Promise<boolean>) | null;
   close(): void;

@@ -32,9 +32,9 @@ export function createDemo(file: string): number | null {
   rmSync(temporary, { force: true });
   try {
     fill(temporary, tables);
-    // Another start may have been faster, and its service uses the file by now.
+    // Another process can have created the file meanwhile, and its service already uses it.
     if (existsSync(file)) return null;
-    // SQLite would take the log of an earlier database of that name for this one's.
+    // SQLite would take the log of an earlier database with this name for the new one's.
     for (const log of ["-wal", "-shm"]) rmSync(file + log, { force: true });
     renameSync(temporary, file);
   } finally {
@@ -51,7 +51,7 @@ function isWanted(env: NodeJS.ProcessEnv): boolean {
 function fill(file: string, tables: readonly TableRows[]): void {
   const database = new Database(file);
   try {
-    // No journal file beside the temporary one: a failed run throws the whole file away.
+    // No journal next to the temporary file: a failed run deletes the whole file.
     database.pragma("journal_mode = MEMORY");
     database.pragma("foreign_keys = ON");
     const insertAll = database.transaction(() => {

@@ -1,6 +1,6 @@
 /**
- * Makes the demo's tables and rows in the PostgreSQL database of DEMO_DATABASE_URL, in one transaction; does nothing where they
- * are there already. The containers of compose.yaml run it once: `node configs/demo/fill-postgres.ts`.
+ * Creates the demo's tables and rows in the PostgreSQL database of DEMO_DATABASE_URL, in one transaction. Does nothing
+ * if they exist. The containers of compose.yaml run it once: `node configs/demo/fill-postgres.ts`.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { demoRows, type TableRows, type Value } from "./seed/rows.ts";
 
 /** Rows of one INSERT: fewer parameters than PostgreSQL takes. */
 const batchRows = 1_000;
-/** A server that starts beside this program may take its time. */
+/** Connection attempts: the server can start later than this program. */
 const triesMax = 30;
 
 const url = process.env["DEMO_DATABASE_URL"] ?? "";
@@ -34,10 +34,10 @@ async function reach(): Promise<void> {
   }
 }
 
-/** False: somebody else has done it. */
+/** False: the tables already exist. */
 async function fill(): Promise<boolean> {
   return sql.begin(async (tx) => {
-    // Whoever starts at the same time waits here, and then finds the tables.
+    // A process that starts at the same time waits here and then finds the tables.
     await tx`SELECT pg_advisory_xact_lock(hashtext('rowgate demo'))`;
     const [found] = await tx`SELECT to_regclass('products') IS NOT NULL AS is_there`;
     if (found?.["is_there"]) return false;

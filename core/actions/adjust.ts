@@ -8,44 +8,36 @@ import { type Call, defineAction } from "../calls/action.ts";
 import {
   addDecimals,
   compareDecimals,
-  digitsOf,
   normalDecimal,
   subtractDecimals,
 } from "../values/decimal.ts";
+import type { Grammar } from "../grammar/grammar.ts";
 import type { Column } from "../values/column.ts";
-import type { AdjustField, AdjustPlan } from "../plans/entity.ts";
-import { AppError, invalidPayload, noSuchRecord, validationFailed } from "../values/errors.ts";
-import { ExactNumber } from "../values/json.ts";
-import { limits } from "../values/limits.ts";
-import type { Queries } from "../callers/session.ts";
-import type { Row } from "../plans/ports.ts";
+import type { AdjustPlan } from "../plans/write-plan.ts";
+import { AppError, noSuchRecord, validationFailed } from "../values/errors.ts";
+import type { Queries } from "../query/session.ts";
+import type { Row } from "../values/row.ts";
 import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
-
-import {
-  allOf,
-  type Assignment,
-  type Condition,
-  sourceOf,
-  type UpdateOne,
-} from "../query/statement.ts";
-import { keyIs } from "../query/key-conditions.ts";
+import { allOf, type Assignment, type Condition, type UpdateOne } from "../query/statement.ts";
+import { rowOf } from "../query/key-conditions.ts";
 import type { KeyValue } from "../values/key.ts";
-import { closest } from "../values/closest.ts";
-import { adjustSchema } from "../records/adjust-schema.ts";
+import {
+  type Adjustment,
+  adjustmentsOf,
+  adjustRequest,
+  type AdjustRequest,
+  type FieldChange,
+  changesIn,
+} from "../records/adjust-grammar.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";
-import { arithmeticOf, scaleOf } from "../values/arithmetic.ts";
+import { arithmeticOf } from "../values/arithmetic.ts";
 
 interface AdjustNeeds extends RecordPlan {
   readonly adjust: AdjustPlan;
+  readonly adjustments: Grammar<readonly Adjustment[]>;
 }
 
-/** A field, and the exact sum that the request adds to it. */
-interface Change {
-  readonly field: AdjustField;
-  readonly delta: string;
-}
-
-export const adjust = defineAction<AdjustNeeds>({
+export const adjust = defineAction<AdjustNeeds, AdjustRequest>({
   name: "adjust",
   summary: "Adds to numeric fields of one record, so that concurrent calls lose nothing.",
   mode: "writes",
@@ -59,9 +51,10 @@ export const adjust = defineAction<AdjustNeeds>({
 
   needs(entity) {
     const plan = changePlan(entity);
-    return plan && entity.adjust && { ...plan, adjust: entity.adjust };
+    const { adjust: own } = entity;
+    return plan && own && { ...plan, adjust: own, adjustments: adjustmentsOf(own) };
   },
-  input: (plan) => adjustSchema(plan),
+  grammar: (plan, { entity }) => adjustRequest(plan, entity),
   answer: (plan, { entity }) => ({
     status: 200,
     schema: writeAnswerSchema(plan, entity, "adjusted"),
@@ -69,15 +62,25 @@ export const adjust = defineAction<AdjustNeeds>({
   }),
 
   begin(call, plan) {
+    const { keyValue, adjustments } = call.input;
     return beginChange(call, plan, {
+      keyValue,
       events: { before: "onBeforeAdjust", after: "onAfterAdjust" },
-      prepare(asked, keyValue) {
-        const changes = parseAdjustments(asked.body, plan.adjust);
+      prepare(asked) {
+        const sent = asked === call ? adjustments : plan.adjustments.read(asked.body);
+        const changes = changesIn(sent, plan.adjust);
         const statement = statementOf(asked, plan, { keyValue, changes });
         return async (queries) => {
-          const row = await queries.updateOne(statement);
-          if (!row) throw await refusal(call, { plan, keyValue, changes }, queries);
-          return row;
+          for (let tries = 1; tries <= triesMax; tries++) {
+            const row = await queries.updateOne(statement);
+            if (row) return row;
+            const fault = await refusal(call, { plan, keyValue, changes }, queries);
+            if (fault) throw fault;
+          }
+          // Other requests keep changing the record: with a limit, the limit refused the change.
+          throw changes.some((change) => guardOf(change).length > 1)
+            ? limitExceeded(changes)
+            : noSuchRecord(call.entity);
         };
       },
       message: `${call.entity.name} data successfully adjusted`,
@@ -88,7 +91,7 @@ export const adjust = defineAction<AdjustNeeds>({
 function statementOf(
   call: Call,
   plan: AdjustNeeds,
-  { keyValue, changes }: { keyValue: KeyValue; changes: readonly Change[] },
+  { keyValue, changes }: { keyValue: KeyValue; changes: readonly FieldChange[] },
 ): UpdateOne {
   const { table, key, shown } = plan.write;
   const adds: Assignment[] = changes.map(({ field, delta }) => ({
@@ -107,73 +110,8 @@ function statementOf(
   };
 }
 
-function parseAdjustments(body: Record<string, unknown>, plan: AdjustPlan): Change[] {
-  const items = body["adjustments"];
-  if (!Array.isArray(items) || items.length === 0)
-    throw invalidPayload("adjustments must be a non-empty array");
-  if (items.length > limits.adjustmentsMax) {
-    throw invalidPayload(`adjustments takes at most ${limits.adjustmentsMax} items`);
-  }
-  const common = reasonOf(body["reason"]);
-  const sums = new Map<AdjustField, string>();
-  for (const item of items as unknown[]) {
-    const {
-      field: name,
-      value,
-      reason,
-    } = (item ?? {}) as { field?: unknown; value?: unknown; reason?: unknown };
-    const field = fieldOf(name, plan);
-    const given = reasonOf(reason) ?? common;
-    if (plan.reasonRequired && !given?.trim())
-      throw invalidPayload("Each adjustment must have a reason");
-    sums.set(field, addDecimals(sums.get(field) ?? "0", deltaOf(value, field.column)));
-  }
-  return [...sums].map(([field, delta]) => ({ field, delta }));
-}
-
-function fieldOf(name: unknown, plan: AdjustPlan): AdjustField {
-  if (typeof name !== "string")
-    throw invalidPayload("Each adjustment must be an object {field, value}");
-  const field = plan.fields.get(name);
-  if (field) return field;
-  const near = closest(name, plan.fields.keys());
-  throw invalidPayload(
-    `Field "${name.slice(0, 100)}" is not configured for adjustment${near ? `; did you mean "${near}"?` : ""}`,
-  );
-}
-
-function reasonOf(reason: unknown): string | null {
-  if (reason === undefined || reason === null) return null;
-  if (typeof reason !== "string") throw invalidPayload("reason must be text");
-  return reason;
-}
-
-/** The delta as exact decimal text that fits the column. */
-function deltaOf(value: unknown, column: Column): string {
-  const number =
-    value instanceof ExactNumber ? value.source : typeof value === "number" ? String(value) : null;
-  const delta = number === null ? null : normalDecimal(number);
-  if (delta === null || delta === "0" || !Number.isFinite(Number(delta))) {
-    throw invalidPayload(`The value for "${column.name}" must be a number other than zero`);
-  }
-  const range = arithmeticOf(column).rangeOf(column);
-  if (range && compareDecimals(delta.replace("-", ""), range.max) > 0) {
-    throw validationFailed({ [column.name]: ["is out of the column's range"] });
-  }
-  const { scale } = digitsOf(delta);
-  const scaleMax = scaleOf(column) ?? Infinity;
-  if (scale > scaleMax) {
-    throw invalidPayload(
-      scaleMax === 0
-        ? `The value for "${column.name}" must be a whole number`
-        : `The value for "${column.name}" must have at most ${scaleMax} decimal places`,
-    );
-  }
-  return delta;
-}
-
 /** The condition on the stored value that keeps the result within the minimum and the column's range. */
-function guardOf({ field, delta }: Change): Condition[] {
+function guardOf({ field, delta }: FieldChange): Condition[] {
   const { column, min } = field;
   const range = arithmeticOf(column).rangeOf(column);
   const isRise = compareDecimals(delta, "0") > 0;
@@ -200,9 +138,12 @@ function boundBy(column: Column, operator: ">=" | "<=", bound: string): Conditio
   return { kind: "compare", column, operator, value: fromDigits(bound) };
 }
 
+/** Between the statement and the check, a record may enter the caller's scope or the change may become possible. */
+const triesMax = 2;
+
 /**
  * The error when no row was changed: the record does not exist, or the result would be below the minimum or outside the
- * column's range.
+ * column's range. Null: nothing is in the way any more.
  */
 async function refusal(
   call: Call,
@@ -210,19 +151,12 @@ async function refusal(
     plan,
     keyValue,
     changes,
-  }: { plan: AdjustNeeds; keyValue: KeyValue; changes: readonly Change[] },
+  }: { plan: AdjustNeeds; keyValue: KeyValue; changes: readonly FieldChange[] },
   queries: Queries,
-): Promise<AppError> {
-  const row = await queries.one({
-    kind: "select",
-    source: sourceOf(plan.write.table),
-    columns: [...plan.write.key, ...changes.map(({ field }) => field.column)],
-    where: keyIs(plan.write.key, keyValue),
-    sort: [],
-    limit: 1,
-    offset: 0,
-    lock: false,
-  });
+): Promise<AppError | null> {
+  const { table, key } = plan.write;
+  const columns = [...key, ...changes.map(({ field }) => field.column)];
+  const row = await queries.one(rowOf({ table, key, keyValue }, columns));
   if (!row) return noSuchRecord(call.entity);
   const outside = changes
     .filter((change) => leavesRange(change, row))
@@ -232,6 +166,11 @@ async function refusal(
       Object.fromEntries(outside.map((name) => [name, ["is out of the column's range"]])),
     );
   }
+  if (!changes.some((change) => isBelowMinimum(change, row))) return null;
+  return limitExceeded(changes);
+}
+
+function limitExceeded(changes: readonly FieldChange[]): AppError {
   const names = changes.map(({ field }) => field.column.name).join(", ");
   return new AppError(
     "constraintViolation",
@@ -239,11 +178,23 @@ async function refusal(
   );
 }
 
-function leavesRange({ field, delta }: Change, row: Row): boolean {
-  const range = arithmeticOf(field.column).rangeOf(field.column);
-  const current = row[field.column.name];
-  if (range === null || current === null || current === undefined) return false;
-  const result = addDecimals(normalDecimal(String(current)) ?? "0", delta);
-  if (field.min !== null && compareDecimals(result, field.min) < 0) return false;
+function leavesRange(change: FieldChange, row: Row): boolean {
+  const { column } = change.field;
+  const range = arithmeticOf(column).rangeOf(column);
+  const result = resultOf(change, row);
+  if (range === null || result === null || isBelowMinimum(change, row)) return false;
   return compareDecimals(result, range.max) > 0 || compareDecimals(result, range.min) < 0;
+}
+
+/** Whether the minimum refuses the change; it does if there is no value to add to. */
+function isBelowMinimum(change: FieldChange, row: Row): boolean {
+  const { min } = change.field;
+  const result = resultOf(change, row);
+  return result === null || (min !== null && compareDecimals(result, min) < 0);
+}
+
+/** Null: there is no value to add to. */
+function resultOf({ field, delta }: FieldChange, row: Row): string | null {
+  const current = row[field.column.name] ?? null;
+  return current === null ? null : addDecimals(normalDecimal(String(current)) ?? "0", delta);
 }

@@ -3,16 +3,20 @@
  * new status. One transaction locks the row from reading the status to the end, so of two concurrent changes from one
  * status only one succeeds. A blocking hook that fails rolls everything back.
  */
+import { actorsOf } from "../plans/audit-columns.ts";
 import { type Call, defineAction, type Write } from "../calls/action.ts";
-import type { WorkflowPlan } from "../plans/entity.ts";
-import { invalidPayload, noSuchRecord, validationFailed } from "../values/errors.ts";
+import type { WorkflowPlan } from "../plans/workflow-plan.ts";
+import { noSuchRecord } from "../values/errors.ts";
+import type { Grammar } from "../grammar/grammar.ts";
+import { recordSchema } from "../lists/shown-schema.ts";
 import { checkIfMatch, etagOf } from "../records/etag.ts";
 import { runAfter, runBefore } from "../records/events.ts";
-import type { Queries } from "../callers/session.ts";
+import type { Queries } from "../query/session.ts";
 import { readBack, updateAudit } from "../records/record.ts";
-
+import { doneSchema, writtenSchema } from "../records/record-schema.ts";
+import { orNull } from "../values/json-schema.ts";
+import { wholeObject } from "../values/json-shapes.ts";
 import type { Assignment } from "../query/statement.ts";
-import type { Scalar } from "../values/scalar.ts";
 import type { KeyValue } from "../values/key.ts";
 import type { TemplateValues } from "../plans/templates.ts";
 import {
@@ -20,21 +24,29 @@ import {
   findRecord,
   type FoundRecord,
   HookRun,
-  keyOrIdOf,
   type WorkflowNeeds,
   workflowNeeds,
 } from "../workflow/workflow.ts";
-import { changedStatusSchema, changeStatusSchema } from "../workflow/status-schema.ts";
+import {
+  textOrNull,
+  type SentChange,
+  sentChange,
+  statusRequest,
+  type StatusRequest,
+} from "../workflow/status-grammar.ts";
 
-/** The change that the request body or a handler asks for. */
+/** The change that the request body or a handler requests. */
 interface Wanted {
-  readonly status: string;
-  readonly value: Scalar;
+  readonly status: SentChange["status"];
   readonly remarks: string | null;
   readonly updatedBy: string | null;
 }
 
-export const changeStatus = defineAction<WorkflowNeeds>({
+interface ChangeNeeds extends WorkflowNeeds {
+  readonly change: Grammar<SentChange>;
+}
+
+export const changeStatus = defineAction<ChangeNeeds, StatusRequest>({
   name: "change-status",
   summary: "Moves one record to another status, and calls the hooks of that status.",
   mode: "writes",
@@ -53,17 +65,29 @@ export const changeStatus = defineAction<WorkflowNeeds>({
   ],
   takesOptions: true,
   takesEmptyBody: false,
-  needs: workflowNeeds,
-  input: (plan, { entity }) => changeStatusSchema(plan, entity),
+
+  needs(entity) {
+    const plan = workflowNeeds(entity);
+    return plan && { ...plan, change: sentChange(plan, entity) };
+  },
+  grammar: (plan, { entity }) => statusRequest(plan, entity),
   answer: (plan, { entity }) => ({
     status: 200,
-    schema: changedStatusSchema(plan, entity),
+    schema: wholeObject({
+      message: doneSchema(entity, "updated"),
+      data: writtenSchema(plan, (columns) => recordSchema(columns, entity.settings)),
+      workflow: wholeObject({
+        previousStatus: orNull({ type: "string" }),
+        newStatus: { type: "string" },
+        hooksExecuted: { type: "array", items: { type: "string" } },
+      }),
+    }),
     hasEtag: true,
   }),
 
   async begin(call, plan): Promise<Write> {
-    const keyValue = keyOrIdOf(call, plan);
-    const wanted = wantedOf(call, plan, call.body);
+    const { keyValue } = call.input;
+    const wanted = wantedOf(call, call.input.change);
     const hooks = new HookRun(call);
     await call.locks.takeRecords(plan.write, [keyValue]);
     await call.locks.checkWrite(plan.write, [keyValue]);
@@ -93,20 +117,20 @@ interface Attempt {
   readonly hooks: HookRun;
 }
 
-async function change(call: Call, plan: WorkflowNeeds, { tx, keyValue, wanted, hooks }: Attempt) {
+async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hooks }: Attempt) {
   hooks.start();
   const { workflow } = plan;
   const found = await findRecord(call, plan, { queries: tx, keyValue, lock: true });
   const oldRecord = await readBack(found.record, plan, tx);
   if (call.ifMatch !== null) checkIfMatch(call.ifMatch, oldRecord, plan.read);
   const from = found.status;
-  checkTransition(from, wanted.status, workflow);
+  checkTransition(from, wanted.status.text, workflow);
 
   const data = await runBefore(call, tx, { event: "onBeforeWorkflow", data: call.body, oldRecord });
-  const settled = data === call.body ? wanted : wantedOf(call, plan, data);
-  const to = settled.status;
+  const settled = data === call.body ? wanted : wantedOf(call, plan.change.read(data));
+  const to = settled.status.text;
   // A handler may choose another status, but only one that the transitions allow.
-  if (to !== wanted.status) checkTransition(from, to, workflow);
+  if (to !== wanted.status.text) checkTransition(from, to, workflow);
 
   // All faults of the body are found before any hook is called.
   const set = assignmentsOf(call, plan, settled);
@@ -132,35 +156,21 @@ async function change(call: Call, plan: WorkflowNeeds, { tx, keyValue, wanted, h
   return { record, from, to };
 }
 
-/** Rejects (400) a status that is missing, is not text, or is refused by the column or its rule. */
-function wantedOf(call: Call, { workflow }: WorkflowNeeds, data: Record<string, unknown>): Wanted {
-  const { fields, status: column } = workflow;
-  const sent = optionalText(data, "status");
-  if (sent === null || sent === "") throw invalidPayload("The status is required");
-  const { values, errors } = call.entity.rules.check({ [column.name]: sent }, "update", fields);
-  if (errors) throw validationFailed(errors);
-  const value = values.get(column) ?? null;
-  return {
-    status: String(value),
-    value,
-    remarks: optionalText(data, "remarks"),
-    updatedBy: call.caller.kind === "nobody" ? optionalText(data, "updated_by") : call.caller.id,
-  };
-}
-
-function optionalText(data: Record<string, unknown>, name: string): string | null {
-  const value = Object.hasOwn(data, name) ? (data[name] ?? null) : null;
-  if (value !== null && typeof value !== "string") throw invalidPayload(`${name} must be text`);
-  return value;
-}
+/** Rejects (400) an updated_by that counts and is not text. */
+const wantedOf = ({ caller }: Call, { status, remarks, updated_by }: SentChange): Wanted => ({
+  status,
+  remarks,
+  updatedBy: caller.kind === "nobody" ? textOrNull("updated_by").read(updated_by) : caller.id,
+});
 
 /** Rejects (400) an updated_by that its column cannot hold. */
-function assignmentsOf(call: Call, plan: WorkflowNeeds, { value, updatedBy }: Wanted) {
-  const actor = plan.write.audit.updatedBy;
-  // The parameter is always called updated_by, whatever the column is called.
-  const body = actor && updatedBy !== null ? { [actor.name]: updatedBy } : {};
-  const status: Assignment = { kind: "set", column: plan.workflow.status, value };
-  return [status, ...updateAudit(plan, { ...call, body })];
+function assignmentsOf(call: Call, plan: WorkflowNeeds, { status, updatedBy }: Wanted) {
+  const actors = updatedBy === null ? [] : actorsOf(plan.write.audit, "update");
+  // The parameter is always called updated_by, also if the column has another name.
+  const body = Object.fromEntries(actors.map(({ name }) => [name, updatedBy]));
+  const { value } = status;
+  const set: Assignment = { kind: "set", column: plan.workflow.status, value };
+  return [set, ...updateAudit(plan, { ...call, body })];
 }
 
 function valuesOf(
@@ -171,7 +181,7 @@ function valuesOf(
   return {
     change: {
       id: found.id,
-      newStatus: settled.status,
+      newStatus: settled.status.text,
       oldStatus: found.status,
       remarks: settled.remarks,
       tableName,

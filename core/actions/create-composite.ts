@@ -1,44 +1,48 @@
 /** create-composite: stores a header with its details in one transaction, and answers them with the computed values. */
+import { actorsOf } from "../plans/audit-columns.ts";
 import { type Call, defineAction } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
 import {
   atOneTime,
-  checkCount,
+  collectingErrors,
   type CompositeNeeds,
-  compositeNeeds,
-  detailsIn,
-  headerOf,
-  isDemanded,
   type NewDetail,
   newDetail,
-  linesOf,
-  collectingErrors,
 } from "../documents/composite.ts";
 import {
-  computeDetails,
+  aboutDocument,
   detailsByKey,
   type DetailScope,
   headerKeyFor,
   insertDetails,
   placingRefusals,
-  totalsOf,
 } from "../documents/detail-writes.ts";
-import type { DetailPlan } from "../plans/entity.ts";
-import { type FieldErrors, invalidPayload, validationFailed } from "../values/errors.ts";
+import type { DetailPlan } from "../plans/composite-plan.ts";
+import { type FieldErrors, validationFailed } from "../values/errors.ts";
 import { etagOf } from "../records/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import { past } from "../callers/scoped-session.ts";
-import type { Queries } from "../callers/session.ts";
+import { keptOnce, recount } from "../totals/kept-session.ts";
 import type { Json } from "../values/json.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import { createAudit, fillsBeside, readBack, withFills } from "../records/record.ts";
-import type { Assignment } from "../query/statement.ts";
-import type { KeyValue } from "../values/key.ts";
+import { rowOf } from "../query/key-conditions.ts";
+import { isDemanded } from "../totals/foreseen-values.ts";
 import { newKey } from "../records/record-key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { comparand } from "../query/where.ts";
-import { createCompositeSchema, createdCompositeSchema } from "../documents/composite-schema.ts";
+import { comparand } from "../query/comparisons.ts";
+import {
+  type DocumentNeeds,
+  newDocument,
+  newDocumentNeeds,
+  type NewLines,
+  type SentDocument,
+} from "../documents/composite-grammar.ts";
+import { createdCompositeSchema } from "../documents/composite-schema.ts";
 import { arithmeticOf, isExact } from "../values/arithmetic.ts";
+
+type Needs = DocumentNeeds<NewLines>;
+type NewDocument = SentDocument<NewLines>;
 
 /** A body that was checked. */
 interface NewComposite {
@@ -49,7 +53,7 @@ interface NewComposite {
   }[];
 }
 
-export const createComposite = defineAction<CompositeNeeds>({
+export const createComposite = defineAction<Needs, NewDocument>({
   name: "create-composite",
   summary: "Stores a header with its details, all or nothing.",
   mode: "writes",
@@ -61,8 +65,8 @@ export const createComposite = defineAction<CompositeNeeds>({
   sees: "active",
   takesOptions: true,
   takesEmptyBody: false,
-  needs: compositeNeeds,
-  input: (plan, { entity }) => createCompositeSchema(plan, entity),
+  needs: newDocumentNeeds,
+  grammar: (plan, { entity }) => newDocument(plan, entity),
   answer: (plan, { entity }) => ({
     status: 201,
     schema: createdCompositeSchema(plan, entity),
@@ -71,13 +75,13 @@ export const createComposite = defineAction<CompositeNeeds>({
 
   begin(given, plan) {
     const call = atOneTime(given);
-    const { entity } = call;
-    const sent = headerOf(call.body, plan);
+    const { entity, input } = call;
     // An invalid body is refused before anything is written, unless a handler could still correct it.
-    const ready = hasHandlers(entity, "onBeforeInsert") ? null : newComposite(call, plan, sent);
+    const ready = hasHandlers(entity, "onBeforeInsert") ? null : newComposite(call, plan, input);
     return placingRefusals(async (tx, oneByOne) => {
-      const data = await runBefore(call, tx, { event: "onBeforeInsert", data: sent });
-      const composite = ready ?? newComposite(call, plan, data);
+      const data = await runBefore(call, tx, { event: "onBeforeInsert", data: input.sent });
+      const composite =
+        ready ?? newComposite(call, plan, { sent: data, lines: plan.lines.read(data) });
       const { record, etag, subject } = await store(plan, composite, { tx, oneByOne });
       await runAfter(call, tx, { event: "onAfterInsert", data, record });
       const message = `${entity.name} data successfully added`;
@@ -89,35 +93,19 @@ export const createComposite = defineAction<CompositeNeeds>({
 function newComposite(
   call: Call,
   plan: CompositeNeeds,
-  sent: Record<string, unknown>,
+  { sent, lines }: NewDocument,
 ): NewComposite {
   const { details } = plan.composite;
-  const places = details.map((detail) =>
-    linesOf(listOf(sent, detail), { detail, list: null, saysList: false }),
-  );
-  const count = places.flat().length;
-  if (count === 0)
-    throw invalidPayload(
-      `${details.map(({ table }) => table.name).join(" or ")} must not be empty`,
-    );
-  checkCount(count);
   const errors: FieldErrors = {};
   const header = newHeader({ ...call, body: sent }, plan, errors);
-  const { createdBy } = plan.write.audit;
+  const [createdBy] = actorsOf(plan.write.audit, "create");
   const actor = (createdBy && header.get(createdBy)) ?? null;
   const checked = details.map((detail, at) => ({
     detail,
-    items: places[at]!.map((place) => newDetail(call, place, { actor, errors })),
+    items: lines[at]!.map((place) => newDetail(call, place, { actor, errors })),
   }));
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return { header, details: checked };
-}
-
-function listOf(sent: Record<string, unknown>, detail: DetailPlan): readonly unknown[] {
-  const items = detailsIn(sent, detail) ?? [];
-  if (!Array.isArray(items))
-    throw invalidPayload(`${detail.table.name} must be an array of objects`);
-  return items;
 }
 
 function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<Column, Scalar> {
@@ -141,54 +129,44 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
 
 async function store(
   plan: CompositeNeeds,
-  { header, details }: NewComposite,
+  composite: NewComposite,
   { tx, oneByOne }: Pick<DetailScope, "tx" | "oneByOne">,
 ): Promise<{ record: Row; etag: string; subject: readonly Json[] }> {
   const { table, key, shown } = plan.write;
-  const [stored] = await tx.insert({
-    kind: "insert",
-    table,
-    key,
-    columns: [...header.keys()],
-    rows: [[...header.values()]],
-    returning: [...new Set([...shown.values(), ...key])],
-  });
-  if (!stored) throw new Error("The database stored a row but did not return it");
-  const subject = key.map(({ name }) => stored[name] ?? null);
+  const returning = [...new Set([...shown.values(), ...key])];
+  const stored = await keptOnce(
+    tx,
+    () => insertAll(plan, composite, { tx, oneByOne, returning }),
+    aboutDocument(plan),
+  );
+  const { subject, hasTotals } = stored;
   const keyValue = key.map((column, at) => comparand(column, subject[at]!));
-  const [headerKey = null] = subject;
-
-  const totals: Assignment[] = [];
+  const row = hasTotals ? await tx.one(rowOf({ table, key, keyValue }, returning)) : stored.row;
+  if (!row) throw new Error("The database stored a row but did not find it afterwards");
   const lists: Record<string, Row[]> = {};
-  for (const { detail, items } of details) {
-    const scope = { tx: past(tx, "details"), oneByOne, headerKey: headerKeyFor(detail, headerKey) };
-    const keys = await insertDetails(detail, items, scope);
-    await computeDetails(detail, scope);
-    totals.push(...(await totalsOf(detail, scope)));
-    lists[detail.table.name] = await detailsByKey(detail, keys, scope);
-  }
-  const row = totals.length > 0 ? await addTotals(plan, keyValue, { totals, tx }) : stored;
+  for (const { detail, names, scope } of stored.lines)
+    lists[detail.table.name] = await detailsByKey(detail, names, scope);
   const record = await readBack(row, plan, tx);
   for (const { name } of key) if (!shown.has(name)) delete record[name];
   return { record: { ...record, ...lists }, etag: etagOf(record, plan.read), subject };
 }
 
-async function addTotals(
-  { write: { table, key, shown } }: CompositeNeeds,
-  keyValue: KeyValue,
-  { totals, tx }: { totals: readonly Assignment[]; tx: Queries },
-): Promise<Row> {
-  const returning = [...new Set([...shown.values(), ...key])];
-  const guard = null;
-  const row = await tx.updateOne({
-    kind: "update",
-    table,
-    key,
-    keyValue,
-    guard,
-    set: totals,
-    returning,
-  });
-  if (!row) throw new Error("The database stored a row but did not find it afterwards");
-  return row;
+async function insertAll(
+  { write: { table, key } }: CompositeNeeds,
+  { header, details }: NewComposite,
+  { tx, oneByOne, returning }: Pick<DetailScope, "tx" | "oneByOne"> & { returning: Column[] },
+) {
+  const columns = [...header.keys()];
+  const rows = [[...header.values()]];
+  const [row] = await tx.insert({ kind: "insert", table, key, columns, rows, returning });
+  if (!row) throw new Error("The database stored a row but did not return it");
+  const subject = key.map(({ name }) => row[name] ?? null);
+  const [headerKey = null] = subject;
+  const lines = [];
+  for (const { detail, items } of details) {
+    const own = past(tx, "writtenLines");
+    const scope = { tx: own, oneByOne, headerKey: headerKeyFor(detail, headerKey) };
+    lines.push({ detail, scope, names: await insertDetails(detail, items, scope) });
+  }
+  return { row, subject, lines, hasTotals: recount(tx, table, headerKey) };
 }

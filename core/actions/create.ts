@@ -1,13 +1,14 @@
 /** create: stores one record and answers it as stored. */
 import { type Answer, defineAction, type Write } from "../calls/action.ts";
-import type { Queries } from "../callers/session.ts";
+import type { Queries } from "../query/session.ts";
 import { etagOf } from "../records/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import type { Insert } from "../query/statement.ts";
 import type { Json } from "../values/json.ts";
 import { insertOf, type InsertingPlan, readBack } from "../records/record.ts";
-import { createSchema, writeAnswerSchema } from "../records/record-schema.ts";
+import { newRecord } from "../records/record-grammar.ts";
+import { writeAnswerSchema } from "../records/record-schema.ts";
 
 export const create = defineAction<InsertingPlan>({
   name: "create",
@@ -25,7 +26,7 @@ export const create = defineAction<InsertingPlan>({
   needs({ insert, read }) {
     return insert && read && { write: insert, read };
   },
-  input: (plan, { entity }) => createSchema(plan, entity),
+  grammar: (plan, { entity }) => newRecord(plan, entity),
   answer: (plan, { entity }) => ({
     status: 201,
     schema: writeAnswerSchema(plan, entity, "added"),

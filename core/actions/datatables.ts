@@ -5,19 +5,31 @@
 import { defineAction } from "../calls/action.ts";
 import type { Keep } from "../cache/cache.ts";
 import { type CountMode, countRows, type RowCount } from "../lists/count.ts";
-import { type CountedPage, readCountedPage } from "../lists/counted-page.ts";
-import type { GridPlan } from "../plans/entity.ts";
+import {
+  type CountedPage,
+  type CountedPageRequest,
+  readCountedNow,
+  readCountedPage,
+} from "../lists/counted-page.ts";
+import type { GridPlan } from "../plans/grid-plan.ts";
 import { createCountValues, optionsOf } from "../grid/options.ts";
-import { type GridRequest, parseDraw, parseGrid } from "../grid/request.ts";
+import { draw as gridDraw, gridGrammar, type GridRequest } from "../grid/request.ts";
 import type { ListText, TextForm } from "../query/list-text.ts";
 import type { Select } from "../query/statement.ts";
-import { showsRowsAsRead, shownRows } from "../grid/rows.ts";
 import { paneOptions } from "../grid/search-panes.ts";
-import { isObject } from "../values/json.ts";
-import type { ReadQueries, ReadSession } from "../callers/session.ts";
-import { gridAnswerSchema, gridSchema } from "../grid/grid-schema.ts";
+import { type Nesting, nestingOf } from "../lists/nested-rows.ts";
+import { recordSchema } from "../lists/shown-schema.ts";
+import { columnList } from "../values/column.ts";
+import { closedObject } from "../values/json-shapes.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import type { Entity } from "../plans/entity.ts";
+import { isObject, type Json, jsonOf } from "../values/json.ts";
+import { relatedDependencies } from "../query/hops.ts";
+import type { ReadQueries } from "../query/session.ts";
+import { joinedKey } from "../values/key.ts";
+import type { Row } from "../values/row.ts";
 
-export const datatables = defineAction<GridPlan>({
+export const datatables = defineAction<GridPlan, GridRequest>({
   name: "datatables",
   summary: "Answers one page of a grid, in the words of the DataTables library.",
   mode: "reads",
@@ -29,10 +41,10 @@ export const datatables = defineAction<GridPlan>({
   takesEmptyBody: true,
   takesForm: true,
   needs: (entity) => entity.grid,
-  input: (plan, { entity }) => gridSchema(plan, entity),
+  grammar: gridGrammar,
   answer: (plan, { entity }) => ({
     status: 200,
-    schema: gridAnswerSchema(plan, entity),
+    schema: answerSchema(plan, entity),
     isBare: true,
   }),
 
@@ -45,16 +57,27 @@ export const datatables = defineAction<GridPlan>({
   }),
   showsErrorsInline: (plan) => plan.showsErrorsInline,
 
-  async run({ body, entity, session, cache }, plan) {
-    const { draw, ...request } = parseGrid(body, plan, entity.settings);
-    const keep = cache.keeping({ entity, kind: "datatables", dependsOn: plan.dependsOn });
+  async run({ input: { draw, ...request }, body, entity, session, cache }, plan) {
+    const { filter: where, related, sort } = request;
+    const columns = [...related, ...plan.paneColumns, ...plan.builderColumns, ...plan.listColumns];
+    const dependsOn = relatedDependencies(plan.dependsOn, { where, columns, sort });
+    const keep = cache.keeping({ entity, kind: "datatables", dependsOn });
     const asked = { ...request, keep, counted: countedParameters(body) };
     const rest = await keep(["page", cachedParameters(body)], () =>
-      membersOf(session, plan, asked),
+      dependsOn === plan.dependsOn
+        ? membersOf(session, plan, asked, (list) => readCountedPage(session, list))
+        : session.snapshot((queries) =>
+            membersOf(queries, plan, { ...asked, keep: keepNothing }, (list) =>
+              readCountedNow(queries, list),
+            ),
+          ),
     );
     return { status: 200, body: { draw }, rest, isBare: true };
   },
 });
+
+/** With related records, a count that was kept could be of another moment than the rows. */
+const keepNothing: Keep = async (_parameters, make) => jsonOf(await make());
 
 /**
  * The parameters without those that differ in each request: the draw counter, and the parameter that the library adds
@@ -65,27 +88,30 @@ function cachedParameters(body: Record<string, unknown>): object {
   return parameters;
 }
 
-/** Those on which the number of rows behind the pages depends: all pages and orders share them. */
+/** The parameters that affect the number of rows: all pages and orders share them. */
 function countedParameters(body: Record<string, unknown>): object {
   const { start: _start, length: _length, order: _order, ...parameters } = body;
   const { draw: _draw, _: _cacheBuster, sort_columns: _sort, ...counted } = parameters;
   return counted;
 }
 
+type ReadPage = (request: CountedPageRequest<GridRows>) => Promise<CountedPage<GridRows>>;
+
 type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep; readonly counted: object };
 
 /** All members of the answer except `draw`. The statements run concurrently. */
 async function membersOf(
-  session: ReadSession,
+  session: ReadQueries,
   plan: GridPlan,
   request: Asked,
+  readPage: ReadPage,
 ): Promise<Record<string, unknown>> {
   const { builderColumns, listColumns } = plan;
   const { filter } = request;
   const countValues = createCountValues(session, plan);
   const [all, page, panes, builder, lists] = await Promise.all([
     filter === null ? null : totalOf(session, plan, request),
-    pageOf(session, plan, request),
+    readPage(pageOf(plan, request)),
     paneOptions(plan.paneColumns, { ...request, countValues }),
     optionsOf(builderColumns, { countValues, hasEmpty: false }),
     optionsOf(listColumns, { countValues, hasEmpty: true }),
@@ -114,16 +140,17 @@ const totalKey = (count: CountMode): unknown => ["total", count];
 
 /** The rows of the page, and the number of those that the filters leave. */
 function pageOf(
-  session: ReadSession,
   plan: GridPlan,
-  { filter, sort, start, length, count, keep, counted }: Asked,
-): Promise<CountedPage<GridRows>> {
-  const { source, columns, key } = plan;
-  return readCountedPage(session, {
+  { filter, sort, related, start, length, count, keep, counted }: Asked,
+): CountedPageRequest<GridRows> {
+  const { source, key } = plan;
+  const own = columnList(plan.columns);
+  const nesting = nestingOf(related);
+  return {
     list: {
       kind: "select",
       source,
-      columns: [...columns.values()],
+      columns: nesting === null ? own : [...own, ...nesting.columns],
       where: filter,
       sort,
       limit: null,
@@ -134,10 +161,10 @@ function pageOf(
     size: length,
     offset: start,
     countMode: count,
-    readRows: (queries, select, form) => readRows(queries, plan, { select, form }),
+    readRows: (queries, select, form) => readRows(queries, plan, { select, form, nesting }),
     keepCount: async (make) =>
       JSON.parse(await keep(filter === null ? totalKey(count) : ["filtered", counted], make)),
-  });
+  };
 }
 
 type GridRows = Pick<ListText, "data" | "found">;
@@ -146,12 +173,16 @@ type GridRows = Pick<ListText, "data" | "found">;
 async function readRows(
   queries: ReadQueries,
   plan: GridPlan,
-  { select, form }: { readonly select: Select; readonly form: TextForm },
+  {
+    select,
+    form,
+    nesting,
+  }: { readonly select: Select; readonly form: TextForm; readonly nesting: Nesting | null },
 ): Promise<GridRows> {
-  if (showsRowsAsRead(plan)) return queries.allAsText(select, form);
+  if (nesting === null && showsRowsAsRead(plan)) return queries.allAsText(select, form);
   const rows = await queries.all(select);
   if (form.isReversed) rows.reverse();
-  return { data: shownRows(rows.slice(0, form.rowsMax), plan), found: rows.length };
+  return { data: shownRows(rows.slice(0, form.rowsMax), plan, nesting), found: rows.length };
 }
 
 /** Corrects inexact counts by the rows of this page, so that the grid can continue to page and stops at the end. */
@@ -176,8 +207,68 @@ function countsOf(
 function drawOf(body: unknown): number {
   if (!isObject(body)) return 0;
   try {
-    return parseDraw(body);
+    return gridDraw.read(body["draw"]);
   } catch {
     return 0;
   }
+}
+
+/** The whole answer: it has no envelope. */
+function answerSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
+  const count: JsonSchema = { type: "integer", minimum: 0 };
+  const isPlain = plan.nestedNames.size === 0 && plan.rowId.length === 0;
+  const rows = recordSchema(plan.columns, settings);
+  const options: JsonSchema = { type: "object" };
+  return closedObject(
+    {
+      draw: { type: "integer" },
+      recordsTotal: count,
+      recordsFiltered: count,
+      count_mode: { enum: ["exact", "estimated"] },
+      data: { type: "array", items: isPlain ? rows : { type: "object" } },
+      searchPanes: options,
+      searchBuilder: options,
+      columnControl: options,
+    },
+    ["draw", "recordsTotal", "recordsFiltered", "data"],
+  );
+}
+
+/** Whether the grid shows rows as they are read: neither nested nor with a row id. */
+const showsRowsAsRead = ({ nestedNames, rowId }: GridPlan): boolean =>
+  nestedNames.size === 0 && rowId.length === 0;
+
+/**
+ * The rows of the page as the library reads them: it reads a field `a.b` as the member `b` of `a`, so rows are nested
+ * accordingly, and it uses `DT_RowId` as the id of the row's element.
+ */
+function shownRows(
+  rows: readonly Row[],
+  { columns, nestedNames, rowId }: GridPlan,
+  nesting: Nesting | null,
+): Row[] {
+  return rows.map((row) => {
+    const isNamed = rowId.length > 0 && rowId.every(({ name }) => (row[name] ?? null) !== null);
+    const shown: Row = isNamed ? { DT_RowId: joinedKey(row, rowId) } : {};
+    const own = nesting === null ? Object.keys(row) : columns.keys();
+    for (const name of own) put(shown, nestedNames.get(name) ?? [name], row[name] ?? null);
+    if (nesting !== null) addRelated(shown, nesting.recordOf(row));
+    return shown;
+  });
+}
+
+/** Adds the members that are not there: an own column with dots in its name comes before a path. */
+function addRelated(row: Row, record: Row): void {
+  for (const [name, value] of Object.entries(record)) {
+    const own = row[name];
+    if (own === undefined) row[name] = value;
+    else if (isObject(own) && isObject(value)) addRelated(own as Row, value as Row);
+  }
+}
+
+/** No name is a prefix of another, so every object on the path was created here. */
+function put(row: Row, path: readonly string[], value: Json): void {
+  let within = row;
+  for (const part of path.slice(0, -1)) within = (within[part] ??= {}) as Row;
+  within[path.at(-1)!] = value;
 }

@@ -3,21 +3,33 @@
  * softDelete it marks them instead.
  */
 import { type Call, defineAction, type Write } from "../calls/action.ts";
-import type { Cascade, Entity } from "../plans/entity.ts";
+import type { Cascade } from "../plans/write-plan.ts";
+import type { Entity } from "../plans/entity.ts";
 import type { MarkedTable } from "../plans/soft-delete.ts";
-import { noSuchRecord } from "../values/errors.ts";
+import { AppError, noSuchRecord } from "../values/errors.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import { limits } from "../values/limits.ts";
-import type { Queries } from "../callers/session.ts";
-import type { Row } from "../plans/ports.ts";
+import { scopeOfLines } from "../callers/scoped-session.ts";
+import type { Queries } from "../query/session.ts";
+import type { Row } from "../values/row.ts";
 import { deleterOf, markRows } from "../records/mark.ts";
 import { columnsOf, everyRow } from "../records/marked-rows.ts";
-import { rowKeys, lockedRows, matchingOf, namedKey, shownOf } from "../records/matching.ts";
+import {
+  lockedRows,
+  matchingParts,
+  type Named,
+  namedKey,
+  namedRecords,
+  rowKeys,
+  shownOf,
+} from "../records/matching.ts";
 import { lockRecord, recordPlan, type RecordPlan } from "../records/record.ts";
-import type { Condition } from "../query/statement.ts";
+import { allOf, type Condition, sourceOf } from "../query/statement.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
+import type { Column } from "../values/column.ts";
+import { keptOnce } from "../totals/kept-session.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { deleteAnswerSchema, deleteSchema } from "../records/record-schema.ts";
+import { recordsAnswerSchema } from "../records/record-schema.ts";
 
 /** What delete needs. */
 interface DeletePlan extends RecordPlan {
@@ -30,7 +42,7 @@ function deletePlan(entity: Entity): DeletePlan | null {
   return plan && { ...plan, marking: entity.marking };
 }
 
-export const deleteRecords = defineAction<DeletePlan>({
+export const deleteRecords = defineAction<DeletePlan, Named>({
   name: "delete",
   summary: "Removes the records that match.",
   mode: "writes",
@@ -43,25 +55,28 @@ export const deleteRecords = defineAction<DeletePlan>({
   takesOptions: true,
   takesEmptyBody: false,
   needs: deletePlan,
-  input: (plan) => deleteSchema(plan, plan.marking?.marks.by ?? null),
-  answer: (plan, { entity }) => ({ status: 200, schema: deleteAnswerSchema(plan, entity) }),
+  grammar: (plan) => namedRecords(plan, plan.marking?.marks.by ?? null),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: recordsAnswerSchema(plan, entity, "deleted"),
+  }),
 
   async begin(call, plan): Promise<Write> {
     if (plan.marking) deleterOf(plan.marking, call);
-    const { conditions, parts } = await matchingOf(call, plan);
+    const parts = await matchingParts(call, plan);
     const isWatched = hasHandlers(call.entity, "onBeforeDelete", "onAfterDelete");
     const hasMore = plan.marking !== null || plan.write.cascades.length > 0 || isWatched;
     return {
       isOneStatement: call.ifMatch === null && !hasMore && parts.length === 1,
       async run(queries) {
         if (call.ifMatch !== null)
-          await lockRecord(call, plan, namedKey(conditions, plan), queries);
+          await lockRecord(call, plan, namedKey(call.input, plan), queries);
         const items: Row[] = [];
         for (const part of parts) {
           const removed =
             isWatched || plan.marking
               ? await removeFound(call, plan, { where: part, tx: queries })
-              : await removeAll(plan, part, queries);
+              : await keptOnce(queries, () => removeAll(plan, part, queries));
           items.push(...removed);
         }
         if (items.length === 0) throw noSuchRecord(call.entity);
@@ -78,14 +93,15 @@ async function removeAll(plan: RecordPlan, where: Condition, queries: Queries): 
   if (cascades.length > 0) {
     // The headers stay locked until they are deleted.
     const headers = await lockedRows(plan, { where, columns: key }, queries);
+    await refuseHiddenLines(plan, headers, queries);
     await removeDetails(cascades, headerKeysOf(plan, headers), queries);
   }
   return queries.delete({ kind: "delete", table, key, where, returning: [...shown.values()] });
 }
 
 /**
- * Locks the records, and removes these and no others: changes made by handlers may cause further records to match. Handlers
- * see each record that is deleted, one by one.
+ * Locks the records, and removes only these, even if handlers make further records match. Handlers are called for each
+ * deleted record.
  */
 async function removeFound(
   call: Call,
@@ -103,9 +119,10 @@ async function removeFound(
     const oldRecord = shownOf(row, plan);
     await runBefore(call, tx, { event: "onBeforeDelete", data, oldRecord });
   }
+  await refuseHiddenLines(plan, rows, tx);
   const items = plan.marking
     ? await mark(call, { plan, marked: plan.marking, rows }, tx)
-    : await remove(plan, rows, tx);
+    : await keptOnce(tx, () => remove(plan, rows, tx));
   for (const oldRecord of items)
     await runAfter(call, tx, { event: "onAfterDelete", data, oldRecord, record: null });
   return items;
@@ -132,7 +149,7 @@ async function remove(plan: RecordPlan, rows: readonly Row[], tx: Queries): Prom
   return items;
 }
 
-/** What details hold of their header: the key of a header has one column. */
+/** The header keys that details store: the key of a header has one column. */
 const headerKeysOf = (plan: RecordPlan, rows: readonly Row[]): Scalar[] =>
   rowKeys(plan, rows).map(([value]) => value!);
 
@@ -141,12 +158,33 @@ async function removeDetails(
   headers: readonly Scalar[],
   tx: Queries,
 ): Promise<void> {
-  for (const { table, key, foreignKey } of cascades) {
-    for (let at = 0; at < headers.length; at += limits.inValuesMax) {
-      const values = headers.slice(at, at + limits.inValuesMax);
-      const where = { kind: "in", column: foreignKey, values, negated: false } as const;
-      // Details that are marked as deleted go with their header, too.
+  for (const { table, key, foreignKey } of cascades)
+    // Details that are marked as deleted go with their header, too.
+    for (const where of linesOf(foreignKey, headers))
       await everyRow(tx).delete({ kind: "delete", table, key, where, returning: [] });
-    }
+}
+
+function* linesOf(foreignKey: Column, headers: readonly Scalar[]): Generator<Condition> {
+  for (let at = 0; at < headers.length; at += limits.inValuesMax) {
+    const values = headers.slice(at, at + limits.inValuesMax);
+    yield { kind: "in", column: foreignKey, values, negated: false };
+  }
+}
+
+/** Lines that the caller may not write stay, and a header that lines point at is not deleted. */
+async function refuseHiddenLines(
+  plan: RecordPlan,
+  rows: readonly Row[],
+  tx: Queries,
+): Promise<void> {
+  for (const { table, foreignKey } of plan.write.cascades) {
+    const source = sourceOf(table);
+    const own = scopeOfLines(tx, source, "write");
+    if (own === null) continue;
+    const count = (where: Condition): Promise<number> =>
+      everyRow(tx).count({ kind: "count", source, where });
+    for (const where of linesOf(foreignKey, headerKeysOf(plan, rows)))
+      if ((await count(allOf(where, own)!)) < (await count(where)))
+        throw new AppError("foreignKeyInUse", "The record is still referenced by other records");
   }
 }

@@ -3,12 +3,12 @@
  * export-status shows it.
  */
 import { defineAction } from "../calls/action.ts";
-import type { ExportPlan } from "../plans/entity.ts";
-import { idIn, ownerOf } from "../jobs/jobs.ts";
+import type { ExportPlan } from "../plans/export-plan.ts";
+import { ownerOf } from "../jobs/jobs.ts";
 import { exportState } from "./export-status.ts";
-import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
+import { exportStateSchema, idRequest } from "../jobs/job-schema.ts";
 
-export const exportCancel = defineAction<ExportPlan>({
+export const exportCancel = defineAction<ExportPlan, string>({
   name: "export-cancel",
   summary: "Asks for the end of an export.",
   mode: "reads",
@@ -19,14 +19,14 @@ export const exportCancel = defineAction<ExportPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.export,
-  input: () => jobRequestSchema("export"),
+  grammar: () => idRequest("job_id", "export"),
   answer: () => ({ status: 200, schema: exportStateSchema }),
 
   async run(call) {
-    const { body, jobs } = call;
+    const { input: id, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.cancel(["export"], owner, idIn(body, "job_id"));
-    // The request succeeded, whatever the state of the job is.
+    const job = await jobs.cancel(["export"], owner, id);
+    // The request succeeded, in any state of the job.
     return { status: 200, body: { ...exportState(job, call), success: true } };
   },
 });

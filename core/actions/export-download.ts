@@ -1,13 +1,14 @@
 /** export-download: the file of a finished export, streamed from the file storage. */
+import { tableMediaTypes } from "../plans/table-formats.ts";
 import { defineAction } from "../calls/action.ts";
-import type { ExportPlan } from "../plans/entity.ts";
+import type { ExportPlan } from "../plans/export-plan.ts";
 import { AppError } from "../values/errors.ts";
-import { idIn, invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
-import type { FileInfo, JobRecord } from "../plans/ports.ts";
-import { jobRequestSchema } from "../jobs/job-schema.ts";
-import { exportMediaTypes } from "../lists/export-list.ts";
+import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import type { FileInfo } from "../plans/files-port.ts";
+import type { JobRecord } from "../jobs/queue.ts";
+import { idRequest } from "../jobs/job-schema.ts";
 
-export const exportDownload = defineAction<ExportPlan>({
+export const exportDownload = defineAction<ExportPlan, string>({
   name: "export-download",
   summary: "Answers the file of a finished export.",
   mode: "reads",
@@ -18,13 +19,13 @@ export const exportDownload = defineAction<ExportPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
-  input: () => jobRequestSchema("export"),
-  answer: () => ({ status: 200, mediaTypes: Object.values(exportMediaTypes) }),
+  grammar: () => idRequest("job_id", "export"),
+  answer: () => ({ status: 200, mediaTypes: Object.values(tableMediaTypes) }),
 
   async run(call) {
-    const { body, entity, jobs } = call;
+    const { input: id, entity, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["export"], owner, idIn(body, "job_id"));
+    const job = await jobs.find(["export"], owner, id);
     if (job.state !== "completed")
       throw invalidJobState(`The export is not completed; export-status tells how far it is`);
     const key = textMember(job.result, "file");

@@ -3,12 +3,12 @@
  * the status request itself succeeded.
  */
 import { type Call, defineAction } from "../calls/action.ts";
-import type { ExportPlan } from "../plans/entity.ts";
-import { idIn, ownerOf, progressOf } from "../jobs/jobs.ts";
-import type { JobRecord } from "../plans/ports.ts";
-import { exportStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
+import type { ExportPlan } from "../plans/export-plan.ts";
+import { ownerOf, progressOf } from "../jobs/jobs.ts";
+import type { JobRecord } from "../jobs/queue.ts";
+import { exportStateSchema, idRequest } from "../jobs/job-schema.ts";
 
-export const exportStatus = defineAction<ExportPlan>({
+export const exportStatus = defineAction<ExportPlan, string>({
   name: "export-status",
   summary: "Tells how far an export is.",
   mode: "reads",
@@ -19,13 +19,13 @@ export const exportStatus = defineAction<ExportPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
-  input: () => jobRequestSchema("export"),
+  grammar: () => idRequest("job_id", "export"),
   answer: () => ({ status: 200, schema: exportStateSchema }),
 
   async run(call) {
-    const { body, jobs } = call;
+    const { input: id, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["export"], owner, idIn(body, "job_id"));
+    const job = await jobs.find(["export"], owner, id);
     return { status: 200, body: exportState(job, call) };
   },
 });

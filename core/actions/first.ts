@@ -1,16 +1,29 @@
 /** first: one record by equality, straight from the database, without the default scope. */
-import { defineAction } from "../calls/action.ts";
+import { type Answer, defineAction } from "../calls/action.ts";
+import { object } from "../grammar/grammar.ts";
+import { selectedRecordSchema } from "../lists/shown-schema.ts";
 import { type Column, columnList } from "../values/column.ts";
-import type { ReadPlan } from "../plans/entity.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
+import { expand, type Expanded } from "../lists/expand.ts";
+import { moreSchema, recordsOf, showingOf, versions } from "../records/shown-records.ts";
+import type { ReadQueries } from "../query/session.ts";
 import { orderedBy } from "../lists/order.ts";
 import { etagOf } from "../records/etag.ts";
-import type { Row } from "../plans/ports.ts";
-import { allOf } from "../query/statement.ts";
-import { parseEqualities } from "../query/where.ts";
-import { parseSelect } from "./read.ts";
-import { firstAnswerSchema, firstSchema } from "../lists/read-schema.ts";
+import type { Row } from "../values/row.ts";
+import { selectColumns } from "../query/select.ts";
+import { allOf, type Condition } from "../query/statement.ts";
+import { equalities } from "../query/where.ts";
+import { orNull } from "../values/json-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
 
-export const first = defineAction<ReadPlan>({
+interface FirstRequest {
+  readonly where: readonly Condition[];
+  readonly select: readonly Column[];
+  readonly expand: Expanded;
+  readonly versions: boolean;
+}
+
+export const first = defineAction<ReadPlan, FirstRequest>({
   name: "first",
   summary: "Finds one record by the values of its columns.",
   mode: "reads",
@@ -21,30 +34,58 @@ export const first = defineAction<ReadPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
-  input: (plan) => firstSchema(plan),
-  answer: (plan, { entity }) => ({
+  grammar: ({ named }) =>
+    object(
+      {
+        where: equalities(named, { single: true }),
+        select: selectColumns(named),
+        expand: expand(named),
+        versions,
+      },
+      { required: ["where"] },
+    ),
+  answer: ({ named }, { entity: { settings } }) => ({
     status: 200,
-    schema: firstAnswerSchema(plan, entity),
+    schema: closedObject(
+      { data: orNull(selectedRecordSchema(named, settings)), more: moreSchema },
+      ["data"],
+    ),
     hasEtag: true,
   }),
 
-  async run({ body, session }, plan) {
-    const conditions = parseEqualities(body["where"], plan.columns, true);
-    const shown = parseSelect(body["select"], plan.columns);
-    const row = await session.one({
-      kind: "select",
-      source: plan.source,
-      // All columns, because the ETag may be a hash of the whole record.
-      columns: columnList(plan.columns),
-      where: allOf(...conditions),
-      // If several records match, always the same one is answered.
-      sort: orderedBy([], plan),
-      limit: 1,
-      offset: 0,
-      lock: false,
-    });
-    if (row === null) return { status: 200, body: { data: null } };
-    return { status: 200, body: { data: cut(row, shown, plan) }, etag: etagOf(row, plan) };
+  async run({ input, session }, plan) {
+    const { where, select } = input;
+    const showing = showingOf(input, plan);
+    // All own columns, because the ETag may be a hash of the whole record.
+    const own = columnList(plan.columns);
+    const one = (queries: ReadQueries): Promise<Row | null> =>
+      queries.one({
+        kind: "select",
+        source: plan.source,
+        columns: showing === null ? own : [...new Set([...own, ...showing.columns])],
+        where: allOf(...where),
+        // If several records match, always the same one is answered.
+        sort: orderedBy([], plan),
+        limit: 1,
+        offset: 0,
+        lock: false,
+      });
+    if (showing === null) {
+      const row = await one(session);
+      if (row === null) return { status: 200, body: { data: null } };
+      return { status: 200, body: { data: cut(row, select, plan) }, etag: etagOf(row, plan) };
+    }
+    const read = async (queries: ReadQueries): Promise<Answer> => {
+      const row = await one(queries);
+      if (row === null) return { status: 200, body: { data: null } };
+      const { records, more } = await recordsOf(queries, [row], {
+        ...showing,
+        source: plan.source,
+      });
+      const body = { data: records[0], ...(more && { more }) };
+      return { status: 200, body, etag: etagOf(row, plan) };
+    };
+    return showing.many.length === 0 ? read(session) : session.snapshot(read);
   },
 });
 

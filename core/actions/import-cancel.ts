@@ -3,12 +3,12 @@
  * rows stays stored; import-status shows it.
  */
 import { defineAction } from "../calls/action.ts";
-import type { ImportPlan } from "../plans/entity.ts";
-import { idIn, ownerOf } from "../jobs/jobs.ts";
+import type { ImportPlan } from "../plans/import-plan.ts";
+import { ownerOf } from "../jobs/jobs.ts";
 import { importState } from "./import-status.ts";
-import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
+import { importStateSchema, idRequest } from "../jobs/job-schema.ts";
 
-export const importCancel = defineAction<ImportPlan>({
+export const importCancel = defineAction<ImportPlan, string>({
   name: "import-cancel",
   summary: "Asks for the end of a preview or a commit.",
   mode: "reads",
@@ -19,14 +19,14 @@ export const importCancel = defineAction<ImportPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
-  input: () => jobRequestSchema("preview", "commit"),
+  grammar: () => idRequest("job_id", "preview", "commit"),
   answer: () => ({ status: 200, schema: importStateSchema }),
 
   async run(call) {
-    const { body, jobs } = call;
+    const { input: id, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.cancel(["preview", "commit"], owner, idIn(body, "job_id"));
-    // The request succeeded, whatever the state of the job is.
+    const job = await jobs.cancel(["preview", "commit"], owner, id);
+    // The request succeeded, in any state of the job.
     return { status: 200, body: { ...importState(job), success: true } };
   },
 });

@@ -1,14 +1,15 @@
 /**
- * import-commit: starts the job that stores the rows of a preview which found nothing wrong. The job is named after its preview, so that a
- * second request means the same job.
+ * import-commit: starts the job that stores the rows of a preview without errors. The id of the job derives from its
+ * preview, so a second request refers to the same job and answers its state.
  */
 import { defineAction } from "../calls/action.ts";
-import type { ImportPlan } from "../plans/entity.ts";
-import { idIn, invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
-import { jobIdSchema, startedSchema } from "../jobs/job-schema.ts";
-import { wholeObject } from "../values/json-shapes.ts";
+import { commitAnswer } from "./import-status.ts";
+import type { ImportPlan } from "../plans/import-plan.ts";
+import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import { commitStateSchema, idRequest } from "../jobs/job-schema.ts";
+import { AppError } from "../values/errors.ts";
 
-export const importCommit = defineAction<ImportPlan>({
+export const importCommit = defineAction<ImportPlan, string>({
   name: "import-commit",
   summary: "Starts the job that stores the rows of a preview.",
   mode: "starts a job",
@@ -21,18 +22,24 @@ export const importCommit = defineAction<ImportPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
-  input: () => wholeObject({ preview_job_id: jobIdSchema("preview") }),
-  answer: () => ({ status: 200, schema: startedSchema("commit", "processing") }),
+  grammar: () => idRequest("preview_job_id", "preview"),
+  answer: () => ({ status: 200, schema: commitStateSchema }),
 
   async run(call) {
-    const { body, jobs } = call;
+    const { input: previewId, jobs } = call;
     const owner = ownerOf(call);
-    const preview = await jobs.find(["preview"], owner, idIn(body, "preview_job_id"));
+    const preview = await jobs.find(["preview"], owner, previewId);
     if (textMember(preview.result, "state") !== "preview_ok")
       throw invalidJobState("Only a preview whose status is preview_ok can be committed");
     if (jobs.hasExpired(preview))
       throw invalidJobState("The upload is no longer kept; upload the file again");
     const id = preview.id.replace("preview-", "commit-");
+    // A repeat of the request is about the same job, as it is by now.
+    const earlier = await jobs.find(["commit"], owner, id).catch((error: unknown) => {
+      if (error instanceof AppError && error.kind === "notFound") return null;
+      throw error;
+    });
+    if (earlier !== null) return commitAnswer(earlier, call);
     const job = await jobs.start("commit", owner, { id, request: preview.request });
     return { status: 200, body: { job_id: job.id, status: "processing" } };
   },

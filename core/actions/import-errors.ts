@@ -1,11 +1,12 @@
-/** import-errors: the rows that a preview or commit rejected, as a workbook with a column that says why. It can be corrected and uploaded again. */
+/** import-errors: the rejected rows of a preview or commit as a workbook with reasons, to be corrected and uploaded. */
+import { tableMediaTypes } from "../plans/table-formats.ts";
 import { defineAction } from "../calls/action.ts";
-import type { ImportPlan } from "../plans/entity.ts";
+import type { ImportPlan } from "../plans/import-plan.ts";
 import { AppError } from "../values/errors.ts";
-import { idIn, invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
-import { jobRequestSchema, workbookMediaType } from "../jobs/job-schema.ts";
+import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import { idRequest } from "../jobs/job-schema.ts";
 
-export const importErrors = defineAction<ImportPlan>({
+export const importErrors = defineAction<ImportPlan, string>({
   name: "import-errors",
   summary: "Answers the rows that an import rejected, as a workbook that says why.",
   mode: "reads",
@@ -16,13 +17,13 @@ export const importErrors = defineAction<ImportPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
-  input: () => jobRequestSchema("preview", "commit"),
-  answer: () => ({ status: 200, mediaTypes: [workbookMediaType] }),
+  grammar: () => idRequest("job_id", "preview", "commit"),
+  answer: () => ({ status: 200, mediaTypes: [tableMediaTypes.xlsx] }),
 
   async run(call) {
-    const { body, entity, jobs } = call;
+    const { input: id, entity, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["preview", "commit"], owner, idIn(body, "job_id"));
+    const job = await jobs.find(["preview", "commit"], owner, id);
     if (job.state !== "completed")
       throw invalidJobState("The job is not completed; import-status tells how far it is");
     const key = textMember(job.result, "rejected");
@@ -33,7 +34,7 @@ export const importErrors = defineAction<ImportPlan>({
       body: {},
       file: {
         name: `${entity.name}-import-errors.xlsx`,
-        mediaType: workbookMediaType,
+        mediaType: tableMediaTypes.xlsx,
         bytes: file.bytes,
         read: (range) => jobs.files.read(file.key, range),
       },

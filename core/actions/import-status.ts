@@ -4,15 +4,15 @@
  */
 import { type Answer, type Call, defineAction } from "../calls/action.ts";
 import { past } from "../callers/scoped-session.ts";
-import type { ImportPlan } from "../plans/entity.ts";
+import type { ImportPlan } from "../plans/import-plan.ts";
 import { AppError } from "../values/errors.ts";
-import { idIn, ownerOf, progressOf, type ProjectJobs, textMember } from "../jobs/jobs.ts";
+import { ownerOf, progressOf, type ProjectJobs, textMember } from "../jobs/jobs.ts";
 import { isObject, type Json } from "../values/json.ts";
 import { findJobResult } from "../jobs/job-ledger.ts";
-import type { JobRecord } from "../plans/ports.ts";
-import { importStateSchema, jobRequestSchema } from "../jobs/job-schema.ts";
+import type { JobRecord } from "../jobs/queue.ts";
+import { importStateSchema, idRequest } from "../jobs/job-schema.ts";
 
-export const importStatus = defineAction<ImportPlan>({
+export const importStatus = defineAction<ImportPlan, string>({
   name: "import-status",
   summary: "Tells how far a preview or a commit is, and what it found.",
   mode: "reads",
@@ -23,13 +23,13 @@ export const importStatus = defineAction<ImportPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
-  input: () => jobRequestSchema("preview", "commit"),
+  grammar: () => idRequest("job_id", "preview", "commit"),
   answer: () => ({ status: 200, schema: importStateSchema }),
 
   async run(call) {
-    const { body, jobs } = call;
+    const { input: id, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.find(["preview", "commit"], owner, idIn(body, "job_id"));
+    const job = await jobs.find(["preview", "commit"], owner, id);
     return job.kind === "preview" ? previewAnswer(job, jobs) : commitAnswer(job, call);
   },
 });
@@ -38,7 +38,7 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
   if (job.state !== "completed") return { status: 200, body: importState(job) };
   const status = textMember(job.result, "state");
   const body = { job_id: job.id, status };
-  // The outcome of all rows may be long, so it is a file whose text is sent unchanged.
+  // The errors of all rows may be long, so they are stored in a file, whose text is sent unchanged.
   const key = textMember(job.result, "errors");
   const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
   // Without errors, the counts are enough.
@@ -49,7 +49,7 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
 }
 
 /** A commit that stored its rows is completed, even if its worker died before it could report that. */
-async function commitAnswer(job: JobRecord, { session, cache }: Call): Promise<Answer> {
+export async function commitAnswer(job: JobRecord, { session, cache }: Call): Promise<Answer> {
   const result =
     job.state === "failed"
       ? await findJobResult(past(session, "jobLedger"), {

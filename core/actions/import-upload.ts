@@ -2,18 +2,19 @@
  * import-upload: stores a workbook for an import and describes its content. Nothing is imported until import-preview
  * and import-commit.
  */
-import { defineAction } from "../calls/action.ts";
-import type { ImportPlan } from "../plans/entity.ts";
+import { tableMediaTypes, type UploadFormat, uploadFormats } from "../plans/table-formats.ts";
+import { defineAction, type Upload } from "../calls/action.ts";
+import type { ImportPlan } from "../plans/import-plan.ts";
 import { invalidFile, invalidPayload } from "../values/errors.ts";
 import { type FileColumns, readHeadings, shownRow } from "../jobs/import-columns.ts";
 import { ownerOf, type ProjectJobs } from "../jobs/jobs.ts";
 import type { WorkbookSketch } from "../plans/workbooks-port.ts";
 import { describeUpload, uploadKey } from "../jobs/uploads.ts";
-import { uploadedSchema, uploadSchema } from "../jobs/job-schema.ts";
+import { uploadedSchema, uploadBody } from "../jobs/job-schema.ts";
 
 export const importUpload = defineAction<ImportPlan>({
   name: "import-upload",
-  summary: "Stores a workbook for an import, and shows its first rows.",
+  summary: "Stores a workbook or csv file for an import, and shows its first rows.",
   mode: "reads",
   methods: ["POST"],
   group: "import",
@@ -23,19 +24,20 @@ export const importUpload = defineAction<ImportPlan>({
   takesEmptyBody: true,
   takesUpload: true,
   needs: (entity) => entity.importing,
-  input: () => uploadSchema,
+  grammar: () => uploadBody,
   answer: () => ({ status: 200, schema: uploadedSchema }),
 
   async run(call, plan) {
     const { upload, entity, jobs, newId } = call;
     if (!upload) throw invalidPayload("The file is missing");
-    if (!/\.xlsx$/i.test(upload.name)) throw invalidFile("The file must be an .xlsx workbook");
+    const format = formatOf(upload);
+    if (format === null) throw invalidFile("The file must be an .xlsx workbook or a .csv file");
     const { project } = entity;
     const id = `upload-${newId()}`;
-    const key = uploadKey(project, id);
+    const key = uploadKey(project, id, format);
     await jobs.files.write(key, upload.bytes, { maxBytes: plan.fileBytesMax });
     const describe = ({ totalRows }: WorkbookSketch): Promise<void> =>
-      describeUpload(jobs, { project, id, owner: ownerOf(call), totalRows });
+      describeUpload(jobs, { project, id, owner: ownerOf(call), totalRows, format });
     const { sketch, columns } = await lookThrough(key, { jobs, plan, describe });
     const { headings, totalRows, firstRows } = sketch;
     const { ignored } = columns;
@@ -51,6 +53,19 @@ export const importUpload = defineAction<ImportPlan>({
   },
 });
 
+const formatsByType = new Map<string, UploadFormat>([
+  [tableMediaTypes.xlsx, "xlsx"],
+  ["text/csv", "csv"],
+  ["application/csv", "csv"],
+  ["text/tab-separated-values", "csv"],
+]);
+
+/** By the extension, otherwise by the type: browsers report types that depend on the installed programs. */
+function formatOf({ name, mediaType }: Upload): UploadFormat | null {
+  const byName = uploadFormats.find((format) => name.toLowerCase().endsWith(`.${format}`));
+  return byName ?? formatsByType.get(mediaType) ?? null;
+}
+
 interface LookThrough {
   readonly jobs: ProjectJobs;
   readonly plan: ImportPlan;
@@ -63,8 +78,8 @@ async function lookThrough(
   { jobs: { files, workbooks }, plan, describe }: LookThrough,
 ): Promise<{ sketch: WorkbookSketch; columns: FileColumns }> {
   try {
-    const { previewRows: rows, fileBytesMax: bytesMax } = plan;
-    const sketch = await workbooks.inspect(key, { rows, bytesMax });
+    const { previewRows: rows, fileBytesMax: bytesMax, csvFormulas: formulas } = plan;
+    const sketch = await workbooks.inspect(key, { rows, bytesMax, formulas });
     const columns = readHeadings(plan, sketch.headings);
     await describe(sketch);
     return { sketch, columns };

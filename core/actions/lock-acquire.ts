@@ -2,14 +2,22 @@
  * lock/acquire: locks records for a client, all of them or none, until they are released or expire. With the
  * `lock_token` of an earlier answer it extends these locks instead.
  */
-import { defineAction } from "../calls/action.ts";
+import { type About, defineAction } from "../calls/action.ts";
+import {
+  described,
+  type Grammar,
+  type Meaning,
+  object,
+  optional,
+  wholeNumber,
+} from "../grammar/grammar.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
-import { lockKeysOf, lockPlan, type LockPlan, lockTokenOf } from "../locks/lock-keys.ts";
+import { lockMembers, lockPlan, type LockPlan, lockToken } from "../locks/lock-keys.ts";
 import { isLonger, textFault } from "../values/text.ts";
-import { acquiredSchema, acquireSchema } from "../locks/lock-schema.ts";
+import { acquiredSchema } from "../locks/lock-schema.ts";
 
-export const lockAcquire = defineAction<LockPlan>({
+export const lockAcquire = defineAction<LockPlan, Meaning<ReturnType<typeof acquireGrammar>>>({
   name: "lock/acquire",
   summary: "Locks records for a client, all of them or none.",
   mode: "reads",
@@ -21,16 +29,12 @@ export const lockAcquire = defineAction<LockPlan>({
   takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
-  input: (plan, { entity }) => acquireSchema(plan, entity),
+  grammar: acquireGrammar,
   answer: () => ({ status: 200, schema: acquiredSchema }),
 
-  async run(call, plan) {
-    const { body, entity, locks } = call;
-    const keys = lockKeysOf(call, plan);
-    const ttl = ttlOf(body["ttl"], entity.settings.lockTtlSecondsMax);
-    const owner = ownerOf(body["owner"]);
-    const token = (body["lock_token"] ?? null) === null ? null : lockTokenOf(body);
-    const acquired = await locks.acquire(keys, { token, owner, ttlMs: ttl * 1_000 });
+  async run({ input, entity, locks }) {
+    const { lock_keys: keys, ttl: seconds, owner: claimed, lock_token: token } = input;
+    const acquired = await locks.acquire(keys, { token, owner: claimed, ttlMs: seconds * 1_000 });
     return {
       status: 200,
       body: {
@@ -38,7 +42,7 @@ export const lockAcquire = defineAction<LockPlan>({
           lock_token: acquired.token,
           resource: entity.name,
           locked_keys: keys.map(({ shown }) => shown),
-          ttl,
+          ttl: seconds,
           owner: acquired.owner,
           acquired_at: new Date(acquired.acquiredAtMs).toISOString(),
           fence: acquired.fence,
@@ -48,19 +52,34 @@ export const lockAcquire = defineAction<LockPlan>({
   },
 });
 
-function ttlOf(ttl: unknown, secondsMax: number): number {
-  if (ttl === undefined || ttl === null) return Math.min(limits.lockTtlSecondsDefault, secondsMax);
-  if (typeof ttl !== "number" || !Number.isInteger(ttl) || ttl < 1 || ttl > secondsMax)
-    throw invalidParameter(`ttl must be a whole number of seconds from 1 to ${secondsMax}`);
-  return ttl;
+/** With the token of an earlier answer it extends its locks. */
+function acquireGrammar(plan: LockPlan, { entity }: About) {
+  const members = {
+    ...lockMembers(plan, entity),
+    ttl: ttl(entity.settings.lockTtlSecondsMax),
+    owner: optional(owner, null),
+    lock_token: optional(lockToken, null),
+  };
+  return object(members, { required: ["lock_keys"] });
 }
 
-function ownerOf(owner: unknown): string | null {
-  if (owner === undefined || owner === null) return null;
-  if (typeof owner !== "string") throw invalidParameter("owner must be text");
-  const fault = textFault(owner);
-  if (fault !== null) throw invalidParameter(`owner ${fault}`);
-  if (isLonger(owner, limits.lockOwnerLengthMax))
-    throw invalidParameter(`owner must have at most ${limits.lockOwnerLengthMax} characters`);
-  return owner;
-}
+const ttl = (secondsMax: number): Grammar<number> => {
+  const fault = () =>
+    invalidParameter(`ttl must be a whole number of seconds from 1 to ${secondsMax}`);
+  const byDefault = Math.min(limits.lockTtlSecondsDefault, secondsMax);
+  return described(optional(wholeNumber({ min: 1, max: secondsMax }, fault), byDefault), {
+    default: byDefault,
+  });
+};
+
+const owner: Grammar<string> = {
+  read(sent) {
+    if (typeof sent !== "string") throw invalidParameter("owner must be text");
+    const fault = textFault(sent);
+    if (fault !== null) throw invalidParameter(`owner ${fault}`);
+    if (isLonger(sent, limits.lockOwnerLengthMax))
+      throw invalidParameter(`owner must have at most ${limits.lockOwnerLengthMax} characters`);
+    return sent;
+  },
+  schema: () => ({ type: "string", maxLength: limits.lockOwnerLengthMax }),
+};

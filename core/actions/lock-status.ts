@@ -1,10 +1,11 @@
 /** lock/status: which of these records are locked by lock/acquire, by which owner, and for how much longer. */
 import { defineAction } from "../calls/action.ts";
-import { lockKeysOf, lockPlan, type LockPlan } from "../locks/lock-keys.ts";
-import { secondsLeft } from "../locks/locks.ts";
-import { lockKeysSchema, lockStatesSchema } from "../locks/lock-schema.ts";
+import { object } from "../grammar/grammar.ts";
+import { lockMembers, lockPlan, type LockPlan } from "../locks/lock-keys.ts";
+import { type LockKey, secondsLeft } from "../locks/locks.ts";
+import { lockStatesSchema } from "../locks/lock-schema.ts";
 
-export const lockStatus = defineAction<LockPlan>({
+export const lockStatus = defineAction<LockPlan, { readonly lock_keys: readonly LockKey[] }>({
   name: "lock/status",
   summary: "Tells which records are locked, by whom and for how long yet.",
   mode: "reads",
@@ -16,12 +17,11 @@ export const lockStatus = defineAction<LockPlan>({
   takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
-  input: (plan, { entity }) => lockKeysSchema(plan, entity),
+  grammar: (plan, { entity }) => object(lockMembers(plan, entity), { required: ["lock_keys"] }),
   answer: () => ({ status: 200, schema: lockStatesSchema }),
 
-  async run(call, plan) {
-    const keys = lockKeysOf(call, plan);
-    const states = await call.locks.status(keys);
+  async run({ input: { lock_keys: keys }, locks }) {
+    const states = await locks.status(keys);
     return {
       status: 200,
       body: {

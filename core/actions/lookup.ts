@@ -3,24 +3,38 @@
  * filtered list (mode `static`). Select2 can call GET directly, because the answer has its members `results` and
  * `pagination`.
  */
-import { type Call, defineAction, type Method } from "../calls/action.ts";
-import type { Column, Columns } from "../values/column.ts";
-import type { LookupPlan } from "../plans/entity.ts";
-import { AppError, invalidParameter } from "../values/errors.ts";
-import { limits } from "../values/limits.ts";
-import type { ReadQueries } from "../callers/session.ts";
-import type { Row } from "../plans/ports.ts";
+import { type About, defineAction } from "../calls/action.ts";
+import type { ReadQueries } from "../query/session.ts";
+import {
+  absentOr,
+  described,
+  type Grammar,
+  meaning,
+  object,
+  optional,
+  whatever,
+} from "../grammar/grammar.ts";
+import { idsOf, labelMatch, lookupText, queryFilter } from "../lists/lookup-filter.ts";
+import { type Nesting, nestingOf } from "../lists/nested-rows.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
-import { offsetOf, readWholeNumber } from "../lists/page.ts";
-import { parseSort } from "../query/sort.ts";
+import { listLimit, offsetOf, pageNumber } from "../lists/page.ts";
+import { shownMembers } from "../lists/shown-schema.ts";
+import type { LookupPlan } from "../plans/read-plan.ts";
+import type { RequestSettings } from "../plans/entity.ts";
+import type { Row } from "../values/row.ts";
+import { nameSchema } from "../query/condition-schema.ts";
+import { relatedDependencies } from "../query/hops.ts";
+import { selectedBy } from "../query/select.ts";
+import { sortColumns } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
-import { bodyFilter, labelMatch, lookupText, queryFilter } from "../lists/lookup-filter.ts";
-import { columnOf, comparand } from "../query/where.ts";
-import { lookupAnswerSchema, lookupBodySchema, lookupQuerySchema } from "../lists/lookup-schema.ts";
+import { treeOrPairs } from "../query/where.ts";
+import { answeredAs, type Column, type Columns } from "../values/column.ts";
+import { AppError } from "../values/errors.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
+import { limits } from "../values/limits.ts";
 
-type Body = Readonly<Record<string, unknown>>;
-
-export const lookup = defineAction<LookupPlan>({
+export const lookup = defineAction<LookupPlan, ItemsRequest>({
   name: "lookup",
   summary: "Lists ids with their labels, for drop-downs.",
   mode: "reads",
@@ -31,22 +45,25 @@ export const lookup = defineAction<LookupPlan>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
-  input: (plan, { entity, method }) =>
-    method === "GET" ? lookupQuerySchema(plan, entity) : lookupBodySchema(plan, entity),
-  answer: (plan, about) => ({ status: 200, schema: lookupAnswerSchema(plan, about) }),
+  checkHeaders({ method, requestMode }) {
+    const wanted = method === "GET" ? "dynamic" : "static";
+    if (requestMode === wanted) return;
+    throw new AppError(
+      "invalidRequestMode",
+      `${method} lookup needs the header X-Request-Mode: ${wanted}`,
+    );
+  },
+  grammar: (plan, { entity, method }) =>
+    method === "GET" ? queryGrammar(plan, entity.settings) : bodyGrammar(plan, entity.settings),
+  answer: (plan, about) => ({ status: 200, schema: answerSchema(plan, about) }),
 
-  async run(call, plan) {
-    checkMode(call);
-    const { entity, method, body, session, cache } = call;
-    const { offsetMax } = entity.settings;
+  async run({ input: request, entity, method, body, session, cache }, plan) {
     if (method === "GET") {
-      const search = searchOf(body);
-      const items = await itemsOf(session, parseItems(body, plan, { method, search, offsetMax }));
-      return { status: 200, body: { ...items, search } };
+      const items = await itemsOf(session, request);
+      return { status: 200, body: { ...items, search: request.search } };
     }
-    const search = lookupText(body["search"] ?? "", "search");
-    const request = parseItems(body, plan, { method, search, offsetMax });
-    const keep = cache.keeping({ entity, kind: "lookup", dependsOn: plan.dependsOn });
+    const dependsOn = relatedDependencies(plan.dependsOn, request.select);
+    const keep = cache.keeping({ entity, kind: "lookup", dependsOn });
     const rest = await keep(body, () => itemsOf(session, request));
     return { status: 200, body: {}, rest };
   },
@@ -58,47 +75,114 @@ interface ItemsRequest {
   readonly plan: LookupPlan;
   /** Rows in the answer. The statement reads one more to see whether there is a next page. */
   readonly size: number;
+  /** The text that the labels contain; empty = none. */
+  readonly search: string;
   /** Columns that items have in addition to id and text. */
   readonly extra: readonly Column[];
+  /** How these become members; null if none is one of a related record. */
+  readonly nesting: Nesting | null;
   readonly tag: unknown;
   readonly isSelect2: boolean;
   readonly isPaged: boolean;
 }
 
-/** GET and POST can filter; only POST can sort and select. */
-function parseItems(
-  body: Body,
+/** A search while a person types. Members that Select2 and cache-busters of browser libraries add have no effect. */
+function queryGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<ItemsRequest> {
+  const parts = object({
+    search: described(absentOr(lookupText("search"), null), { type: "string", default: "" }),
+    q: described(absentOr(lookupText("q"), null), alias),
+    term: described(absentOr(lookupText("term"), null), alias),
+    where: queryFilter(plan.named),
+    ids: { ...idsOf(plan.id), schema: () => idsInQuery },
+    ...pages(plan, settings),
+    _: whatever,
+  });
+  return meaning(parts, (sent) =>
+    requestOf(
+      { ...sent, search: sent.search ?? sent.q ?? sent.term ?? "", sort: [], extra: [], tag: null },
+      plan,
+      settings,
+    ),
+  );
+}
+
+const idsInQuery: JsonSchema = {
+  type: "string",
+  description: "Ids with commas between them.",
+};
+const alias: JsonSchema = { type: "string", description: "Another name of search." };
+
+/** A whole or filtered list. */
+function bodyGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<ItemsRequest> {
+  const { named, id } = plan;
+  const parts = object({
+    search: optional(lookupText("search"), ""),
+    where: treeOrPairs(named),
+    select: furtherColumns(named),
+    sort_columns: sortColumns(named),
+    ids: idsOf(id),
+    selected_tag: whatever,
+    ...pages(plan, settings),
+  });
+  return meaning(parts, (sent) =>
+    requestOf(
+      { ...sent, sort: sent.sort_columns, extra: sent.select, tag: sent.selected_tag ?? null },
+      plan,
+      settings,
+    ),
+  );
+}
+
+/** Numbers in a query are digits. */
+const pages = (plan: LookupPlan, settings: RequestSettings) => ({
+  page: pageNumber(plan, settings, { fromText: true }),
+  limit: listLimit({ fromText: true }),
+  /** Select2 sends it. */
+  _type: whatever,
+});
+
+interface SentLookup {
+  readonly search: string;
+  readonly where: Condition | null;
+  readonly ids: Condition | null;
+  readonly sort: readonly Sort[];
+  readonly extra: readonly Column[];
+  readonly tag: unknown;
+  readonly page: number | null;
+  readonly limit: number | null;
+  readonly _type: unknown;
+}
+
+function requestOf(
+  sent: SentLookup,
   plan: LookupPlan,
-  { method, search, offsetMax }: { method: Method; search: string; offsetMax: number },
+  { offsetMax }: RequestSettings,
 ): ItemsRequest {
-  const isPost = method === "POST";
-  const extra = isPost ? extraColumns(body["select"], plan.columns) : [];
-  const { page, size } = pageOf(body);
-  const fault = page > 1 ? onlyPage(plan) : null;
+  const { search, extra, tag, page, limit } = sent;
+  const size = limit ?? limits.limitDefault;
+  const fault = (page ?? 1) > 1 ? onlyPage(plan) : null;
   if (fault) throw fault;
-  const isSelect2 = Object.hasOwn(body, "_type");
+  const isSelect2 = sent._type !== undefined;
+  const nesting = nestingOf(extra);
   return {
     select: {
       kind: "select",
       source: plan.source,
-      columns: [...new Set([plan.id, plan.text, ...extra])],
-      where: allOf(
-        plan.scope,
-        (isPost ? bodyFilter : queryFilter)(body["where"], plan.columns),
-        idsOf(body["ids"], plan.id),
-        labelMatch(search, plan),
-      ),
-      sort: isPost ? orderOf(body["sort_columns"], plan) : orderOf(null, plan),
+      columns: [...new Set([plan.id, plan.text ?? plan.id, ...(nesting?.columns ?? extra)])],
+      where: allOf(plan.scope, sent.where, sent.ids, labelMatch(search, plan)),
+      sort: orderOf(sent.sort, plan),
       limit: size + 1,
-      offset: offsetOf({ page, size }, { offsetMax, instead: narrower }),
+      offset: offsetOf({ page: page ?? 1, size }, { offsetMax, instead: narrower }),
       lock: false,
     },
     plan,
     size,
+    search,
     extra,
-    tag: isPost ? body["selected_tag"] : undefined,
+    nesting,
+    tag,
     isSelect2,
-    isPaged: isSelect2 || Object.hasOwn(body, "page"),
+    isPaged: isSelect2 || page !== null,
   };
 }
 
@@ -119,85 +203,68 @@ async function itemsOf(
   };
 }
 
-function checkMode({ method, requestMode }: Call): void {
-  const wanted = method === "GET" ? "dynamic" : "static";
-  if (requestMode === wanted) return;
-  throw new AppError(
-    "invalidRequestMode",
-    `${method} lookup needs the header X-Request-Mode: ${wanted}`,
-  );
-}
-
-/** `search`, or the names that Select2 uses; the first one present counts. */
-function searchOf(query: Body): string {
-  const [search = ""] = ["search", "q", "term"]
-    .filter((name) => Object.hasOwn(query, name))
-    .map((name) => lookupText(query[name], name));
-  return search;
-}
-
-/**
- * Condition for the rows of given ids (`ids=a,b`, or an array in a body), for a page that needs the labels of values it
- * already has.
- */
-function idsOf(ids: unknown, id: Column): Condition | null {
-  if (ids === undefined || ids === null) return null;
-  const wanted = typeof ids === "string" ? ids.split(",").filter((part) => part !== "") : ids;
-  if (!Array.isArray(wanted)) throw invalidParameter("ids must be a list of ids");
-  if (wanted.length > limits.inValuesMax) {
-    throw invalidParameter(`ids takes at most ${limits.inValuesMax} ids`);
-  }
-  const values = wanted.map((value: unknown) => comparand(id, value));
-  return { kind: "in", column: id, values, negated: false };
-}
-
 /** Further columns of each item. All unknown names are listed at once. */
-function extraColumns(select: unknown, columns: Columns): Column[] {
-  if (select === undefined || select === null) return [];
-  const names: unknown[] = Array.isArray(select) ? select : [select];
-  const unknown = names.filter((name) => typeof name !== "string" || !columns.has(name));
-  if (!Array.isArray(select) || unknown.length > 0) {
-    const listed = unknown.map((name) => (typeof name === "string" ? name.slice(0, 100) : "?"));
-    throw new AppError("invalidSelectFields", `Invalid fields in select: ${listed.join(", ")}`);
-  }
-  return names.map((name) => columnOf(name as string, columns, "select"));
-}
+const furtherColumns = (columns: Columns): Grammar<readonly Column[]> => ({
+  read(sent) {
+    if (sent === undefined || sent === null) return [];
+    const names: unknown[] = Array.isArray(sent) ? sent : [sent];
+    const unknown = names.filter(
+      (name) => typeof name !== "string" || selectedBy(name, columns) === null,
+    );
+    if (!Array.isArray(sent) || unknown.length > 0) {
+      const listed = unknown.map((name) => (typeof name === "string" ? name.slice(0, 100) : "?"));
+      throw new AppError("invalidSelectFields", `Invalid fields in select: ${listed.join(", ")}`);
+    }
+    return names.flatMap((name) => selectedBy(name as string, columns)!);
+  },
+  schema: () => orNull({ type: "array", items: nameSchema(columns.values()) }),
+});
 
 /** The client's order, by default by label. It always ends with the id and the columns that make it total. */
-function orderOf(sortColumns: unknown, plan: LookupPlan): Sort[] {
+function orderOf(asked: readonly Sort[], plan: LookupPlan): Sort[] {
   const { text, id } = plan;
-  const asked = parseSort(sortColumns, plan.columns);
   const own: readonly Sort[] =
-    asked.length > 0 || text === id ? asked : [{ column: text, direction: "asc" }];
+    asked.length > 0 || text === id || text === null ? asked : [{ column: text, direction: "asc" }];
   const isEnded = own.some(({ column }) => column === id);
   return orderedBy(isEnded ? own : [...own, { column: id, direction: "asc" }], plan);
 }
 
-/** Numbers in a query string are strings of digits. */
-function pageOf(body: Body): { page: number; size: number } {
-  return {
-    page: wholeNumber(body, "page", { max: Number.MAX_SAFE_INTEGER, otherwise: 1 }),
-    size: wholeNumber(body, "limit", { max: limits.limitMax, otherwise: limits.limitDefault }),
-  };
-}
-
-function wholeNumber(
-  body: Body,
-  name: string,
-  { max, otherwise }: { max: number; otherwise: number },
-): number {
-  const number = readWholeNumber(Object.hasOwn(body, name) ? body[name] : otherwise);
-  if (number !== null && number >= 1 && number <= max) return number;
-  throw invalidParameter(`${name} must be a whole number from 1 to ${max}`);
-}
-
-function itemOf(row: Row, { plan, extra, tag }: ItemsRequest): Row {
+function itemOf(row: Row, { plan, extra, nesting, tag }: ItemsRequest): Row {
   const id = labelText(row[plan.id.name]);
-  const item: Row = { id, text: labelText(row[plan.text.name]) };
-  for (const { name } of extra) if (!Object.hasOwn(item, name)) item[name] = row[name] ?? null;
-  if (tag !== undefined && tag !== null && labelText(tag) === id) item["selected"] = "true";
+  const item: Row = { id, text: labelText(plan.text && row[answeredAs(plan.text)]) };
+  const further = nesting?.recordOf(row) ?? row;
+  const names = nesting === null ? extra.map(({ name }) => name) : Object.keys(further);
+  for (const name of names) if (!Object.hasOwn(item, name)) item[name] = further[name] ?? null;
+  if (tag !== null && labelText(tag) === id) item["selected"] = "true";
   return item;
 }
 
 const labelText = (value: unknown): string =>
   value === null || value === undefined ? "" : String(value);
+
+/** `method` GET: the answer repeats the search. */
+function answerSchema(
+  { columns }: LookupPlan,
+  { entity: { settings }, method }: About,
+): JsonSchema {
+  const item = closedObject(
+    {
+      ...shownMembers(columns, settings),
+      id: { type: "string" },
+      text: { type: "string" },
+      selected: { const: "true" },
+    },
+    ["id", "text"],
+  );
+  const items: JsonSchema = { type: "array", items: item };
+  const members: Record<string, JsonSchema> = {
+    count: { type: "integer", minimum: 0 },
+    data: items,
+    ...(method === "GET" && { search: { type: "string" } }),
+  };
+  const forPages: Record<string, JsonSchema> = {
+    results: items,
+    pagination: closedObject({ more: { type: "boolean" } }, ["more"]),
+  };
+  return closedObject({ ...members, ...forPages }, Object.keys(members));
+}

@@ -3,13 +3,13 @@ import { defineAction } from "../calls/action.ts";
 import {
   allowedAfter,
   findRecord,
-  keyOrIdOf,
   type WorkflowNeeds,
   workflowNeeds,
 } from "../workflow/workflow.ts";
-import { allowedStatusesSchema, nextStatusesSchema } from "../workflow/status-schema.ts";
+import { allowedStatusesSchema, recordRequest } from "../workflow/status-grammar.ts";
+import type { KeyValue } from "../values/key.ts";
 
-export const nextStatuses = defineAction<WorkflowNeeds>({
+export const nextStatuses = defineAction<WorkflowNeeds, KeyValue>({
   name: "next-statuses",
   summary: "Tells the status of one record and those that may follow.",
   mode: "reads",
@@ -21,16 +21,12 @@ export const nextStatuses = defineAction<WorkflowNeeds>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: workflowNeeds,
-  input: (plan) => nextStatusesSchema(plan),
+  grammar: (plan, { entity }) => recordRequest(plan, entity),
   answer: () => ({ status: 200, schema: allowedStatusesSchema }),
 
   async run(call, plan) {
-    const keyValue = keyOrIdOf(call, plan);
-    const { status } = await findRecord(call, plan, {
-      queries: call.session,
-      keyValue,
-      lock: false,
-    });
+    const { input: keyValue, session: queries } = call;
+    const { status } = await findRecord(call, plan, { queries, keyValue, lock: false });
     return {
       status: 200,
       body: { data: { status, allowed: allowedAfter(status, plan.workflow) } },

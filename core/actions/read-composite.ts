@@ -3,19 +3,23 @@
  * the details. The answer is never cached, and the default scope is not applied.
  */
 import { defineAction } from "../calls/action.ts";
-import type { Column } from "../values/column.ts";
+import { object } from "../grammar/grammar.ts";
+import { expand, type Expanded } from "../lists/expand.ts";
+import { recordsOf, showingOf } from "../records/shown-records.ts";
+import { type Column, columnList } from "../values/column.ts";
 import { headerKeyFor } from "../documents/detail-writes.ts";
-import type { CompositePlan, DetailPlan, ReadPlan } from "../plans/entity.ts";
+import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
 import { etagOf } from "../records/etag.ts";
 import { past } from "../callers/scoped-session.ts";
-import type { ReadQueries } from "../callers/session.ts";
+import { seenLines } from "../callers/seen-lines.ts";
+import type { ReadQueries } from "../query/session.ts";
 import type { Json } from "../values/json.ts";
-import type { Row } from "../plans/ports.ts";
-import { allOf, equals, sourceOf } from "../query/statement.ts";
-import { comparand, parseEqualities } from "../query/where.ts";
+import type { Row } from "../values/row.ts";
+import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
+import { comparand } from "../query/comparisons.ts";
+import { equalities } from "../query/where.ts";
 import { readCompositeSchema } from "../documents/composite-schema.ts";
-import { closedObject } from "../values/json-shapes.ts";
-import { equalitiesSchema } from "../lists/where-schema.ts";
 
 interface ReadNeeds {
   readonly read: ReadPlan;
@@ -23,7 +27,12 @@ interface ReadNeeds {
   readonly composite: CompositePlan;
 }
 
-export const readComposite = defineAction<ReadNeeds>({
+interface ReadRequest {
+  readonly where: readonly Condition[];
+  readonly expand: Expanded;
+}
+
+export const readComposite = defineAction<ReadNeeds, ReadRequest>({
   name: "read-composite",
   summary: "Finds one header with its details, all as they were at one moment.",
   mode: "reads",
@@ -37,59 +46,62 @@ export const readComposite = defineAction<ReadNeeds>({
     const [key, ...others] = read?.key ?? [];
     return read && key && others.length === 0 && composite ? { read, key, composite } : null;
   },
-  input: ({ read: { columns } }) => closedObject({ where: equalitiesSchema(columns) }, ["where"]),
+  grammar: ({ read: { named } }) =>
+    object({ where: equalities(named), expand: expand(named) }, { required: ["where"] }),
   answer: (plan, { entity }) => ({
     status: 200,
     schema: readCompositeSchema(plan, entity),
     hasEtag: true,
   }),
 
-  async run({ body, session }, { read, key, composite }) {
-    const conditions = parseEqualities(body["where"], read.columns, false);
+  async run({ input, session }, { read, key, composite }) {
+    const own = columnList(read.columns);
+    const showing = showingOf({ select: own, expand: input.expand, versions: false }, read);
     const found = await session.snapshot(async (queries) => {
-      const header = await queries.one({
-        kind: "select",
-        source: read.source,
-        columns: [...new Set([...read.columns.values(), key])],
-        where: allOf(...conditions),
-        sort: [{ column: key, direction: "asc" }],
-        limit: 1,
-        offset: 0,
-        lock: false,
-      });
+      const header = await queries.one(
+        selectFrom(read.source, {
+          columns: [...new Set([...own, key, ...(showing?.columns ?? [])])],
+          where: allOf(...input.where),
+          sort: [{ column: key, direction: "asc" }],
+          limit: 1,
+        }),
+      );
       if (header === null) return null;
       const lists: Record<string, Row[]> = {};
       for (const detail of composite.details)
         lists[detail.table.name] = await detailsOf(detail, header[key.name], queries);
-      return { header, lists };
+      if (showing === null) return { header, shown: header, lists };
+      const { source } = read;
+      const { records, more } = await recordsOf(queries, [header], { ...showing, source });
+      return { header, shown: records[0]!, lists, ...(more && { more }) };
     });
     if (found === null) return { status: 200, body: { data: null } };
-    const { header, lists } = found;
+    const { header, shown, lists, more } = found;
     const etag = etagOf(header, read);
-    if (!read.columns.has(key.name)) delete header[key.name];
-    return { status: 200, body: { data: { ...header, ...lists } }, etag };
+    if (!read.columns.has(key.name)) delete shown[key.name];
+    return { status: 200, body: { data: { ...shown, ...lists }, ...(more && { more }) }, etag };
   },
 });
 
 async function detailsOf(
   detail: DetailPlan,
-  headerKey: Json | undefined,
+  shownKey: Json | undefined,
   queries: ReadQueries,
 ): Promise<Row[]> {
   const { table, foreignKey, shown, sort, query, queryShown } = detail;
+  const headerKey = headerKeyFor(detail, shownKey);
+  const lines = past(queries, "readLines");
   if (query === null) {
-    return past(queries, "details").all({
-      kind: "select",
-      source: sourceOf(table),
-      columns: [...shown.values()],
-      where: equals(foreignKey, headerKeyFor(detail, headerKey)),
-      sort,
-      limit: null,
-      offset: 0,
-      lock: false,
-    });
+    return lines.all(
+      selectFrom(sourceOf(table), {
+        columns: [...shown.values()],
+        where: equals(foreignKey, headerKey),
+        sort,
+      }),
+    );
   }
-  const value = comparand(query.parameter, headerKey);
-  const rows = await past(queries, "details").ask({ kind: "ask", about: table, query, value });
-  return rows.map((row) => Object.fromEntries(queryShown.map((name) => [name, row[name] ?? null])));
+  const value = comparand(query.parameter, shownKey);
+  const rows = await lines.ask({ kind: "ask", about: table, query, value });
+  const seen = await seenLines(rows, { detail, headerKey }, queries);
+  return seen.map((row) => Object.fromEntries(queryShown.map((name) => [name, row[name] ?? null])));
 }

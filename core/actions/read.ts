@@ -1,35 +1,59 @@
-/** read: a list of records, filtered, searched, sorted, and either cut at a limit or paginated, by number or by cursor. */
+/** read: a list of records, filtered, searched and sorted; cut at a limit, or paginated by number or by cursor. */
 import { defineAction } from "../calls/action.ts";
 import type { Keep } from "../cache/cache.ts";
-import { type Column, columnList, type Columns } from "../values/column.ts";
-import { type CountMode, parseCountMode, type RowCount } from "../lists/count.ts";
-import { readCountedPage } from "../lists/counted-page.ts";
+import type { ReadQueries, ReadSession } from "../query/session.ts";
+import { type Grammar, type Meaning, meaning, object } from "../grammar/grammar.ts";
+import { countMode, type CountMode, type RowCount } from "../lists/count.ts";
+import { type CountedPage, readCountedNow, readCountedPage } from "../lists/counted-page.ts";
 import {
-  asksForCursor,
+  cursor,
   cursorFailure,
+  type CursorList,
   type CursorPage,
+  cursorPaginationSchema,
   pageBehind,
-  parseCursorPage,
+  placeBehind,
   selectPage,
 } from "../lists/cursor.ts";
-import type { Entity, ReadPlan } from "../plans/entity.ts";
-import { invalidParameter, invalidPayload } from "../values/errors.ts";
+import { expand, namedIn } from "../lists/expand.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
 import {
+  listLimit,
   lookAheadPagination,
   type NumberedPage,
+  numberedPaginationSchema,
+  offsetOf,
   type Page,
+  pageNumber,
+  type Pagination,
   paginationOf,
-  parsePage,
+  perPage,
 } from "../lists/page.ts";
-import { onlyPage, orderedBy } from "../lists/order.ts";
-import type { ReadQueries, ReadSession } from "../callers/session.ts";
+import {
+  moreSchema,
+  recordsOf,
+  type Showing,
+  showingOf,
+  versions,
+} from "../records/shown-records.ts";
+import { selectedRecordSchema } from "../lists/shown-schema.ts";
+import type { Entity, RequestSettings } from "../plans/entity.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
 import type { ListText } from "../query/list-text.ts";
-import { parseSort } from "../query/sort.ts";
-import { allOf, type Condition, type Select } from "../query/statement.ts";
-import { columnOf, mustHaveText, parseWhere, patternText } from "../query/where.ts";
-import { readAnswerSchema, readSchema } from "../lists/read-schema.ts";
+import { searchBy, searchCondition, searchText } from "../query/list-search.ts";
+import { relatedDependencies } from "../query/hops.ts";
+import { selectColumns } from "../query/select.ts";
+import { sortColumns } from "../query/sort.ts";
+import { allOf, type Select } from "../query/statement.ts";
+import { where } from "../query/where.ts";
+import { type Column, columnList } from "../values/column.ts";
+import type { Row } from "../values/row.ts";
+import { invalidParameter } from "../values/errors.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import { absent, closedObject } from "../values/json-shapes.ts";
+import { limits } from "../values/limits.ts";
 
-export const read = defineAction<ReadPlan>({
+export const read = defineAction<ReadPlan, ReadRequest>({
   name: "read",
   summary: "Lists records, filtered, searched and sorted, as pages or up to a limit.",
   mode: "reads",
@@ -40,13 +64,32 @@ export const read = defineAction<ReadPlan>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
-  input: (plan, { entity }) => readSchema(plan, entity),
-  answer: (plan, { entity }) => ({ status: 200, schema: readAnswerSchema(plan, entity) }),
+  grammar: (plan, { entity }) => readGrammar(plan, entity),
+  answer: ({ named }, { entity: { settings } }) => ({
+    status: 200,
+    schema: closedObject(
+      {
+        data: { type: "array", items: selectedRecordSchema(named, settings) },
+        count: { type: "integer", minimum: 0 },
+        pagination: { anyOf: [numberedPaginationSchema, cursorPaginationSchema] },
+        more: moreSchema,
+      },
+      ["data", "count"],
+    ),
+  }),
 
-  async run({ body, entity, session, cache }, plan) {
-    const request = parseRead(body, plan, entity);
-    const keep = cache.keeping({ entity, kind: "list", dependsOn: plan.dependsOn });
-    const rest = await keep(["rows", body], () => membersOf(session, request, keep));
+  async run({ input: request, body, entity, session, cache }, plan) {
+    const { where, search_value, search_by, count } = body;
+    // All pages of one list share its count.
+    const searched = search_value ? body["select"] : null;
+    const counted = ["total", count ?? "exact", { where, search_value, search_by, searched }];
+    const dependsOn = relatedDependencies(
+      plan.dependsOn,
+      request.list,
+      ...namedIn(request.showing?.many ?? []),
+    );
+    const keep = cache.keeping({ entity, kind: "list", dependsOn });
+    const rest = await keep(["rows", body], () => membersOf(session, request, { keep, counted }));
     return { status: 200, body: {}, rest };
   },
 });
@@ -54,124 +97,223 @@ export const read = defineAction<ReadPlan>({
 /** A checked request: the filter and order of the list, and the page that is answered. */
 interface ReadRequest {
   readonly list: Select;
+  /** Null: answers show the rows as they are. */
+  readonly showing: Showing | null;
   readonly key: readonly Column[];
   readonly paging: Page | CursorPage;
   /** Only for pages with numbers. */
   readonly countMode: CountMode;
-  /** The part of the request that determines the count: all pages of one list share it. */
-  readonly counted: unknown;
 }
 
-function parseRead(
-  body: Record<string, unknown>,
-  plan: ReadPlan,
-  { project, name, settings }: Entity,
-): ReadRequest {
-  const { source, columns, scope, key } = plan;
-  const filter = allOf(parseWhere(body["where"], columns), parseSearch(body, columns));
-  const sort = orderedBy(parseSort(body["sort_columns"], columns), plan);
-  const list: Select = {
-    kind: "select",
-    source,
-    columns: parseSelect(body["select"], columns),
-    where: allOf(scope, filter),
-    sort,
-    limit: null,
-    offset: 0,
-    lock: false,
+/** A page by its number, a list up to a limit, or the page after a cursor. */
+function readGrammar(plan: ReadPlan, entity: Entity): Grammar<ReadRequest> {
+  const { source, named, scope, key } = plan;
+  const parts = object({
+    page: pageNumber(plan, entity.settings),
+    per_page: perPage,
+    limit: listLimit(),
+    count: countMode,
+    cursor,
+    select: selectColumns(named),
+    search_value: searchText("search_value"),
+    search_by: searchBy(named),
+    sort_columns: sortColumns(named),
+    where: where(named),
+    expand: expand(named),
+    versions,
+  });
+  const request = (sent: Meaning<typeof parts>): ReadRequest => {
+    const showing = showingOf(sent, plan);
+    // A search over all columns finds related records only by what the answer shows of them.
+    const searched =
+      sent.search_by === columnList(named)
+        ? [...sent.search_by, ...sent.select.filter(({ via }) => via !== undefined)]
+        : sent.search_by;
+    const filter = allOf(sent.where, searchCondition(sent.search_value, searched));
+    const sort = orderedBy(sent.sort_columns, plan);
+    const list: Select = {
+      kind: "select",
+      source,
+      columns: showing?.columns ?? sent.select,
+      where: allOf(scope, filter),
+      sort,
+      limit: null,
+      offset: 0,
+      lock: false,
+    };
+    const name = `${entity.project}/${entity.name}`;
+    const paging =
+      sent.cursor === null
+        ? pageOf(sent, plan, entity.settings)
+        : cursorPageOf({ ...sent, cursor: sent.cursor }, plan, {
+            name,
+            sort,
+            filter,
+            hasKey: key.length > 0,
+          });
+    return { list, showing, key, paging, countMode: sent.count };
   };
-  const countMode = parseCountMode(body["count"]);
-  const { where, search_value, search_by } = body;
-  const counted = ["total", countMode, { where, search_value, search_by }];
-  if (!asksForCursor(body)) {
-    const paging = parsePage(body, settings.offsetMax);
-    const fault = paging.offset > 0 ? onlyPage(plan) : null;
-    if (fault) throw fault;
-    return { list, key, paging, countMode, counted };
-  }
+  return meaning(parts, request, () => ({ ...parts.schema(), anyOf: pagings(plan) }));
+}
+
+/** The ways to page, as far as the members exclude each other. */
+function pagings(plan: ReadPlan): JsonSchema[] {
+  const noCursor: JsonSchema = { enum: [false, null] };
+  if (onlyPage(plan) !== null) return [{ properties: { cursor: noCursor, page: { const: 1 } } }];
+  const byNumber: JsonSchema = { properties: { cursor: noCursor } };
+  return hasWholeKey(plan)
+    ? [byNumber, { properties: { page: absent, limit: absent } }]
+    : [byNumber];
+}
+
+/** The members of a request that select its page. */
+interface SentPage {
+  readonly page: number | null;
+  readonly per_page: number;
+  readonly limit: number | null;
+}
+
+function pageOf(
+  { page, per_page: size, limit }: SentPage,
+  plan: ReadPlan,
+  { offsetMax }: RequestSettings,
+): Page {
+  if (page === null) return { page, size: limit ?? limits.limitDefault, offset: 0 };
+  const instead = "page with a cursor instead (cursor: true), or narrow the list with where";
+  const offset = offsetOf({ page, size }, { offsetMax, instead });
+  const fault = offset > 0 ? onlyPage(plan) : null;
+  if (fault) throw fault;
+  return { page, size, offset };
+}
+
+function cursorPageOf(
+  sent: SentPage & { readonly cursor: true | string },
+  plan: ReadPlan,
+  list: CursorList,
+): CursorPage {
   mustTellRowsApart(plan);
-  const cursorList = { name: `${project}/${name}`, sort, filter, hasKey: plan.key.length > 0 };
-  return { list, key, paging: parseCursorPage(body, cursorList), countMode, counted };
+  for (const name of ["page", "limit"] as const) {
+    if (sent[name] !== null)
+      throw invalidParameter(`${name} and cursor cannot be combined; leave one of them out`);
+  }
+  return { list, perPage: sent.per_page, after: placeBehind(sent.cursor, list) };
 }
 
 /** A cursor contains the sorted values and the key, so the client must be allowed to see the key. */
 function mustTellRowsApart(plan: ReadPlan): void {
   const fault = onlyPage(plan);
   if (fault) throw fault;
-  if (plan.key.every(({ name }) => plan.columns.has(name))) return;
+  if (hasWholeKey(plan)) return;
   throw invalidParameter(
     "This endpoint cannot be paged by cursor, because its records do not show their whole key; use page",
   );
 }
 
+const hasWholeKey = ({ key, columns }: ReadPlan): boolean =>
+  key.every(({ name }) => columns.has(name));
+
 type Members = Record<string, unknown>;
 
-/** The members of the answer. */
-async function membersOf(session: ReadSession, request: ReadRequest, keep: Keep): Promise<Members> {
-  const { list, paging } = request;
-  if ("after" in paging) return readBehind(session, list, paging);
+/** How the count of a list is cached. */
+interface Counting {
+  readonly keep: Keep;
+  /** The part of the request that determines the count. */
+  readonly counted: unknown;
+}
+
+/** The members of the answer. With related records they are of one moment. */
+async function membersOf(
+  session: ReadSession,
+  request: ReadRequest,
+  counting: Counting,
+): Promise<Members> {
+  const { list, paging, showing } = request;
+  if (showing !== null) {
+    const isOneStatement = showing.many.length === 0 && ("after" in paging || paging.page === null);
+    return isOneStatement
+      ? relatedMembers(session, request, showing)
+      : session.snapshot((queries) => relatedMembers(queries, request, showing));
+  }
+  if ("after" in paging) {
+    const { rows, pagination } = await readBehind(session, list, paging);
+    return { ...shownIn(rows), pagination };
+  }
   const { page, size, offset } = paging;
-  if (page !== null) return readPage(session, { ...request, page: { page, size, offset } }, keep);
-  return shownIn(await session.allAsText({ ...list, limit: size }, { rowsMax: size }));
+  if (page === null)
+    return shownIn(await session.allAsText({ ...list, limit: size }, { rowsMax: size }));
+  const { keep, counted } = counting;
+  const numbered = { page, size, offset };
+  const read = await readCountedPage(session, {
+    ...countedPage(request, numbered),
+    readRows: (queries, select, form) => queries.allAsText(select, form),
+    keepCount: async (make) => JSON.parse(await keep(counted, make)) as RowCount,
+  });
+  return { ...shownIn(read.rows), pagination: numberedPagination(request, numbered, read) };
 }
 
 /** The page after a cursor. */
 async function readBehind(
-  session: ReadQueries,
+  queries: ReadQueries,
   list: Select,
-  cursor: CursorPage,
-): Promise<Members> {
-  const form = { rowsMax: cursor.perPage };
-  const rows = await session.allAsText(selectPage(list, cursor), form).catch((error: unknown) => {
-    throw cursorFailure(error, cursor);
+  page: CursorPage,
+  asRows = false,
+): Promise<Paged> {
+  const form = { rowsMax: page.perPage, asRows };
+  const rows = await queries.allAsText(selectPage(list, page), form).catch((error: unknown) => {
+    throw cursorFailure(error, page);
   });
-  return { ...shownIn(rows), pagination: pageBehind(rows, cursor) };
+  return { rows, pagination: pageBehind(rows, page) };
 }
 
-async function readPage(
-  session: ReadSession,
-  { list, key, countMode, counted, page }: ReadRequest & { page: NumberedPage },
-  keep: Keep,
-): Promise<Members> {
-  const { size, offset } = page;
-  const { rows, count } = await readCountedPage(session, {
-    list,
-    key,
-    size,
-    offset,
-    countMode,
-    readRows: (queries, select, form) => queries.allAsText(select, form),
-    keepCount: async (make) => JSON.parse(await keep(counted, make)) as RowCount,
-  });
-  const pagination =
-    countMode === "exact" && count.total !== null
-      ? paginationOf(page.page, size, count.total)
-      : lookAheadPagination(page, rows.found, count);
-  return { ...shownIn(rows), pagination };
+interface Paged {
+  readonly rows: ListText;
+  readonly pagination?: Pagination;
 }
+
+const countedPage = (
+  { list, key, countMode: mode }: ReadRequest,
+  { size, offset }: NumberedPage,
+) => ({ list, key, size, offset, countMode: mode });
+
+const numberedPagination = (
+  { countMode: mode }: ReadRequest,
+  page: NumberedPage,
+  { rows, count }: CountedPage<ListText>,
+): Pagination =>
+  mode === "exact" && count.total !== null
+    ? paginationOf(page.page, page.size, count.total)
+    : lookAheadPagination(page, rows.found, count);
 
 const shownIn = ({ data, shown }: ListText): Members => ({ data, count: shown });
 
-/** The columns that the request selects, in its order; all columns when it selects none. */
-export function parseSelect(select: unknown, columns: Columns): readonly Column[] {
-  if (select === undefined || select === null) return columnList(columns);
-  if (!Array.isArray(select) || !select.every((name) => typeof name === "string")) {
-    throw invalidPayload("select must be an array of column names");
-  }
-  if (select.length === 0) return columnList(columns);
-  return [...new Set(select.map((name: string) => columnOf(name, columns, "select")))];
+async function relatedMembers(
+  queries: ReadQueries,
+  request: ReadRequest,
+  showing: Showing,
+): Promise<Members> {
+  const { rows, pagination } = await pageOfRows(queries, request);
+  const { source } = request.list;
+  const data = rows.data as readonly Row[];
+  const { records, more } = await recordsOf(queries, data, { ...showing, source });
+  return {
+    data: records,
+    count: rows.shown,
+    ...(pagination && { pagination }),
+    ...(more && { more }),
+  };
 }
 
-/** Search for `search_value` in the column `search_by`, or in any column; null without a search. */
-function parseSearch(body: Record<string, unknown>, columns: Columns): Condition | null {
-  const by = body["search_by"] ?? "all";
-  if (typeof by !== "string") throw invalidParameter("search_by must be a column name or all");
-  // A column named "all" takes precedence over the keyword.
-  const isEverywhere = by === "all" && !columns.has(by);
-  const searched = isEverywhere ? [...columns.values()] : [columnOf(by, columns, "search_by")];
-  if (!isEverywhere) searched.forEach(mustHaveText);
-  const value = body["search_value"];
-  if (value === undefined || value === null || value === "") return null;
-  const text = patternText(value, "search_value");
-  return { kind: "or", members: searched.map((column) => ({ kind: "contains", column, text })) };
+async function pageOfRows(queries: ReadQueries, request: ReadRequest): Promise<Paged> {
+  const { list, paging } = request;
+  if ("after" in paging) return readBehind(queries, list, paging, true);
+  const { page, size, offset } = paging;
+  const asRows = { rowsMax: size, asRows: true };
+  if (page === null) return { rows: await queries.allAsText({ ...list, limit: size }, asRows) };
+  const numbered = { page, size, offset };
+  const read = await readCountedNow(queries, {
+    ...countedPage(request, numbered),
+    readRows: (within, select, form) => within.allAsText(select, { ...form, asRows: true }),
+    keepCount: (make) => make(),
+  });
+  return { rows: read.rows, pagination: numberedPagination(request, numbered, read) };
 }

@@ -1,16 +1,24 @@
-/** restore: takes the mark of softDelete from all matching records, and from those that the same delete marked with them. */
+/** restore: removes the mark of softDelete from all matching records, and from those marked by the same delete. */
 import { type Call, defineAction, type Write } from "../calls/action.ts";
-import type { Queries } from "../callers/session.ts";
+import type { Queries } from "../query/session.ts";
 import type { Entity } from "../plans/entity.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import type { MarkedTable } from "../plans/soft-delete.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import { type Condition, sourceOf } from "../query/statement.ts";
+import { type Condition, sourceOf, selectFrom } from "../query/statement.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import { columnsOf, everyRow } from "../records/marked-rows.ts";
-import { rowKeys, lockedRows, matchingOf, namedKey, shownOf } from "../records/matching.ts";
+import {
+  lockedRows,
+  matchingParts,
+  type Named,
+  namedKey,
+  namedRecords,
+  rowKeys,
+  shownOf,
+} from "../records/matching.ts";
 import { changePlan, lockRecord, type RecordPlan } from "../records/record.ts";
-import { deleteSchema, restoreAnswerSchema } from "../records/record-schema.ts";
+import { recordsAnswerSchema } from "../records/record-schema.ts";
 import { restoreRows } from "../records/restore-rows.ts";
 import { AppError } from "../values/errors.ts";
 
@@ -25,7 +33,7 @@ function restorePlan(entity: Entity): RestorePlan | null {
   return plan && marking && { ...plan, marking };
 }
 
-export const restore = defineAction<RestorePlan>({
+export const restore = defineAction<RestorePlan, Named>({
   name: "restore",
   summary: "Brings back deleted records that match.",
   mode: "writes",
@@ -45,15 +53,18 @@ export const restore = defineAction<RestorePlan>({
   takesOptions: true,
   takesEmptyBody: false,
   needs: restorePlan,
-  input: (plan) => deleteSchema(plan, null),
-  answer: (plan, { entity }) => ({ status: 200, schema: restoreAnswerSchema(plan, entity) }),
+  grammar: (plan) => namedRecords(plan, null),
+  answer: (plan, { entity }) => ({
+    status: 200,
+    schema: recordsAnswerSchema(plan, entity, "restored"),
+  }),
 
   async begin(call, plan): Promise<Write> {
-    const { conditions, parts } = await matchingOf(call, plan);
+    const parts = await matchingParts(call, plan);
     return {
       isOneStatement: false,
       async run(tx) {
-        if (call.ifMatch !== null) await lockRecord(call, plan, namedKey(conditions, plan), tx);
+        if (call.ifMatch !== null) await lockRecord(call, plan, namedKey(call.input, plan), tx);
         const items: Row[] = [];
         for (const where of parts) items.push(...(await restoreFound(call, plan, { where, tx })));
         if (items.length === 0)
@@ -94,17 +105,13 @@ async function readRestored(plan: RestorePlan, rows: readonly Row[], tx: Queries
   const textOf = (row: Row): string => JSON.stringify(key.map(({ name }) => row[name]));
   const found = new Map<string, Row>();
   for (const values of keyBatches(key, rowKeys(plan, rows))) {
-    // The caller's own rows, which were found within its scope and do not count as marked any more.
-    const some = await everyRow(tx).all({
-      kind: "select",
-      source: sourceOf(table),
-      columns: [...new Set([...shown.values(), ...key])],
-      where: keyIn(key, values),
-      sort: [],
-      limit: null,
-      offset: 0,
-      lock: false,
-    });
+    // The caller's own rows: they were found within its scope and are not marked any more.
+    const some = await everyRow(tx).all(
+      selectFrom(sourceOf(table), {
+        columns: [...new Set([...shown.values(), ...key])],
+        where: keyIn(key, values),
+      }),
+    );
     for (const row of some) found.set(textOf(row), row);
   }
   return rows.flatMap((row) => {

@@ -8,29 +8,21 @@ import {
   atOneTime,
   type ChangedDetail,
   changedDetail,
-  checkCount,
+  collectingErrors,
   type CompositeNeeds,
-  compositeNeeds,
-  detailKey,
-  detailsIn,
-  headerOf,
   type NewDetail,
   newDetail,
-  linesOf,
-  collectingErrors,
 } from "../documents/composite.ts";
-import type { Place } from "../documents/detail-errors.ts";
 import {
-  computeDetails,
+  aboutDocument,
   deleteDetails,
   type DetailScope,
   headerKeyFor,
   insertDetails,
   placingRefusals,
-  totalsOf,
   updateDetails,
 } from "../documents/detail-writes.ts";
-import type { DetailPlan } from "../plans/entity.ts";
+import type { DetailPlan } from "../plans/composite-plan.ts";
 import {
   type FieldErrors,
   invalidPayload,
@@ -39,17 +31,24 @@ import {
 } from "../values/errors.ts";
 import { etagOf } from "../records/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
-import { isObject } from "../values/json.ts";
 import { past } from "../callers/scoped-session.ts";
-import type { Queries } from "../callers/session.ts";
-import type { Row } from "../plans/ports.ts";
-import { keyOf } from "../records/record-key.ts";
+import type { Queries } from "../query/session.ts";
+import { keptOnce, recount } from "../totals/kept-session.ts";
+import type { Row } from "../values/row.ts";
 import { lockRecord, readBack, updateAudit } from "../records/record.ts";
-
-import { keyIs } from "../query/key-conditions.ts";
+import { rowOf } from "../query/key-conditions.ts";
 import { keyText, type KeyValue } from "../values/key.ts";
-import { type Assignment, sourceOf } from "../query/statement.ts";
-import { updateCompositeSchema, updatedCompositeSchema } from "../documents/composite-schema.ts";
+import type { Assignment } from "../query/statement.ts";
+import {
+  changedDocument,
+  changedDocumentNeeds,
+  type ChangedLines,
+  type DocumentNeeds,
+  type SentDocument,
+} from "../documents/composite-grammar.ts";
+import { updatedCompositeSchema } from "../documents/composite-schema.ts";
+
+type Needs = DocumentNeeds<ChangedLines>;
 
 /** The checked changes of one detail table. */
 interface DetailChanges {
@@ -65,7 +64,10 @@ interface CompositeChanges {
   readonly details: readonly DetailChanges[];
 }
 
-export const updateComposite = defineAction<CompositeNeeds>({
+export const updateComposite = defineAction<
+  Needs,
+  SentDocument<ChangedLines> & { readonly keyValue: KeyValue }
+>({
   name: "update-composite",
   summary: "Changes a header and its details, all or nothing.",
   mode: "writes",
@@ -76,8 +78,8 @@ export const updateComposite = defineAction<CompositeNeeds>({
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "foreignKeyInUse"],
   takesOptions: true,
   takesEmptyBody: false,
-  needs: compositeNeeds,
-  input: (plan, { entity }) => updateCompositeSchema(plan, entity),
+  needs: changedDocumentNeeds,
+  grammar: (plan, { entity }) => changedDocument(plan, entity),
   answer: (plan, { entity }) => ({
     status: 200,
     schema: updatedCompositeSchema(plan, entity),
@@ -86,16 +88,15 @@ export const updateComposite = defineAction<CompositeNeeds>({
 
   async begin(given, plan) {
     const call = atOneTime(given);
-    const { entity } = call;
-    const sent = headerOf(call.body, plan);
-    const keyValue = keyOf({ ...call, body: sent }, plan.write.key);
+    const { entity, input } = call;
+    const { sent, keyValue } = input;
     // An invalid body is refused before anything is locked, unless a handler could still correct it.
-    const ready = hasHandlers(entity, "onBeforeUpdate") ? null : changesOf(call, plan, sent);
+    const ready = hasHandlers(entity, "onBeforeUpdate") ? null : changesOf(call, plan, input);
     await call.locks.guardWrite(plan.write, [keyValue]);
     return placingRefusals(async (tx, oneByOne) => {
       const oldRecord = await lockRecord(call, plan, keyValue, tx);
       const data = await runBefore(call, tx, { event: "onBeforeUpdate", data: sent, oldRecord });
-      const changes = ready ?? changesOf(call, plan, data);
+      const changes = ready ?? changesOf(call, plan, { sent: data, lines: plan.lines.read(data) });
       const record = await change(plan, { call, changes, keyValue, oldRecord, tx, oneByOne });
       if (!record) throw noSuchRecord(entity);
       await runAfter(call, tx, { event: "onAfterUpdate", data, oldRecord, record });
@@ -109,11 +110,9 @@ export const updateComposite = defineAction<CompositeNeeds>({
 function changesOf(
   call: Call,
   plan: CompositeNeeds,
-  sent: Record<string, unknown>,
+  { sent, lines }: SentDocument<ChangedLines>,
 ): CompositeChanges {
   const { composite } = plan;
-  const lists = composite.details.map((detail) => listsOf(sent, detail));
-  checkCount(lists.flatMap((one) => Object.values(one).flat()).length);
   const errors: FieldErrors = {};
   const checked = call.entity.rules.check(sent, "update", composite.writable);
   Object.assign(errors, checked.errors);
@@ -124,11 +123,11 @@ function changesOf(
   }));
   header.push(...collectingErrors(errors, () => updateAudit(plan, { ...call, body: sent })));
   const details = composite.details.map((detail, at): DetailChanges => {
-    const { deletes, updates, inserts } = lists[at]!;
+    const { deletes, updates, inserts } = lines[at]!;
     const changes = {
       detail,
-      deletes: deletes.map(detailKey),
-      updates: updates.map((place) => changedDetail(call, place, errors)),
+      deletes,
+      updates: updates.map((one) => changedDetail(call, one, errors)),
       inserts: inserts.map((place) => newDetail(call, place, { actor: null, errors })),
     };
     checkOnce(changes);
@@ -137,36 +136,6 @@ function changesOf(
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return { header, details };
 }
-
-interface Lists {
-  readonly deletes: readonly Place[];
-  readonly updates: readonly Place[];
-  readonly inserts: readonly Place[];
-}
-
-function listsOf(header: Record<string, unknown>, detail: DetailPlan): Lists {
-  const { name } = detail.table;
-  const shape = `${name} must be an object with arrays of objects as insert, update and delete`;
-  const sent = detailsIn(header, detail);
-  if (sent === undefined) return { deletes: [], updates: [], inserts: [] };
-  if (!isObject(sent)) throw invalidPayload(shape);
-  for (const list of Object.keys(sent))
-    if (!lists.includes(list))
-      throw invalidPayload(`${shape}; it has ${JSON.stringify(list.slice(0, 100))}`);
-  const itemsOf = (list: string): readonly unknown[] => {
-    const items = Object.hasOwn(sent, list) ? sent[list] : [];
-    if (!Array.isArray(items)) throw invalidPayload(shape);
-    return items;
-  };
-  const saysList = itemsOf("insert").length > 0 && itemsOf("update").length > 0;
-  return {
-    deletes: linesOf(itemsOf("delete"), { detail, list: "delete", saysList }),
-    updates: linesOf(itemsOf("update"), { detail, list: "update", saysList }),
-    inserts: linesOf(itemsOf("insert"), { detail, list: "insert", saysList }),
-  };
-}
-
-const lists: readonly string[] = ["insert", "update", "delete"];
 
 /** A detail that is named twice would be changed twice, or changed and deleted. */
 function checkOnce({ detail, deletes, updates }: DetailChanges): void {
@@ -194,21 +163,23 @@ async function change(
   const details = changes.details.map((one) => ({
     ...one,
     scope: {
-      tx: past(tx, "details"),
+      tx: past(tx, "writtenLines"),
       oneByOne,
       headerKey: headerKeyFor(one.detail, shownKey),
     },
   }));
-  for (const { detail, deletes, scope } of details)
-    await deleteDetails(detail, deletes, { ...scope, call });
-  for (const { updates, scope } of details) await updateDetails(updates, scope);
-  for (const { detail, inserts, scope } of details) await insertDetails(detail, inserts, scope);
-  const set = [...changes.header];
-  for (const { detail, scope } of details) {
-    await computeDetails(detail, scope);
-    set.push(...(await totalsOf(detail, scope)));
-  }
-  const row = await changeHeader(plan, keyValue, { set, tx });
+  await keptOnce(
+    tx,
+    async () => {
+      for (const { detail, deletes, scope } of details)
+        await deleteDetails(detail, deletes, { ...scope, call });
+      for (const { updates, scope } of details) await updateDetails(updates, scope);
+      for (const { detail, inserts, scope } of details) await insertDetails(detail, inserts, scope);
+      recount(tx, plan.write.table, shownKey);
+    },
+    aboutDocument(plan),
+  );
+  const row = await changeHeader(plan, keyValue, { set: changes.header, tx });
   return row && readBack(row, plan, tx);
 }
 
@@ -220,10 +191,7 @@ function changeHeader(
   const returning = [...shown.values()];
   if (set.length > 0)
     return tx.updateOne({ kind: "update", table, key, keyValue, guard: null, set, returning });
-  const where = keyIs(key, keyValue);
-  const source = sourceOf(table);
-  const select = { kind: "select", source, columns: returning, where, sort: [] } as const;
-  return tx.one({ ...select, limit: 1, offset: 0, lock: false });
+  return tx.one(rowOf({ table, key, keyValue }, returning));
 }
 
 function countsOf({ details }: CompositeChanges) {

@@ -1,12 +1,15 @@
-/** update: changes the sent fields of the record that the primary key names. */
+/** update: changes the sent fields of the record with this primary key. Without fields, it only answers the record. */
+import { actorsOf } from "../plans/audit-columns.ts";
 import { defineAction } from "../calls/action.ts";
 import { invalidPayload, validationFailed } from "../values/errors.ts";
 import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
-import { keyNames } from "../values/key.ts";
+import { keyNames, type KeyValue } from "../values/key.ts";
+import { rowOf } from "../query/key-conditions.ts";
 import type { Assignment } from "../query/statement.ts";
-import { updateSchema, writeAnswerSchema } from "../records/record-schema.ts";
+import { changedRecord } from "../records/record-grammar.ts";
+import { writeAnswerSchema } from "../records/record-schema.ts";
 
-export const update = defineAction<RecordPlan>({
+export const update = defineAction<RecordPlan, KeyValue>({
   name: "update",
   summary: "Changes fields of one record.",
   mode: "writes",
@@ -18,7 +21,7 @@ export const update = defineAction<RecordPlan>({
   takesOptions: true,
   takesEmptyBody: false,
   needs: changePlan,
-  input: (plan, { entity }) => updateSchema(plan, entity),
+  grammar: (plan, { entity }) => changedRecord(plan, entity),
   answer: (plan, { entity }) => ({
     status: 200,
     schema: writeAnswerSchema(plan, entity, "updated"),
@@ -26,25 +29,32 @@ export const update = defineAction<RecordPlan>({
   }),
 
   begin(call, plan) {
+    const keyValue = call.input;
     return beginChange(call, plan, {
+      keyValue,
       events: { before: "onBeforeUpdate", after: "onAfterUpdate" },
-      prepare(asked, keyValue) {
+      prepare(asked) {
         const checked = call.entity.rules.check(asked.body, "update", plan.write.writable);
         if (checked.errors) throw validationFailed(checked.errors);
         const { table, key, shown, audit } = plan.write;
-        const actor = audit.updatedBy?.name;
-        const namesActor = actor !== undefined && Object.hasOwn(asked.body, actor);
-        if (checked.values.size === 0 && !namesActor)
+        const returning = [...shown.values()];
+        const namesActor = actorsOf(audit, "update").some(({ name }) =>
+          Object.hasOwn(asked.body, name),
+        );
+        if (checked.values.size === 0 && !namesActor) {
+          const names: readonly string[] = key.map(({ name }) => name);
+          if (Object.keys(asked.body).every((name) => names.includes(name)))
+            return (queries) => queries.one(rowOf({ table, key, keyValue }, returning));
           throw invalidPayload(
             `The payload must contain at least one field to change besides the key ${keyNames(key)}`,
           );
+        }
         const set: Assignment[] = [...checked.values].map(([column, value]) => ({
           kind: "set",
           column,
           value,
         }));
         set.push(...updateAudit(plan, asked));
-        const returning = [...shown.values()];
         return (queries) =>
           queries.updateOne({ kind: "update", table, key, keyValue, guard: null, set, returning });
       },

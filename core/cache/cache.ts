@@ -10,7 +10,9 @@ import type { Entity } from "../plans/entity.ts";
 import { jsonOf } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { CacheObserver, CacheResult } from "../plans/observer.ts";
-import type { CacheStore, Log } from "../plans/ports.ts";
+import type { CacheStore } from "./cache-store.ts";
+import type { Log } from "../plans/log-port.ts";
+import type { Runtime } from "../plans/runtime.ts";
 import { createReach } from "./reach.ts";
 
 /** The kind of list; part of the cache key. */
@@ -20,13 +22,13 @@ export type ListKind = "list" | "datatables" | "lookup";
 export interface Subject {
   readonly entity: Entity;
   readonly kind: ListKind;
-  /** Names of versions, as `dependenciesOf` gives them. */
+  /** Names of versions, from `dependenciesOf`. */
   readonly dependsOn: readonly string[];
 }
 
 /**
- * Returns the JSON text of the result of `make` (as `jsonOf`), or the cached text for the same parameters. `parameters` are
- * everything of the request that determines the answer, as JSON values. Concurrent equal requests run `make` once.
+ * Returns the JSON text of the result of `make` (as `jsonOf`), or the cached text for the same parameters. `parameters`
+ * are everything of the request that determines the answer, as JSON values. Concurrent equal requests run `make` once.
  */
 export type Keep = (parameters: unknown, make: () => Promise<unknown>) => Promise<string>;
 
@@ -76,7 +78,7 @@ export interface Cache {
     database: string | null;
     enabled: boolean;
     ttlSeconds: number;
-    /** Learns of each question; absent: nobody does. */
+    /** Called for each lookup, if present. */
     observe?: CacheObserver | undefined;
   }): ProjectCache;
   /**
@@ -86,22 +88,15 @@ export interface Cache {
   close(): void;
 }
 
-export interface CacheDeps {
+/** Different requests must never share a digest. */
+export interface CacheDeps extends Pick<Runtime, "digest" | "log"> {
   readonly store: CacheStore;
-  /** A cryptographic hash as hexadecimal text. Different requests must never share one. */
-  readonly digest: (text: string) => string;
-  readonly log: Log;
 }
 
 export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache {
   const store = withRests(rawStore, log);
   const raising = createRaising(store);
-  /**
-   * Answers that are being computed, by key and stamp. A write in between changes the stamp, so no request waits for an
-   * outdated answer.
-   */
-  const underWay = new Map<string, Promise<string>>();
-
+  const make = createMaking(rawStore);
   /** Null: the store is unreachable, or a version is still to be raised. */
   async function readKept(names: readonly string[], key: string): Promise<Found | null> {
     if (!(await raising.isSettled())) return null;
@@ -112,27 +107,6 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
       return { stamp: await rawStore.stamp(names), kept };
     });
     return found ?? null;
-  }
-
-  function make(
-    id: string,
-    { key, stamp, ttlSeconds }: { key: string; stamp: string; ttlSeconds: number },
-    work: () => Promise<unknown>,
-  ): Promise<string> {
-    const known = underWay.get(id);
-    if (known) return known;
-    const made = work().then((value) => {
-      const text = jsonOf(value);
-      if (text.length <= limits.cacheEntryLengthMax) {
-        // A full store keeps fewer answers, which is not an error.
-        rawStore.set(key, `${stamp}\n${text}`, ttlSeconds).catch(() => undefined);
-      }
-      return text;
-    });
-    const ended = () => void underWay.delete(id);
-    made.then(ended, ended);
-    underWay.set(id, made);
-    return made;
   }
 
   return {
@@ -148,16 +122,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
         return known;
       };
 
-      const namesOf = (table: Table | "unknown"): readonly string[] =>
-        database === null ? [everyDatabase] : raisedBy(table).map(versionName);
-      const raised = new WeakMap<Table, readonly string[]>();
-      const namesFor = (table: Table | "unknown"): readonly string[] => {
-        if (table === "unknown") return namesOf(table);
-        const names = raised.get(table) ?? namesOf(table);
-        raised.set(table, names);
-        return names;
-      };
-
+      const namesFor = writtenNames(database, versionName);
       const open = (scope: string): ProjectCache => ({
         within: (inner) => (inner === "" ? project : open(inner)),
         keeping: ({ entity, kind, dependsOn }) =>
@@ -191,6 +156,45 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
   };
 }
 
+/** Makes answers. Requests that ask for the same one at the same time share it. */
+function createMaking(store: CacheStore) {
+  /** By key and stamp: a write in between changes the stamp, so no request waits for an outdated answer. */
+  const underWay = new Map<string, Promise<string>>();
+  return function make(
+    id: string,
+    { key, stamp, ttlSeconds }: { key: string; stamp: string; ttlSeconds: number },
+    work: () => Promise<unknown>,
+  ): Promise<string> {
+    const known = underWay.get(id);
+    if (known) return known;
+    const made = work().then((value) => {
+      const text = jsonOf(value);
+      if (text.length <= limits.cacheEntryLengthMax) {
+        // A full store keeps fewer answers, which is not an error.
+        store.set(key, `${stamp}\n${text}`, ttlSeconds).catch(() => undefined);
+      }
+      return text;
+    });
+    const ended = () => void underWay.delete(id);
+    made.then(ended, ended);
+    underWay.set(id, made);
+    return made;
+  };
+}
+
+/** The versions that a write raises, remembered for each table. */
+function writtenNames(database: string | null, versionName: (name: string) => string) {
+  const namesOf = (table: Table | "unknown"): readonly string[] =>
+    database === null ? [everyDatabase] : raisedBy(table).map(versionName);
+  const known = new WeakMap<Table, readonly string[]>();
+  return (table: Table | "unknown"): readonly string[] => {
+    if (table === "unknown") return namesOf(table);
+    const names = known.get(table) ?? namesOf(table);
+    known.set(table, names);
+    return names;
+  };
+}
+
 /** What the store has under a key, and the stamp that it must begin with to be used. */
 interface Found {
   readonly stamp: string;
@@ -214,7 +218,7 @@ interface Rests {
   isResting(): boolean;
 }
 
-/** The cache is left alone for a moment after it failed. */
+/** After a failure, the cache is not used for a moment. */
 function withRests(store: CacheStore, log: Log): Rests {
   const { isResting, failed, succeeded } = createReach({
     log,

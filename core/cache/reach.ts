@@ -1,11 +1,12 @@
 /**
- * Whether a store that the service can do without is in reach: it says once that it is away, and does not let every request wait for it.
+ * Whether a store that the service can do without can be reached. Reports once that it cannot, and does not let every
+ * request wait for it.
  */
-import type { Log } from "../plans/ports.ts";
+import type { Log } from "../plans/log-port.ts";
 import { limits } from "../values/limits.ts";
 
 export interface Reach {
-  /** True: it failed a moment ago, and is not to be asked. */
+  /** True: it failed a moment ago, and must not be used. */
   isResting(): boolean;
   failed(error: unknown): void;
   succeeded(): void;
@@ -13,7 +14,7 @@ export interface Reach {
 
 export interface ReachWords {
   readonly log: Log;
-  /** The line for a store that is away. */
+  /** The log line for a store that cannot be reached. */
   readonly away: string;
   readonly back: string;
 }
@@ -30,7 +31,7 @@ export function createReach({ log, away, back }: ReachWords): Reach {
       log.warn({ err: error }, away);
     },
     succeeded() {
-      // A store that is full may answer one call and refuse the next: not each of them is news.
+      // A full store may answer one call and refuse the next: not each of these is logged.
       if (!isAway || performance.now() - failedAtMs < limits.cacheSteadyMs) return;
       isAway = false;
       log.info({}, back);

@@ -3,7 +3,7 @@
  * per call; actions never ask.
  */
 import type { Entity } from "../plans/entity.ts";
-import type { Caller } from "../plans/caller.ts";
+import { type Caller, claimsOf } from "../plans/caller.ts";
 import { type Scope, wholeScope } from "./scope.ts";
 
 /** The columns of one entity that a caller may not read or write. */
@@ -16,7 +16,15 @@ export interface FieldRights {
   readonly readOnly: ReadonlySet<string>;
   /** By identity: other tables that the caller may read only in part. */
   readonly tables: ReadonlyMap<string, TableRights>;
+  /**
+   * By endpoint that relations lead to: the columns that the caller does not see there. Endpoints that it may not read
+   * are missing; `wholeRelated`: it sees all of them.
+   */
+  readonly related: ReadonlyMap<string, ReadonlySet<string>>;
 }
+
+/** All columns of all endpoints that relations lead to. */
+export const wholeRelated: FieldRights["related"] = new Map();
 
 /** The columns that a caller may read of a table through its endpoints. */
 export interface TableRights {
@@ -38,9 +46,9 @@ export interface Access {
   /** Whether the caller may see, download and cancel the jobs that others started with this action. */
   mayReachAllJobs(caller: Caller, asked: Asked): boolean;
   scopeOf(caller: Caller, asked: Asked): Scope;
-  /** Depends on the caller's roles alone, and has few different answers for each entity. */
+  /** Depends only on the caller's roles, and has few different answers for each entity. */
   fieldsOf(caller: Caller, asked: Asked): FieldRights;
-  /** Equal for callers to whom `mayUse` and `fieldsOf` say the same of everything; it has few different values. */
+  /** Equal for callers with equal results of `mayUse` and `fieldsOf`; it has few different values. */
   rightsKeyOf(caller: Caller): string;
 }
 
@@ -50,6 +58,7 @@ export const allFields: FieldRights = Object.freeze({
   hidden: new Set<string>(),
   readOnly: new Set<string>(),
   tables: new Map<string, TableRights>(),
+  related: wholeRelated,
 });
 
 /** Every caller may do everything: a project without access rules. */
@@ -59,4 +68,20 @@ export const openAccess: Access = Object.freeze({
   scopeOf: () => wholeScope,
   fieldsOf: () => allFields,
   rightsKeyOf: () => "",
+});
+
+/**
+ * Access for a project whose database has its own rules by the caller's claims (row-level security). The caller may see
+ * fewer rows than its scope says, and the service does not know which.
+ *
+ * The same access, with scopes that are never whole and that callers with different claims never share. So stored
+ * answers, locks and replays query the database as this caller.
+ */
+export const underPolicies = (access: Access): Access => ({
+  ...access,
+  scopeOf(caller, asked) {
+    const scope = access.scopeOf(caller, asked);
+    const key = JSON.stringify([scope.key, claimsOf(caller)]);
+    return { ...scope, isWhole: false, key };
+  },
 });

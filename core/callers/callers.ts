@@ -4,8 +4,8 @@ import { type Caller, nobody } from "../plans/caller.ts";
 
 export interface Callers {
   /**
-   * The caller, identified by the request headers, which are asked for by names in lower case. Throws or rejects with `unauthorized`, or with `unavailable` while
-   * credentials cannot be checked.
+   * The caller, identified by the request headers (looked up by names in lower case). Throws or rejects with
+   * `unauthorized`, or with `unavailable` while credentials cannot be checked.
    */
   authenticate(headers: Pick<Headers, "get">): Caller | Promise<Caller>;
   /** Absent: as configured. */

@@ -5,60 +5,58 @@
  */
 import { deepFreeze } from "../values/freeze.ts";
 import type { Column, Columns } from "../values/column.ts";
-import type {
-  AdjustPlan,
-  AggregatePlan,
-  CompositePlan,
-  DeclaredJoin,
-  Entity,
-  ExportPlan,
-  GridPlan,
-  ImportPlan,
-  InsertPlan,
-  LookupPlan,
-  ReadPlan,
-  WorkflowPlan,
-  WritePlan,
-} from "../plans/entity.ts";
+import type { AdjustPlan, InsertPlan, WritePlan } from "../plans/write-plan.ts";
+import type { AggregatePlan, DeclaredJoin } from "../plans/aggregate-plan.ts";
+import type { CompositePlan } from "../plans/composite-plan.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { ExportPlan } from "../plans/export-plan.ts";
+import type { GridPlan } from "../plans/grid-plan.ts";
+import type { ImportPlan } from "../plans/import-plan.ts";
+import type { LookupPlan, ReadPlan } from "../plans/read-plan.ts";
+import type { WorkflowPlan } from "../plans/workflow-plan.ts";
 import { headingKey } from "../values/text.ts";
 import type { FieldRights } from "./access.ts";
+import { foundAmong, isEmptyPath } from "../query/paths.ts";
+import { type Entities, type Naming, namingFrom } from "./related-views.ts";
 
 export interface Views {
-  /** The entity itself where the rights take nothing away. */
+  /** The entity itself if the rights hide nothing. */
   viewFor(rights: FieldRights): Entity;
 }
 
-export function createViews(entity: Entity): Views {
+/** `entities`: all of the project, to which relations lead. */
+export function createViews(entity: Entity, entities: Entities): Views {
   const views = new Map<string, Entity>([["", entity]]);
   return {
     viewFor(rights) {
       const known = views.get(rights.key);
       if (known) return known;
-      const view = deepFreeze(viewOf(entity, rights));
+      const view = deepFreeze(viewOf(entity, rights, entities));
       views.set(rights.key, view);
       return view;
     },
   };
 }
 
-function viewOf(entity: Entity, rights: FieldRights): Entity {
+function viewOf(entity: Entity, rights: FieldRights, entities: Entities): Entity {
   const seen = hiding(rights);
+  const naming = namingFrom(entity, rights.related, entities);
   const write = entity.write && writeView(entity.write, rights);
   const insert = write ?? (entity.insert && writeView(entity.insert, rights));
   return {
     ...entity,
     // Answers that are cached for one view must not be used for another.
     definition: JSON.stringify([entity.definition, rights.key]),
-    read: entity.read && readView(entity.read, seen),
+    read: entity.read && readView(entity.read, seen, naming),
     write,
     insert,
     adjust: entity.adjust && adjustView(entity.adjust, rights),
-    lookup: entity.lookup && lookupView(entity.lookup, seen),
-    aggregate: entity.aggregate && aggregateView(entity.aggregate, seen, rights),
-    grid: entity.grid && gridView(entity.grid, seen),
+    lookup: entity.lookup && lookupView(entity.lookup, seen, naming),
+    aggregate: entity.aggregate && aggregateView(entity.aggregate, { seen, naming, rights }),
+    grid: entity.grid && gridView(entity.grid, seen, naming),
     composite: entity.composite && write && compositeView(entity.composite, write, rights),
     workflow: entity.workflow && workflowView(entity.workflow, rights),
-    export: entity.export && exportView(entity.export, seen),
+    export: entity.export && exportView(entity.export, seen, naming),
     importing: entity.importing && write && importView(entity.importing, { write, rights }),
   };
 }
@@ -73,7 +71,7 @@ interface Seen {
 
 function hiding({ hidden }: FieldRights): Seen {
   const isSeen = (column: Column): boolean =>
-    !hidden.has(column.name) &&
+    (column.via !== undefined || !hidden.has(column.name)) &&
     (column.parts ?? []).every((part) => typeof part === "string" || isSeen(part));
   return {
     all: (columns) => without(columns, hidden),
@@ -86,12 +84,15 @@ const without = (columns: Columns, names: ReadonlySet<string>): Columns =>
   new Map([...columns].filter(([name]) => !names.has(name)));
 
 /** The key still identifies records and ends every order, even when it is hidden. */
-const readView = (plan: ReadPlan, seen: Seen): ReadPlan => ({
-  ...plan,
-  columns: seen.all(plan.columns),
-  updatedAt: seen.one(plan.updatedAt),
-  createdAt: seen.one(plan.createdAt),
-});
+function readView(plan: ReadPlan, seen: Seen, naming: Naming): ReadPlan {
+  const columns = seen.all(plan.columns);
+  return {
+    ...plan,
+    columns,
+    named: naming(columns),
+    times: { create: seen.one(plan.times.create), update: seen.one(plan.times.update) },
+  };
+}
 
 const writeView = <Plan extends InsertPlan>(
   plan: Plan,
@@ -100,11 +101,11 @@ const writeView = <Plan extends InsertPlan>(
   ...plan,
   shown: without(plan.shown, hidden),
   writable: without(plan.writable, readOnly),
-  // Whether a record has a key would tell the key.
+  // Whether a record has a key would reveal the key.
   namesRecords: plan.namesRecords && !plan.key.some(({ name }) => hidden.has(name)),
 });
 
-/** Hidden names count in the details as well. Details show the key of their header, so there is no document without it. */
+/** Hidden and read-only names apply to details too. Null unless the header's key is shown, because details show it. */
 function compositeView(
   plan: CompositePlan,
   { namesRecords }: WritePlan,
@@ -115,13 +116,13 @@ function compositeView(
     ...detail,
     shown: without(detail.shown, hidden),
     namesRecords: !detail.lineKey.some(({ name }) => hidden.has(name)),
-    writable: without(detail.writable, hidden),
+    writable: without(detail.writable, readOnly),
     queryShown: detail.queryShown.filter((name) => !hidden.has(name)),
   }));
   return { ...plan, details, writable: without(plan.writable, readOnly) };
 }
 
-/** Which statuses may follow tells the status. */
+/** The statuses that may follow would reveal the status. */
 const workflowView = (plan: WorkflowPlan, { hidden }: FieldRights): WorkflowPlan | null =>
   hidden.has(plan.status.name) ? null : plan;
 
@@ -130,20 +131,40 @@ function adjustView(plan: AdjustPlan, { hidden, readOnly }: FieldRights): Adjust
   return { ...plan, fields: new Map(fields) };
 }
 
-function lookupView(plan: LookupPlan, seen: Seen): LookupPlan | null {
+function lookupView(plan: LookupPlan, seen: Seen, naming: Naming): LookupPlan | null {
   const [id, text] = [seen.one(plan.id), seen.one(plan.text)];
-  return id && text && { ...plan, id, text, columns: seen.all(plan.columns) };
+  if (id === null || (plan.text !== null && text === null)) return null;
+  return namedLookup({ ...plan, id, columns: seen.all(plan.columns) }, naming);
+}
+
+/** The plan with the paths that requests may name, and those of its label. */
+export function namedLookup(plan: LookupPlan, naming: Naming): LookupPlan {
+  const named = naming(plan.columns);
+  const { text } = plan;
+  return { ...plan, named, text: text && labelAmong(text, named) };
+}
+
+/** The label with the paths that are found; null if nothing is left of it. */
+function labelAmong(text: Column, named: Columns): Column | null {
+  const found = foundAmong(text, named);
+  if (isEmptyPath(found)) return null;
+  if (!found.parts?.some((part) => typeof part !== "string" && part.via !== undefined))
+    return found;
+  const parts = found.parts
+    .map((part) => (typeof part === "string" ? part : foundAmong(part, named)))
+    .filter((part) => typeof part === "string" || !isEmptyPath(part));
+  return parts.every((part) => typeof part === "string") ? null : { ...found, parts };
 }
 
 function aggregateView(
   plan: AggregatePlan,
-  seen: Seen,
-  { tables: limited }: FieldRights,
+  { seen, naming, rights }: { seen: Seen; naming: Naming; rights: FieldRights },
 ): AggregatePlan {
+  const { tables: limited } = rights;
   const joins = [...plan.joins].map(([name, join]): [string, DeclaredJoin] => {
     const rights = limited.get(join.identity);
     if (!rights) return [name, join];
-    // Of a table that the caller may not read, the names of columns would be known from this alone.
+    // For a table that the caller may not read, this would reveal names of columns.
     const isReadable = rights.endpoints.size > 0;
     return [
       name,
@@ -157,15 +178,15 @@ function aggregateView(
     const hidden = rights.endpoints.get(table.endpoint);
     return hidden ? [{ ...table, columns: without(table.columns, hidden) }] : [];
   });
-  return { ...plan, columns: seen.all(plan.columns), joins: new Map(joins), tables };
+  const columns = seen.all(plan.columns);
+  return { ...plan, columns, named: naming(columns), joins: new Map(joins), tables };
 }
 
-function gridView(plan: GridPlan, seen: Seen): GridPlan {
+function gridView(plan: GridPlan, seen: Seen, naming: Naming): GridPlan {
   const columns = seen.all(plan.columns);
-  return {
+  const view = {
     ...plan,
     columns,
-    searched: seen.all(plan.searched),
     paneColumns: seen.list(plan.paneColumns),
     builderColumns: seen.list(plan.builderColumns),
     listColumns: seen.list(plan.listColumns),
@@ -173,13 +194,27 @@ function gridView(plan: GridPlan, seen: Seen): GridPlan {
     // A part of the key does not name a row.
     rowId: plan.rowId.every((column) => seen.one(column) !== null) ? plan.rowId : [],
   };
+  return namedGrid(view, naming);
 }
 
-const exportView = (plan: ExportPlan, seen: Seen): ExportPlan => ({
-  ...plan,
-  columns: seen.all(plan.columns),
-  exported: plan.exported.filter(({ column }) => seen.one(column) !== null),
-});
+/** The plan with the paths that requests may name, and those of its lists. */
+export function namedGrid(plan: GridPlan, naming: Naming): GridPlan {
+  const named = naming(plan.columns);
+  const found = (columns: readonly Column[]) => columns.map((column) => foundAmong(column, named));
+  return {
+    ...plan,
+    named,
+    paneColumns: found(plan.paneColumns),
+    builderColumns: found(plan.builderColumns),
+    listColumns: found(plan.listColumns),
+  };
+}
+
+function exportView(plan: ExportPlan, seen: Seen, naming: Naming): ExportPlan {
+  const columns = seen.all(plan.columns);
+  const exported = plan.exported.filter(({ column }) => seen.one(column) !== null);
+  return { ...plan, columns, named: naming(columns), exported };
+}
 
 function importView(
   plan: ImportPlan,

@@ -9,11 +9,17 @@ export const passages = {
   requestLedger: "answers that are kept for an Idempotency-Key",
   /** Rows of the service's own table `rowgate_jobs`. The owner of the job was checked before. */
   jobLedger: "results of imports",
-  /** Each statement names the key of a header, which was read, locked or stored within the scope in the same transaction. */
-  details: "details of a header within the scope",
   /**
-   * Rows that point at a row which delete marks, and rows that a row to be restored points at: the database itself would
-   * look at all of them, and change them by its rules. Nothing of them is shown.
+   * Each statement names the key of a header that was read, locked or stored within the scope in the same transaction.
+   * Of its lines it reaches those that the caller can read, or write, through the endpoints of their own table.
+   */
+  readLines: "lines of a header within the scope",
+  writtenLines: "lines that are written with a header within the scope",
+  /** Formulas and totals count every line of a document, also those that the caller cannot see. They show no line. */
+  totals: "lines that the totals of a header count",
+  /**
+   * Rows that reference a row which delete marks, and rows that a restored row references. The database itself would
+   * check all of them, and change them by its rules. None of their values are shown.
    */
   references: "rows that point at a row that is marked or restored, and rows that it points at",
   /** SQL written by the operator, who decides what it shows. */

@@ -1,8 +1,8 @@
-/** What a statement writes into foreign keys, and the rows that these may point at. `scoped-session.ts` holds one against the other. */
+/** What a statement writes into foreign keys, to be compared with the rows that these may reference. */
 import type { Assignment, Condition } from "../query/statement.ts";
 import type { Column, Table } from "../values/column.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Scope } from "./scope.ts";
+import type { Referred, Scope } from "./scope.ts";
 
 /** Columns that a statement writes, and their values. */
 export interface WrittenValues {
@@ -16,10 +16,8 @@ export function assigned(set: readonly Assignment[]): WrittenValues {
 }
 
 /** The rows that a foreign key may reference for this caller, and the referenced columns. */
-export interface ReferredRows {
-  readonly table: Table;
+export interface ReferredRows extends Referred {
   readonly keys: readonly Column[];
-  readonly rows: Condition;
 }
 
 interface Reference {
@@ -55,7 +53,7 @@ export function tuplesOf(
   return [...new Map(tuples.map((values) => [tupleText(values), values])).values()];
 }
 
-/** The values of a reference to the table itself that do not point at rows of the same statement, which are not stored yet. */
+/** Without the self-references to rows of the same statement, which are not stored yet. */
 export function withoutOwn(
   tuples: readonly (readonly Scalar[])[],
   { keys }: ReferredRows,
@@ -67,3 +65,11 @@ export function withoutOwn(
 }
 
 export const assignedColumn = ({ column }: Assignment): Column => column;
+
+/** Whether a change of these columns can move a row out of the scope. */
+export function mayMove(columns: readonly Column[], within: Condition): boolean {
+  if ("members" in within) return within.members.some((member) => mayMove(columns, member));
+  const deciding =
+    within.kind === "quantified" ? within.steps[0]!.on.map(({ left }) => left) : [within.column];
+  return columns.some(({ name }) => deciding.some((one) => one.name === name));
+}

@@ -14,8 +14,10 @@ import {
   type Asked,
   type FieldRights,
   type TableRights,
+  wholeRelated,
 } from "./access.ts";
-import { createRowScope, type ScopedTable } from "./row-scope.ts";
+import { type Entities, readingsOf } from "./related-views.ts";
+import { createRowScope, type ScopedLines, type ScopedTable } from "./row-scope.ts";
 import { type Scope, wholeScope } from "./scope.ts";
 
 /** What a set of roles may do with one action of one endpoint. */
@@ -27,9 +29,11 @@ interface Rights {
   readonly rows: readonly (readonly RowRule[])[] | null;
   /** Other tables, by their identity. */
   readonly others: ReadonlyMap<string, ScopedTable>;
+  /** Tables of the entity's details, by their identity; only those with lines that are hidden from the roles. */
+  readonly lines: ReadonlyMap<string, ScopedLines>;
 }
 
-/** The rights of one caller, and its scope once it was asked for. */
+/** The rights of one caller, and its scope once it was computed. */
 interface Granted {
   readonly rights: Rights;
   scope: Scope | null;
@@ -53,7 +57,12 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
     const key = JSON.stringify([entity.name, action, ...roles]);
     const found = ofRoles.get(key);
     if (found) return found;
-    const rights = workOut(entities.get(entity.name) ?? entity, { action, roles, byTable });
+    const rights = workOut(entities.get(entity.name) ?? entity, {
+      action,
+      roles,
+      byTable,
+      entities,
+    });
     // Far more sets than a project has, but tokens could contain ever new ones.
     if (ofRoles.size >= limits.roleSetsMax) ofRoles.clear();
     ofRoles.set(key, rights);
@@ -71,10 +80,10 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
     return granted;
   }
 
-  function createScope(caller: Caller, { entity }: Asked, { rows, others }: Rights): Scope {
-    if (rows === null && others.size === 0) return wholeScope;
+  function createScope(caller: Caller, { entity }: Asked, { rows, others, lines }: Rights): Scope {
+    if (rows === null && others.size === 0 && lines.size === 0) return wholeScope;
     const own = tablesOf(entities.get(entity.name) ?? entity);
-    return createRowScope({ own, rows, others, claims: caller.claims });
+    return createRowScope({ own, rows, others, lines, claims: caller.claims });
   }
 
   return {
@@ -115,13 +124,23 @@ function endpointsByTable(entities: ReadonlyMap<string, Entity>): ByTable {
 const tablesOf = ({ access, read }: Entity): ReadonlySet<string> =>
   new Set(
     [access?.table?.identity, read?.source.kind === "table" ? read.source.identity : undefined]
-      // A table that was not found has no identity.
+      // A table that does not exist has no identity.
       .filter((identity) => identity !== undefined),
   );
 
 function workOut(
   entity: Entity,
-  { action, roles, byTable }: { action: string; roles: readonly string[]; byTable: ByTable },
+  {
+    action,
+    roles,
+    byTable,
+    entities,
+  }: {
+    action: string;
+    roles: readonly string[];
+    byTable: ByTable;
+    entities: Entities;
+  },
 ): Rights {
   const rules = entity.access;
   const counting = rules ? roles.filter((role) => rules.actions.get(role)?.has(action)) : [];
@@ -129,9 +148,12 @@ function workOut(
   return {
     mayUse: counting.length > 0,
     mayReachAllJobs: counting.some((role) => rules?.administrators.has(role)),
-    fields: rules ? fieldsFor(rules, counting, others) : allFields,
+    fields: rules
+      ? fieldsFor(rules, counting, { others, related: relatedFor(entity, roles, entities) })
+      : allFields,
     rows: rules ? alternatives(rules, counting) : null,
     others,
+    lines: scopedLines(entity, roles, byTable),
   };
 }
 
@@ -156,7 +178,13 @@ function lackedByAll(
 function fieldsFor(
   rules: AccessRules,
   roles: readonly string[],
-  others: ReadonlyMap<string, ScopedTable>,
+  {
+    others,
+    related,
+  }: {
+    others: ReadonlyMap<string, ScopedTable>;
+    related: FieldRights["related"];
+  },
 ): FieldRights {
   const hidden = lackedByAll(rules.hidden, roles);
   const readOnly = lackedByAll(rules.readOnly, roles).union(hidden);
@@ -165,7 +193,7 @@ function fieldsFor(
       fields === null ? [] : [[identity, fields]],
     ),
   );
-  if (hidden.size + readOnly.size + tables.size === 0) return allFields;
+  if (hidden.size + readOnly.size + tables.size === 0 && related === wholeRelated) return allFields;
   const key = JSON.stringify([
     [...hidden].toSorted(),
     [...readOnly].toSorted(),
@@ -173,8 +201,45 @@ function fieldsFor(
       identity,
       [...endpoints].map(([name, names]) => [name, [...names].toSorted()]),
     ]),
+    related === wholeRelated || [...related].map(([name, names]) => [name, [...names].toSorted()]),
   ]);
-  return { key, hidden, readOnly, tables };
+  return { key, hidden, readOnly, tables, related };
+}
+
+/** What the roles see of the endpoints that relations of the entity lead to, and of those behind them. */
+function relatedFor(
+  entity: Entity,
+  roles: readonly string[],
+  entities: Entities,
+): FieldRights["related"] {
+  const found = new Map<string, ReadonlySet<string>>();
+  let isWhole = true;
+  const seen = new Set<string>();
+  const visit = ({ relations }: Entity): void => {
+    for (const { endpoint } of [...relations.values()].flatMap(({ steps }) => steps)) {
+      const target = entities.get(endpoint);
+      if (target === undefined || seen.has(endpoint)) continue;
+      seen.add(endpoint);
+      const hidden = hiddenAt(target, roles);
+      if (hidden === null || hidden.size > 0) isWhole = false;
+      if (hidden === null) continue;
+      found.set(endpoint, hidden);
+      visit(target);
+    }
+  };
+  visit(entity);
+  return isWhole ? wholeRelated : found;
+}
+
+/** The columns that the roles do not see when they read the endpoint; null = they may not. */
+function hiddenAt(target: Entity, roles: readonly string[]): ReadonlySet<string> | null {
+  const { access } = target;
+  if (access === null) return new Set();
+  for (const { action } of readingsOf(target)) {
+    const counting = roles.filter((role) => access.actions.get(role)?.has(action));
+    if (counting.length > 0) return lackedByAll(access.hidden, counting);
+  }
+  return null;
 }
 
 /** What the roles may read of the other tables that statements about the entity may use. */
@@ -191,6 +256,39 @@ function otherTables(
     if (table !== null) found.set(identity, table);
   }
   return found;
+}
+
+/** Of the tables of the entity's details, those with lines that the roles may not read or write. */
+function scopedLines(
+  { composite, write }: Entity,
+  roles: readonly string[],
+  byTable: ByTable,
+): ReadonlyMap<string, ScopedLines> {
+  const found = new Map<string, ScopedLines>();
+  for (const { table } of [...(composite?.details ?? []), ...(write?.cascades ?? [])]) {
+    const lines = linesFor(byTable.get(table.identity) ?? [], roles);
+    if (lines.read !== null || lines.write !== null) found.set(table.identity, lines);
+  }
+  return found;
+}
+
+/**
+ * The scopes of the endpoints that the roles can read, or write, joined by OR. If there is none, the scopes for the
+ * other use apply. Roles that can use no endpoint of the table get all lines of their documents.
+ */
+function linesFor(endpoints: readonly Entity[], roles: readonly string[]): ScopedLines {
+  const scopesOf = (of: "readers" | "writers") =>
+    endpoints.flatMap(({ access }) => {
+      const counting = access === null ? [] : roles.filter((role) => access[of].has(role));
+      return access === null || counting.length === 0 ? [] : [alternatives(access, counting)];
+    });
+  const [readable, writable] = [scopesOf("readers"), scopesOf("writers")];
+  const joined = (scopes: typeof readable) =>
+    scopes.length === 0 || scopes.includes(null) ? null : scopes.flatMap((scope) => scope ?? []);
+  return {
+    read: joined(readable.length > 0 ? readable : writable),
+    write: joined(writable.length > 0 ? writable : readable),
+  };
 }
 
 /** Tables that the entity's actions join, look up or reference. */
@@ -210,7 +308,7 @@ function relatedTables({ aggregate, importing, access, composite }: Entity): Rea
   ]);
 }
 
-/** Null where nothing is narrowed: the roles may read every endpoint of the table, all columns of each, and all rows of one. */
+/** Null if nothing is narrowed: the roles can read all columns of each endpoint of the table, and all rows of one. */
 function tableFor(endpoints: readonly Entity[], roles: readonly string[]): ScopedTable | null {
   const readable = endpoints.flatMap(({ name, access }) => {
     const readers = roles.filter((role) => access?.readers.has(role));

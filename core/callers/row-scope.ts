@@ -1,14 +1,18 @@
 /** A caller's scope as conditions: the row rules of its roles, with the caller's claims inserted. */
-import type { RowRule, RowValue } from "../plans/access-rules.ts";
-import { allOf, type Condition } from "../query/statement.ts";
-import { parseWhere } from "../query/where.ts";
+import type { RowRule, RulePath } from "../plans/access-rules.ts";
+import { type Caller, claimAt } from "../plans/caller.ts";
+import { allOf, type Condition, type Quantified } from "../query/statement.ts";
+import { condition } from "../query/where.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
+import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
+import { digitsOf } from "../values/decimal.ts";
 import { AppError } from "../values/errors.ts";
-import { isObject, type Json } from "../values/json.ts";
+import { ExactNumber, type Json } from "../values/json.ts";
+import { jsonNumber } from "../values/numbers.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { TableRights } from "./access.ts";
-import { noFills, type Scope } from "./scope.ts";
+import { type LineUse, noFills, type Scope } from "./scope.ts";
 
 type Rows = readonly (readonly RowRule[])[] | null;
 
@@ -24,14 +28,19 @@ export interface ScopedTable {
   readonly table: Table | null;
 }
 
+/** The rules for lines of a document, by what is done with them. */
+export type ScopedLines = Readonly<Record<LineUse, Rows>>;
+
 export interface RowScopeOptions {
-  /** Identities of the entity's own tables and views; its queries are its own, too. */
+  /** Identities of the entity's own tables and views; its queries count as its own, too. */
   readonly own: ReadonlySet<string>;
   /** Rules for the entity's own rows. */
   readonly rows: Rows;
   /** Other tables that its statements may use, by identity. Tables in neither list are not restricted. */
   readonly others: ReadonlyMap<string, ScopedTable>;
-  readonly claims: Readonly<Record<string, Json>>;
+  /** Tables of the entity's details, by identity. Those that are not there are not restricted. */
+  readonly lines: ReadonlyMap<string, ScopedLines>;
+  readonly claims: Caller["claims"];
 }
 
 /** A rule with its claim put in; undefined: the claim is none that could match. */
@@ -42,7 +51,7 @@ interface Resolved {
 
 const noRow: Condition = { kind: "or", members: [] };
 
-export function createRowScope({ own, rows, others, claims }: RowScopeOptions): Scope {
+export function createRowScope({ own, rows, others, lines, claims }: RowScopeOptions): Scope {
   const resolveAll = (alternatives: Rows): readonly (readonly Resolved[])[] | null =>
     alternatives && alternatives.map((rules) => rules.map((rule) => resolved(rule, claims)));
   const ownRows = resolveAll(rows);
@@ -61,7 +70,7 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
   }
 
   return {
-    key: JSON.stringify(ownRows),
+    key: JSON.stringify(ownRows?.map((rules) => rules.map(keyOfRule)) ?? null),
     isWhole: false,
     hides: false,
     visibleRows: () => null,
@@ -74,16 +83,27 @@ export function createRowScope({ own, rows, others, claims }: RowScopeOptions): 
     },
     referredRows({ referencedIdentity }) {
       const other = others.get(referencedIdentity);
-      // Where no endpoint restricts the caller, only the database decides.
+      // If no endpoint restricts the caller, only the database decides.
       if (!other?.isReadable || other.rows === null || other.table === null) return null;
-      const rowsThere = anyOf(resolveAll(other.rows), other.table.columns);
-      return rowsThere && { table: other.table, rows: rowsThere };
+      const { table } = other;
+      const resolvedThere = resolveAll(other.rows)!;
+      const rowsThere = anyOf(resolvedThere, table.columns);
+      if (rowsThere === null || !resolvedThere.flat().some(isPath))
+        return rowsThere && { table, rows: rowsThere };
+      const withoutPaths = resolvedThere.map((rules) => rules.filter((rule) => !isPath(rule)));
+      return { table, rows: rowsThere, besidePaths: anyOf(withoutPaths, table.columns) };
     },
     refusedColumn(values) {
       const refused = (ownRows ?? []).map((rules) => refusedBy(rules, values));
       return refused.length > 0 && !refused.includes(null) ? refused[0]! : null;
     },
     fills: fillsOf(ownRows),
+    linesOf(source, use) {
+      const rules = source.kind === "table" ? lines.get(source.identity ?? "") : undefined;
+      return rules === undefined ? null : anyOf(resolveAll(rules[use]), source.columns);
+    },
+    related: null,
+    lineFills: ({ identity }) => fillsOf(resolveAll(lines.get(identity)?.write ?? null)),
   };
 }
 
@@ -105,29 +125,20 @@ function remembered<Key>(
   return condition;
 }
 
-function resolved(rule: RowRule, claims: Readonly<Record<string, Json>>): Resolved {
+function resolved(rule: RowRule, claims: Caller["claims"]): Resolved {
   if (rule.value.kind === "fixed") return { rule, value: rule.value.value };
-  const value = claimAt(claims, rule.value);
-  const isScalar = (one: Json): boolean => one !== null && typeof one !== "object";
-  const isUsable =
-    value !== undefined && (Array.isArray(value) ? value.every(isScalar) : isScalar(value));
-  return { rule, value: isUsable ? value : undefined };
+  const found = claimAt(claims, rule.value.path);
+  const value = Array.isArray(found) ? found.map(plainClaim) : plainClaim(found);
+  const isUsable = value !== undefined && !(Array.isArray(value) && value.includes(undefined));
+  return { rule, value: isUsable ? (value as Json) : undefined };
 }
 
-/** Undefined when the caller has no such claim. */
-function claimAt(
-  claims: Readonly<Record<string, Json>>,
-  { path }: Extract<RowValue, { kind: "claim" }>,
-): Json | undefined {
-  // Some issuers use URLs as names of claims, and URLs contain dots.
-  const whole = path.join(".");
-  if (Object.hasOwn(claims, whole)) return claims[whole];
-  let value: Json | undefined = claims;
-  for (const name of path) {
-    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name] as Json;
-  }
-  return value;
+/** A claim as a value that a row can have, numbers in plain digits without an exponent; otherwise undefined. */
+function plainClaim(value: Json | undefined): Json | undefined {
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  const digits = jsonNumber(value);
+  if (digits === null) return undefined;
+  return String(value) === digits ? value : (new ExactNumber(digits) as unknown as Json);
 }
 
 /** The rows that meet all rules of one of the alternatives; null = all rows. */
@@ -143,18 +154,58 @@ function anyOf(
   return members.length === 1 ? members[0]! : { kind: "or", members: members as Condition[] };
 }
 
-function conditionOf({ rule, value }: Resolved, columns: Columns): Condition {
+const isPath = ({ rule }: Resolved): boolean => rule.path !== undefined;
+
+/** What tells scopes apart; the records that a path leads to are those of the configuration. */
+const keyOfRule = ({ rule, value }: Resolved): unknown => [
+  rule.column,
+  rule.operator,
+  rule.value,
+  value,
+];
+
+function conditionOf({ rule, value }: Resolved, own: Columns): Condition {
+  const { path } = rule;
+  if (path === undefined) return comparisonOf({ rule, value }, own);
+  const there = comparisonOf({ rule, value }, new Map([[rule.column, path.column]]));
+  return onRelated(there, path.steps);
+}
+
+/** The condition for the record at the end of the path; without such a record its columns count as null. */
+function onRelated(condition: Condition, steps: RulePath["steps"]): Condition {
+  if (!holdsForNull(condition)) return quantified("any", condition, steps);
+  if ("members" in condition)
+    return { ...condition, members: condition.members.map((one) => onRelated(one, steps)) };
+  return quantified("none", { ...condition, negated: true } as Condition, steps);
+}
+
+const holdsForNull = (condition: Condition): boolean =>
+  "members" in condition
+    ? condition.members.some(holdsForNull)
+    : condition.kind === "null" && !condition.negated;
+
+function quantified(
+  quantifier: Quantified["quantifier"],
+  where: Condition,
+  [first, ...rest]: RulePath["steps"],
+): Condition {
+  return {
+    kind: "quantified",
+    quantifier,
+    steps: [first!.hop],
+    where: rest.length === 0 ? where : quantified("any", where, rest),
+    within: { steps: [first!], joins: [] },
+  };
+}
+
+function comparisonOf({ rule, value }: Resolved, columns: Columns): Condition {
   const column = columns.get(rule.column);
   if (column === undefined || value === undefined) return noRow;
   const operator = operatorFor(rule, value);
   const compared = columnTypes[column.type].isText ? asTexts(value) : value;
   const listed = operator.endsWith("IN") && !Array.isArray(compared) ? [compared] : compared;
   try {
-    const condition = parseWhere(
-      { conditions: [{ key: rule.column, operator, value: listed }] },
-      columns,
-    );
-    return condition === null ? noRow : exactly(condition);
+    return exactly(condition(columns).read({ key: rule.column, operator, value: listed }));
   } catch (error) {
     // A claim that the column cannot store matches no row.
     if (error instanceof AppError) return noRow;
@@ -170,11 +221,7 @@ function operatorFor({ operator }: RowRule, value: Json): string {
 
 /** Numbers and booleans of a claim as text, for a text column. */
 const asTexts = (value: Json): Json =>
-  Array.isArray(value)
-    ? value.map(asTexts)
-    : typeof value === "number" || typeof value === "boolean"
-      ? String(value)
-      : value;
+  Array.isArray(value) ? value.map(asTexts) : value === null ? null : String(value);
 
 /** The same condition, independent of the collations of its columns. */
 function exactly(condition: Condition): Condition {
@@ -202,11 +249,19 @@ function exactly(condition: Condition): Condition {
   }
 }
 
-/** A column of fixed length keeps no blanks at the end, and its database takes no notice of those of the value. */
-const mayStore = ({ fixedLength, type }: Column, value: Scalar): boolean =>
-  !(fixedLength && columnTypes[type].isText && typeof value === "string" && value.endsWith(" "));
+/**
+ * Whether the column can store exactly this value; otherwise the database would look for another one. A column of fixed
+ * length drops trailing blanks, and a floating-point column (SQLite's decimals too) keeps a limited number of digits.
+ */
+function mayStore(column: Column, value: Scalar): boolean {
+  const { type, fixedLength, precision } = column;
+  if (type === "float") return accept(column, value).ok;
+  if (typeof value !== "string") return true;
+  if (type === "decimal") return precision === null || digitsOf(value).precision <= precision;
+  return !(fixedLength && columnTypes[type].isText && value.endsWith(" "));
+}
 
-/** The loose condition stays beside the exact one, because an index helps it. */
+/** Keeps the loose condition too, because it can use an index. */
 const exactOne = (
   loose: Condition,
   about: { column: Column; values: readonly Scalar[]; negated: boolean },
@@ -218,6 +273,7 @@ const exactOne = (
 /** The column of the first rule that the values certainly violate; null = none. */
 function refusedBy(rules: readonly Resolved[], values: ReadonlyMap<Column, Scalar>): string | null {
   for (const one of rules) {
+    if (isPath(one)) continue;
     const [column, value] = [...values].find(([{ name }]) => name === one.rule.column) ?? [];
     if (column === undefined || value === undefined) continue;
     const columns: Columns = new Map([[column.name, column]]);
@@ -256,17 +312,22 @@ function fillsOf(alternatives: readonly (readonly Resolved[])[] | null): Readonl
   const [first, ...rest] = (alternatives ?? []).map(valuesIn);
   if (first === undefined) return noFills;
   return new Map(
-    [...first].filter(([name, value]) => rest.every((one) => one.get(name) === value)),
+    [...first].filter(([name, value]) => rest.every((one) => areSame(one.get(name), value))),
   );
 }
+
+/** Two values of a scope; numbers with many digits are objects. */
+const areSame = (left: Json | undefined, right: Json): boolean =>
+  typeof left === typeof right && String(left) === String(right);
 
 const valuesIn = (rules: readonly Resolved[]): ReadonlyMap<string, Json> =>
   new Map(
     rules.flatMap((one) =>
       one.rule.operator === "=" &&
+      !isPath(one) &&
       one.value !== undefined &&
       one.value !== null &&
-      typeof one.value !== "object"
+      (typeof one.value !== "object" || one.value instanceof ExactNumber)
         ? [[one.rule.column, one.value] as const]
         : [],
     ),

@@ -3,10 +3,24 @@
  * `access.ts` determines the scope of a caller.
  */
 import type { Column, ForeignKey, Source, Table } from "../values/column.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Condition } from "../query/statement.ts";
+
+/** What is done with a line of a document. */
+export type LineUse = "read" | "write";
+
+/** Rows that a foreign key may reference. */
+export interface Referred {
+  readonly table: Table;
+  readonly rows: Condition;
+  /**
+   * The same without the rules that look at related records: a row that only such a rule hides is forbidden, not
+   * missing. Null = all; absent: there is no such rule.
+   */
+  readonly besidePaths?: Condition | null;
+}
 
 export interface Scope {
   /** Equal for scopes with the same rows; part of the key of cached answers. Empty: all rows. */
@@ -16,19 +30,19 @@ export interface Scope {
   /** True: `visibleRows` leaves rows out of some source. */
   readonly hides: boolean;
   /**
-   * The rows of the source that the call is about, whoever the caller is: soft delete leaves some out. Null = all. They are
-   * no secret, and a new row may be one of the others.
+   * The rows of the source that the call is about, for every caller: soft delete excludes some. Null = all. The others
+   * are not secret, and a new row may be one of them.
    */
   visibleRows(source: Source): Condition | null;
-  /** The same for a row that a query of the operator's own gives of the table, as far as it shows the marks. */
+  /** The same for a row of the table that the operator's own query returned, as far as it shows the marks. */
   seesRow(table: Table, row: Row): boolean;
   /** The rows of the source that the caller may use; null = all. The condition uses columns of `source.columns`. */
   rowsOf(source: Source): Condition | null;
   /**
-   * The rows that a foreign key may reference when the caller sees only some rows of that table, or some are marked as deleted; a row outside of them
-   * counts as missing. Null = all rows that the database accepts.
+   * The rows that a foreign key may reference if the caller sees only some rows of that table, or some are marked as
+   * deleted. Other rows count as missing. Null = all rows that the database accepts.
    */
-  referredRows(key: ForeignKey): { readonly table: Table; readonly rows: Condition } | null;
+  referredRows(key: ForeignKey): Referred | null;
   /**
    * The name of a column whose value would put a row outside the scope, as far as these values show; null = none. The
    * final check is done by the database.
@@ -39,6 +53,18 @@ export interface Scope {
    * the scope.
    */
   readonly fills: ReadonlyMap<string, Json>;
+  /**
+   * The lines of a document within the scope that the caller may use, as the endpoints of their table say; null = all.
+   * The condition uses columns of `source.columns`.
+   */
+  linesOf(source: Source, use: LineUse): Condition | null;
+  /** As `fills`, for a new line of that table. */
+  lineFills(table: Table): ReadonlyMap<string, Json>;
+  /**
+   * The scope of another endpoint that the caller's paths lead to, as reading it would have; null where the entity has
+   * no relations.
+   */
+  readonly related: ((endpoint: string) => Scope) | null;
 }
 
 export const noFills: ReadonlyMap<string, Json> = new Map();
@@ -54,4 +80,7 @@ export const wholeScope: Scope = Object.freeze({
   referredRows: () => null,
   refusedColumn: () => null,
   fills: noFills,
+  linesOf: () => null,
+  lineFills: () => noFills,
+  related: null,
 });

@@ -1,13 +1,26 @@
 /**
  * Adds a caller's scope to every statement before `db` gets it: to reads, counts, updates and deletes, and to joined
- * tables. Written rows are checked again, so that no row leaves the scope. This is the only place that creates
+ * tables. Written rows are checked again, so that no row leaves the scope. Only this file and `narrow.ts` create
  * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
 import type { Column, Source, Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
-import { comparand } from "../query/where.ts";
-import type { DbQueries, DbSession, DbTransaction, LedgerName, Row } from "../plans/ports.ts";
+import { comparand } from "../query/comparisons.ts";
+import type {
+  DbQueries,
+  DbSession,
+  DbTransaction,
+  LedgerName,
+  Queries,
+  ReadQueries,
+  Session,
+  Snapshot,
+  Transaction,
+  TransactionOptions,
+  UnscopedQueries,
+} from "../query/session.ts";
+import type { Row } from "../values/row.ts";
 import type { ListText, TextForm } from "../query/list-text.ts";
 import {
   type Aggregate,
@@ -19,7 +32,7 @@ import {
   type Delete,
   equals,
   type Insert,
-  type Narrowed,
+  type Joining,
   type Native,
   type Select,
   sourceOf,
@@ -30,21 +43,22 @@ import type { Scalar } from "../values/scalar.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { type Key, keyText, type KeyValue } from "../values/key.ts";
 import type { Passage } from "./passages.ts";
+import { asNarrowed, namesRelated, narrowRelated, narrowTo, reachOf } from "./narrow.ts";
 import {
   assigned,
   assignedColumn,
   type ReferredRows,
   limitedReferences,
+  mayMove,
   tuplesOf,
   withoutOwn,
   type WrittenValues,
 } from "./referred-rows.ts";
-import type { Scope } from "./scope.ts";
-import type { Queries, Session, Snapshot, Transaction, UnscopedQueries } from "./session.ts";
+import type { LineUse, Scope } from "./scope.ts";
 
 /** The session restricted to the scope. Without restrictions it is the session itself, at no cost. */
 export function scopedSession(session: DbSession, scope: Scope): Session {
-  return scope.isWhole && !scope.hides
+  return scope.isWhole && !scope.hides && scope.related === null
     ? (session as unknown as Session)
     : new ScopedSession(session, scope);
 }
@@ -52,43 +66,36 @@ export function scopedSession(session: DbSession, scope: Scope): Session {
 /** The same queries without the scope. `passage` names the entry of the list that says why this is safe. */
 export function past(queries: Pick<Queries, "one">, passage: Passage): UnscopedQueries {
   if (!(queries instanceof ScopedQueries)) return queries as UnscopedQueries;
-  return passage === "details" ? queries.ofDetails : queries.unscoped;
+  if (passage === "readLines") return queries.linesFor("read");
+  if (passage === "writtenLines") return queries.linesFor("write");
+  return queries.queries as unknown as UnscopedQueries;
 }
+
+/** The lines of a header within the scope that its caller may use; null = all of them. */
+export const scopeOfLines = (
+  queries: Pick<Queries, "one">,
+  source: Source,
+  use: LineUse,
+): Condition | null =>
+  queries instanceof ScopedQueries ? queries.scope.linesOf(source, use) : null;
 
 /** Whether there may be rows of the source that the queries do not see. */
 export const isScoped = (queries: Queries, source: Source): boolean =>
   queries instanceof ScopedQueries && queries.leavesOut(source);
 
 /** The same queries over the rows of another scope; queries without a scope see all rows anyway. */
-export const rescoped = (queries: Queries, change: (scope: Scope) => Scope): Queries =>
-  queries instanceof ScopedQueries ? queries.over(change) : queries;
-
-const narrowed = <Statement>(statement: Statement): Narrowed<Statement> =>
-  statement as Narrowed<Statement>;
-
-interface Sourced {
-  readonly source: Source;
-  readonly where: Condition | null;
-}
-
-const narrowTo = <Asked extends Sourced>(scope: Scope, statement: Asked): Narrowed<Asked> =>
-  narrowed({ ...statement, where: allOf(statement.where, reachOf(scope, statement.source)) });
-
-/** The rows that statements see and change: those of the caller that the call is about. */
-const reachOf = (scope: Scope, source: Source): Condition | null =>
-  allOf(scope.rowsOf(source), scope.visibleRows(source));
+export const rescoped = <Some extends ReadQueries>(
+  queries: Some,
+  change: (scope: Scope) => Scope,
+): Some | Queries => (queries instanceof ScopedQueries ? queries.over(change) : queries);
 
 class ScopedQueries implements Queries {
-  protected readonly queries: DbQueries;
-  protected readonly scope: Scope;
+  readonly queries: DbQueries;
+  readonly scope: Scope;
 
   constructor(queries: DbQueries, scope: Scope) {
     this.queries = queries;
     this.scope = scope;
-  }
-
-  get unscoped(): UnscopedQueries {
-    return this.queries as unknown as UnscopedQueries;
   }
 
   over(change: (scope: Scope) => Scope): Queries {
@@ -99,42 +106,51 @@ class ScopedQueries implements Queries {
     return reachOf(this.scope, source) !== null;
   }
 
-  /** Details belong to their header, but the rows that they reference are still checked, and marked ones left out. */
-  get ofDetails(): UnscopedQueries {
-    return new DetailQueries(this.queries, { ...this.scope, rowsOf: () => null });
+  /** The rows that lines reference are checked like those of the header, and marked lines left out. */
+  linesFor(use: LineUse): UnscopedQueries {
+    const { scope } = this;
+    const rowsOf = (source: Source): Condition | null => scope.linesOf(source, use);
+    return new LineQueries(this.queries, { ...scope, rowsOf });
   }
 
   all(select: Select): Promise<Row[]> {
-    return this.queries.all(this.narrow(select));
+    return this.queries.all(narrowTo(this.scope, select));
   }
 
   allAsText(select: Select, form: TextForm): Promise<ListText> {
-    return this.queries.allAsText(this.narrow(select), form);
+    return this.queries.allAsText(narrowTo(this.scope, select), form);
   }
 
   one(select: Select): Promise<Row | null> {
-    return this.queries.one(this.narrow(select));
+    return this.queries.one(narrowTo(this.scope, select));
   }
 
   count(count: Count): Promise<number> {
-    return this.queries.count(this.narrow(count));
+    return this.queries.count(narrowTo(this.scope, count));
   }
 
-  /** None where rows are hidden: a planner's figure comes from statistics of the whole table, and would tell of the others. */
+  /** Null if rows may be hidden: an estimate uses statistics of the whole table, and would reveal the hidden rows. */
   estimate(count: Count): Promise<number | null> {
-    if (this.scope.rowsOf(count.source) !== null) return Promise.resolve(null);
-    return this.queries.estimate(this.narrow(count));
+    if (this.scope.rowsOf(count.source) !== null || namesRelated(count.where))
+      return Promise.resolve(null);
+    return this.queries.estimate(narrowTo(this.scope, count));
   }
 
   aggregate(aggregate: Aggregate): Promise<Row[]> {
-    if (aggregate.joins.length === 0) return this.queries.aggregate(this.narrow(aggregate));
+    if (aggregate.joins.length === 0) {
+      const { joins, ...asked } = aggregate;
+      const { joins: paths, ...rest } = narrowTo<typeof asked & Joining>(this.scope, asked);
+      return this.queries.aggregate(asNarrowed({ ...rest, joins, ...(paths && { paths }) }));
+    }
     // The condition is applied before the join: after it, an outer join would have too few or too many rows.
     const joins = aggregate.joins.map((join) => ({
       ...join,
       rows: allOf(join.rows, reachOf(this.scope, join.source)),
     }));
     const rows = allOf(aggregate.rows, reachOf(this.scope, aggregate.source));
-    return this.queries.aggregate(narrowed({ ...aggregate, rows, joins }));
+    const { joins: _, ...asked } = aggregate;
+    const { joins: paths, ...rest } = narrowRelated<typeof asked & Joining>(this.scope, asked);
+    return this.queries.aggregate(asNarrowed({ ...rest, rows, joins, ...(paths && { paths }) }));
   }
 
   async insert(insert: Insert): Promise<Row[]> {
@@ -142,14 +158,14 @@ class ScopedQueries implements Queries {
     const within = this.ownRows(table);
     await this.mustReferFirst(table, { columns, rows });
     if (within === null) {
-      const stored = await this.queries.insert(narrowed(insert));
+      const stored = await this.queries.insert(asNarrowed(insert));
       await this.mustReferToSeen(table, { columns, rows });
       return stored;
     }
     if (key.length === 0)
       throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, ...key])];
-    const stored = await this.queries.insert(narrowed({ ...insert, returning: answered }));
+    const stored = await this.queries.insert(asNarrowed({ ...insert, returning: answered }));
     const places = key.map((column) => columns.indexOf(column));
     const keys = stored.map((row, index) =>
       key.map((column, part) => {
@@ -167,15 +183,16 @@ class ScopedQueries implements Queries {
   async updateOne(update: UpdateOne): Promise<Row | null> {
     const { table, key, keyValue, guard, set } = update;
     const within = this.ownRows(table);
-    const reached = allOf(guard, this.reach(table));
+    const reached = allOf(guard, reachOf(this.scope, sourceOf(table)));
     try {
       await this.mustReferFirst(table, assigned(set));
     } catch (error) {
       const [source, where] = [sourceOf(table), allOf(keyIn(key, [keyValue]), reached)];
-      if ((await this.queries.count(narrowed({ kind: "count", source, where }))) === 0) return null;
+      if ((await this.queries.count(asNarrowed({ kind: "count", source, where }))) === 0)
+        return null;
       throw error;
     }
-    const row = await this.queries.updateOne(narrowed({ ...update, guard: reached }));
+    const row = await this.queries.updateOne(asNarrowed({ ...update, guard: reached }));
     if (row !== null) await this.mustReferToSeen(table, assigned(set));
     if (row === null || within === null || !mayMove(set.map(assignedColumn), within)) return row;
     const moved = key.map((column, at) => {
@@ -192,7 +209,7 @@ class ScopedQueries implements Queries {
     const within = this.ownRows(table);
     await this.mustReferFirst(table, { columns, rows: rows.map(({ values }) => values) });
     const matched = await this.queries.updateMany(
-      narrowed({ ...update, guard: allOf(guard, this.reach(table)) }),
+      asNarrowed({ ...update, guard: allOf(guard, reachOf(this.scope, sourceOf(table))) }),
     );
     await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
     await this.mustReferToSeen(table, assigned(set));
@@ -203,22 +220,13 @@ class ScopedQueries implements Queries {
   }
 
   calculate(statement: Calculate): Promise<void> {
-    const where = allOf(statement.where, this.reach(statement.table))!;
-    return this.queries.calculate(narrowed({ ...statement, where }));
+    const where = allOf(statement.where, reachOf(this.scope, sourceOf(statement.table)))!;
+    return this.queries.calculate(asNarrowed({ ...statement, where }));
   }
 
   delete(statement: Delete): Promise<Row[]> {
-    const where = allOf(statement.where, this.reach(statement.table))!;
-    return this.queries.delete(narrowed({ ...statement, where }));
-  }
-
-  private narrow<Asked extends Sourced>(statement: Asked): Narrowed<Asked> {
-    return narrowTo(this.scope, statement);
-  }
-
-  /** The rows of the table that the statements change; null = all. */
-  private reach(table: Table): Condition | null {
-    return reachOf(this.scope, sourceOf(table));
+    const where = allOf(statement.where, reachOf(this.scope, sourceOf(statement.table)))!;
+    return this.queries.delete(asNarrowed({ ...statement, where }));
   }
 
   /** The rows of the table that are the caller's; null = all. A written row must be one of them. */
@@ -232,8 +240,8 @@ class ScopedQueries implements Queries {
   }
 
   /**
-   * The same before the write, where it may break several references: SQLite does not say which one broke, so a missing row
-   * would be answered in another way than a hidden one, and the answers would tell which rows exist.
+   * The same check before a write that could violate several foreign keys. SQLite does not say which one is violated,
+   * so missing and hidden rows would get different answers, which would reveal the rows that exist.
    */
   private async mustReferFirst(table: Table, written: WrittenValues): Promise<void> {
     if (table.foreignKeys.length > 1) await this.mustReferToSeen(table, written, false);
@@ -252,20 +260,26 @@ class ScopedQueries implements Queries {
       const given = tuplesOf(written, columns).filter((values) => !values.includes(null));
       const isOwn = !isStored && target.table.identity === table.identity;
       const tuples = isOwn ? withoutOwn(given, target, written) : given;
-      if (!(await this.areAllSeen(tuples, target)))
-        throw new AppError("foreignKeyMissing", "A referenced record does not exist", {
-          errors: Object.fromEntries(columns.map((name) => [name, ["does not exist"]])),
-        });
+      if (await this.areAllSeen(tuples, target)) continue;
+      const { besidePaths } = target;
+      if (
+        besidePaths !== undefined &&
+        (await this.areAllSeen(tuples, { ...target, rows: besidePaths }))
+      )
+        throw new AppError("forbidden", "The record would refer to a record that you may not use");
+      throw new AppError("foreignKeyMissing", "A referenced record does not exist", {
+        errors: Object.fromEntries(columns.map((name) => [name, ["does not exist"]])),
+      });
     }
   }
 
   private async areAllSeen(
     tuples: readonly (readonly Scalar[])[],
-    { table, keys, rows }: ReferredRows,
+    { table, keys, rows }: Omit<ReferredRows, "rows"> & { readonly rows: Condition | null },
   ): Promise<boolean> {
     const seen = (where: Condition): Promise<number> =>
       this.queries.count(
-        narrowed({ kind: "count", source: sourceOf(table), where: allOf(where, rows) }),
+        asNarrowed({ kind: "count", source: sourceOf(table), where: allOf(where, rows) }),
       );
     const [key] = keys;
     for (let at = 0; at < tuples.length && keys.length === 1; at += limits.inValuesMax) {
@@ -297,7 +311,7 @@ class ScopedQueries implements Queries {
     for (const values of keyBatches(key, keys)) {
       const where = allOf(keyIn(key, values), within);
       const inside = await this.queries.count(
-        narrowed({ kind: "count", source: sourceOf(table), where }),
+        asNarrowed({ kind: "count", source: sourceOf(table), where }),
       );
       if (inside !== new Set(values.map(keyText)).size)
         throw new AppError("forbidden", "The record would be outside the rows that you may access");
@@ -305,14 +319,14 @@ class ScopedQueries implements Queries {
   }
 }
 
-class DetailQueries extends ScopedQueries implements UnscopedQueries {
+class LineQueries extends ScopedQueries implements UnscopedQueries {
   async ask(ask: Ask): Promise<Row[]> {
-    const rows = await this.queries.ask(narrowed(ask));
+    const rows = await this.queries.ask(asNarrowed(ask));
     return rows.filter((row) => this.scope.seesRow(ask.about, row));
   }
 
   native(statement: Native): Promise<Row[]> {
-    return this.queries.native(narrowed(statement));
+    return this.queries.native(asNarrowed(statement));
   }
 }
 
@@ -341,10 +355,7 @@ class ScopedSession extends ScopedQueries implements Session {
     return this.session.written;
   }
 
-  tx<T>(
-    work: (tx: Transaction) => Promise<T>,
-    options?: { alone?: Table | undefined },
-  ): Promise<T> {
+  tx<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.session.tx((tx) => work(new ScopedTransaction(tx, this.scope)), options);
   }
 
@@ -386,9 +397,3 @@ class ScopedSession extends ScopedQueries implements Session {
     return this.tx((tx) => tx.updateMany(update));
   }
 }
-
-/** Whether a change of these columns can move a row out of the scope. */
-const mayMove = (columns: readonly Column[], within: Condition): boolean =>
-  "members" in within
-    ? within.members.some((member) => mayMove(columns, member))
-    : columns.some(({ name }) => name === within.column.name);

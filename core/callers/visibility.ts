@@ -1,6 +1,6 @@
 /**
- * Soft delete as part of a scope: rows that are marked as deleted, or those that are not, are left out of every
- * statement of an action or job, next to the rows that its caller may not see. So no action has to know of it.
+ * Soft delete as part of a scope: deleted rows, or rows that are not deleted, are left out of every statement of an
+ * action or job, like the rows that its caller may not see. So actions need not know about it.
  */
 import type { Entity } from "../plans/entity.ts";
 import {
@@ -15,14 +15,14 @@ import { columnTypes } from "../values/column-types.ts";
 import type { Json } from "../values/json.ts";
 import type { Scope } from "./scope.ts";
 
-/** The scope with the rows that the action sees; the scope itself where no table has marks. */
+/** The scope with the rows that the action sees; the scope itself if no table has marks. */
 export function withVisibility(scope: Scope, entity: Entity, action: string): Scope {
   const { visibility } = entity;
   if (visibility === null) return scope;
   return seeing(scope, entity, visibility.seen.get(action) ?? "all");
 }
 
-/** The same rows of the caller, but of the entity itself those that `seen` says. */
+/** The same scope, but of the entity's own rows only those that `seen` allows. */
 export function seeing(scope: Scope, { visibility }: Entity, seen: SeenRows): Scope {
   if (visibility === null) return scope;
   const { own, ownIdentities, details, tables } = visibility;
@@ -42,7 +42,7 @@ export function seeing(scope: Scope, { visibility }: Entity, seen: SeenRows): Sc
     hides: true,
     visibleRows(source) {
       const isTable = source.kind === "table";
-      // A table that was not looked up in the catalog is none with marks.
+      // A table that was not looked up in the catalog has no marks.
       if (isTable && source.identity === undefined) return null;
       const known = marksOf(isTable ? source.identity : undefined);
       return known && rowsThatAre(known.which, known.names, source.columns);
@@ -64,12 +64,13 @@ export function seeing(scope: Scope, { visibility }: Entity, seen: SeenRows): Sc
       const table = referred?.table ?? marked.table;
       const active = rowsThatAre("active", markNames(marked.marks), table.columns);
       const rows = allOf(referred?.rows ?? null, active);
-      return rows && { table, rows };
+      if (rows === null || referred?.besidePaths === undefined) return rows && { table, rows };
+      return { table, rows, besidePaths: allOf(referred.besidePaths, active) };
     },
   };
 }
 
-/** Null: all rows. The names are looked up in `columns`; where they are not there, nothing is marked. */
+/** Null: all rows. The names are looked up in `columns`; if they are missing, no row is marked. */
 export function rowsThatAre(
   seen: SeenRows,
   { flag: flagName, at: atName }: MarkNames,

@@ -4,17 +4,21 @@
  */
 import type { ProjectCache } from "../cache/cache.ts";
 import type { Caller } from "../plans/caller.ts";
-import type { Queries, ReadSession } from "../callers/session.ts";
+import type { Queries, ReadSession } from "../query/session.ts";
 import { allErrors, type RequestHeader } from "./action-errors.ts";
 import type { Entity } from "../plans/entity.ts";
-import { type ErrorKind, invalidPayload } from "../values/errors.ts";
+import type { ErrorKind } from "../values/errors.ts";
 import type { EventName } from "../plans/hook.ts";
-import { isObject, type Json } from "../values/json.ts";
+import type { Table } from "../values/column.ts";
+import type { Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { ProjectJobs } from "../jobs/jobs.ts";
 import type { RequestLocks } from "../locks/locks.ts";
-import { type RefuseUnknown, refusingUnknown } from "./unknown-members.ts";
-import type { HookCall, Log, Outbound } from "../plans/ports.ts";
+import type { Grammar } from "../grammar/grammar.ts";
+import { payloadReader, type ReadPayload } from "./payload.ts";
+import type { HookCall } from "../plans/hook-call.ts";
+import type { Log } from "../plans/log-port.ts";
+import type { Outbound } from "../plans/outbound-port.ts";
 import type { Clock, NewId } from "../values/clock.ts";
 
 export type Method = "GET" | "POST";
@@ -30,14 +34,16 @@ export interface Call {
   readonly share: () => string;
   /** With the columns that the caller may see and write. */
   readonly entity: Entity;
-  /** Stands before `/api` in the addresses of answers; empty unless the service is mounted below a path. */
+  /** Precedes `/api` in the addresses of answers; empty unless the service is mounted below a path. */
   readonly basePath: string;
   readonly method: Method;
   /** The header X-Request-Mode. */
   readonly requestMode: string | null;
+  /** What the action's grammar read from `body`. */
+  readonly input: unknown;
   /** The body, unwrapped from `{data, options}`, or the query of a GET; own properties are what the client sent. */
   readonly body: Record<string, unknown>;
-  /** The client's `options`; no option has an effect of its own. */
+  /** The client's `options`; the service itself uses none of them. */
   readonly options: Record<string, unknown>;
   /** The header If-Match. */
   readonly ifMatch: string | null;
@@ -45,12 +51,14 @@ export interface Call {
   readonly requestId: string;
   /** How many nested hook calls of this service led to this request; 0 = none. */
   readonly hookDepth: number;
-  /** The file of a multipart body; null where the action takes none. */
+  /** The file of a multipart body; null if the action accepts none. */
   readonly upload: Upload | null;
   /** Reads rows within the caller's scope. Writing actions get their own session in `Write.run`. */
   readonly session: ReadSession;
   /** Columns that the service fills in new records of the caller, unless the body contains them. */
   readonly fills: ReadonlyMap<string, Json>;
+  /** As `fills`, for new lines of a document. */
+  readonly lineFills: (table: Table) => ReadonlyMap<string, Json>;
   /** The caller may also see, download and cancel the jobs of others. */
   readonly reachesAllJobs: boolean;
   /** When the session ends (clock of `performance.now()`). */
@@ -70,6 +78,8 @@ export interface Call {
 export interface Upload {
   /** The client's name of the file; only its extension is used. */
   readonly name: string;
+  /** The media type that the client gives the file, in lower case without parameters; empty: none. */
+  readonly mediaType: string;
   /**
    * Can be read once. Rejects with `invalidPayload` when the body is incomplete or contains anything besides the file.
    */
@@ -123,7 +133,7 @@ export interface Write {
   instead?(failure: unknown): Write | null;
 }
 
-/** Names under `action` of an endpoint's file that stand for several actions. */
+/** Names under `action` of an endpoint's file that mean several actions. */
 export type ActionGroup = "workflow" | "export" | "import" | "lock";
 
 /** What an action requires of the endpoint's file, its table, or the installation. */
@@ -164,7 +174,7 @@ export interface About {
   readonly method: Method;
 }
 
-/** What a successful answer holds: its own members, without the envelope's `success` and `timestamp`, or a file. */
+/** The form of a successful answer: its members without the envelope's `success` and `timestamp`, or a file. */
 export type AnswerForm = JsonForm | FileForm;
 
 export interface JsonForm {
@@ -182,7 +192,7 @@ export interface FileForm {
 }
 
 /** What every action declares. Lists and descriptions of actions are derived from it. */
-interface Described<Needs> {
+interface Described<Needs, Input> {
   /** As in the URL. */
   readonly name: string;
   /** Summary in one sentence. */
@@ -199,7 +209,7 @@ interface Described<Needs> {
   readonly events?: readonly EventName[];
   /** Its own errors, in addition to `errorsOfEveryAction` and those of its headers and handlers. */
   readonly errors: readonly ErrorKind[];
-  /** Which rows of an entity with soft delete it works on; absent: those that the entity's `visibility` says. */
+  /** Which rows of an entity with soft delete it uses; absent: as the entity's `visibility` defines. */
   readonly sees?: "active" | "marked";
   /** True: its answers show any of the entity's columns, which other endpoints may then join. Absent: only some. */
   readonly showsColumns?: boolean;
@@ -211,7 +221,7 @@ interface Described<Needs> {
   readonly takesForm?: boolean;
   /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
   readonly takesUpload?: boolean;
-  /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body; absent: never. */
+  /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body. */
   readonly isProjectWide?: boolean;
   /** Further members of an error answer of this action; `body` is undefined when it could not be read. */
   besideErrors?(body: unknown): Record<string, unknown>;
@@ -219,40 +229,45 @@ interface Described<Needs> {
   showsErrorsInline?(needs: Needs): boolean;
   /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
   needs(entity: Entity): Needs | null;
+  /** Refuses a request whose headers are wrong, before its body is read. Absent: there is nothing to check. */
+  checkHeaders?(call: Pick<Call, "method" | "requestMode">): void;
   /**
-   * The schema of a request: the unwrapped body of a POST, or the parameters of a GET, whose values are strings. A
-   * request that matches it is accepted unless it contradicts stored data. Created on demand.
+   * What a request may contain: the unwrapped body of a POST, or the parameters of a GET, whose values are strings. A
+   * request that matches the grammar's schema is accepted unless it contradicts stored data. Created on demand.
    */
-  input(needs: Needs, about: About): JsonSchema;
+  grammar(needs: Needs, about: About): Grammar<Input>;
   answer(needs: Needs, about: About): AnswerForm;
 }
 
 /** Changes no row. */
-export interface ReadingDefinition<Needs> extends Described<Needs> {
+export interface ReadingDefinition<Needs, Input> extends Described<Needs, Input> {
   readonly mode: "reads";
-  run(call: Call, needs: Needs): Promise<Answer>;
+  run(call: CallOf<Input>, needs: Needs): Promise<Answer>;
 }
 
 /** Starts a job, or reports on one. */
-export interface JobDefinition<Needs> extends Described<Needs> {
+export interface JobDefinition<Needs, Input> extends Described<Needs, Input> {
   readonly mode: "starts a job";
-  run(call: Call, needs: Needs): Promise<Answer>;
+  run(call: CallOf<Input>, needs: Needs): Promise<Answer>;
 }
 
 /** Changes rows. */
-export interface WritingDefinition<Needs> extends Described<Needs> {
+export interface WritingDefinition<Needs, Input> extends Described<Needs, Input> {
   readonly mode: "writes";
   /**
    * Checks the request and takes its locks before anything is written. Returns the work that then runs in a
    * transaction.
    */
-  begin(call: Call, needs: Needs): Write | Promise<Write>;
+  begin(call: CallOf<Input>, needs: Needs): Write | Promise<Write>;
 }
 
-export type ActionDefinition<Needs> =
-  | ReadingDefinition<Needs>
-  | JobDefinition<Needs>
-  | WritingDefinition<Needs>;
+export type ActionDefinition<Needs, Input> =
+  | ReadingDefinition<Needs, Input>
+  | JobDefinition<Needs, Input>
+  | WritingDefinition<Needs, Input>;
+
+/** A call whose input was read. */
+export type CallOf<Input> = Call & { readonly input: Input };
 
 /** An action with its type parameter `Needs` hidden. */
 export interface Action {
@@ -285,11 +300,11 @@ export interface Action {
 }
 
 /** An action bound to one entity. */
-export type Bound = Payload & (BoundWork | BoundWrite);
+export type Bound = BoundPayload & (BoundWork | BoundWrite);
 
-interface Payload {
-  /** The body that the action sees, and the client's options. Rejects with Invalid payload. */
-  read(sent: unknown, method: Method): Pick<Call, "body" | "options">;
+interface BoundPayload {
+  /** The body that the action gets, its grammar, and the client's options. Rejects with the action's errors. */
+  read(request: Pick<Call, "method" | "requestMode"> & { readonly body: unknown }): ReadPayload;
 }
 
 interface BoundWork {
@@ -302,10 +317,12 @@ interface BoundWrite {
   begin(call: Call): Write | Promise<Write>;
 }
 
-export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action {
+export function defineAction<Needs, Input = unknown>(
+  definition: ActionDefinition<Needs, Input>,
+): Action {
   const { name, mode, headers = [], events = [], besideErrors } = definition;
   const input = (needs: Needs, about: About): JsonSchema => {
-    const schema = definition.input(needs, about);
+    const schema = definition.grammar(needs, about).schema();
     return definition.takesEmptyBody ? schema : { ...schema, minProperties: 1 };
   };
   return {
@@ -341,56 +358,31 @@ export function defineAction<Needs>(definition: ActionDefinition<Needs>): Action
     bind(entity) {
       const needs = definition.needs(entity);
       if (needs === null) return null;
-      const refuse = refusal(entity, (method) => input(needs, { entity, method }));
-      const read: Payload["read"] = (sent, method) => {
-        const { body, options } = definition.takesOptions
-          ? unwrap(sent)
-          : { body: sent, options: {} };
-        const payload = payloadOf(body, definition.takesEmptyBody);
-        refuse(payload, method);
-        return { body: payload, options };
+      const { takesOptions, takesEmptyBody } = definition;
+      const grammarOf = (method: Method) => definition.grammar(needs, { entity, method });
+      const readPayload = payloadReader({
+        entity,
+        takesOptions,
+        takesEmptyBody,
+        grammarOf,
+      });
+      const read: BoundPayload["read"] = (request) => {
+        definition.checkHeaders?.(request);
+        return readPayload(request);
       };
-      if (definition.mode === "writes")
-        return { mode: "writes", read, begin: (call) => definition.begin(call, needs) };
-      return { mode: definition.mode, read, run: (call) => definition.run(call, needs) };
+      // The cast is safe: only `read` makes the input of a call.
+      if (definition.mode === "writes") {
+        return {
+          mode: "writes",
+          read,
+          begin: (call) => definition.begin(call as CallOf<Input>, needs),
+        };
+      }
+      return {
+        mode: definition.mode,
+        read,
+        run: (call) => definition.run(call as CallOf<Input>, needs),
+      };
     },
   };
-}
-
-/**
- * Refuses unknown members if the project is configured so. The known members are derived from the schema at the first
- * request of each method.
- */
-function refusal(
-  { settings }: Entity,
-  schemaFor: (method: Method) => JsonSchema,
-): (payload: unknown, method: Method) => void {
-  if (settings.unknownMembers === "ignore") return () => undefined;
-  const prepared = new Map<Method, RefuseUnknown>();
-  return (payload, method) => {
-    const refuse = prepared.get(method) ?? refusingUnknown(schemaFor(method));
-    prepared.set(method, refuse);
-    refuse(payload, method === "GET" ? "query" : "payload");
-  };
-}
-
-/** Only `{data: {...}, options: {...}}` is the wrapped form; anything else is a plain body. */
-function unwrap(body: unknown): { body: unknown; options: Record<string, unknown> } {
-  if (
-    isObject(body) &&
-    isObject(body["data"]) &&
-    isObject(body["options"]) &&
-    Object.keys(body).length === 2
-  ) {
-    return { body: body["data"], options: body["options"] };
-  }
-  return { body, options: {} };
-}
-
-function payloadOf(body: unknown, mayBeEmpty: boolean): Record<string, unknown> {
-  const payload = body === undefined ? {} : body;
-  if (!isObject(payload)) throw invalidPayload("The payload must be a JSON object");
-  if (!mayBeEmpty && Object.keys(payload).length === 0)
-    throw invalidPayload("The payload is empty");
-  return payload;
 }

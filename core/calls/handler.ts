@@ -3,13 +3,13 @@
  * them.
  */
 import type { Answer, Call } from "./action.ts";
-import type { Queries } from "../callers/session.ts";
-import type { Db, DbSession } from "../plans/ports.ts";
+import type { Queries, DbSession } from "../query/session.ts";
+import type { Db } from "../plans/db-port.ts";
 
 /** The input of a handler besides its entity. Nothing in it is restricted to the caller yet. */
 export interface Request extends Omit<
   Call,
-  "entity" | "body" | "options" | "session" | "fills" | "reachesAllJobs"
+  "entity" | "body" | "input" | "options" | "session" | "fills" | "lineFills" | "reachesAllJobs"
 > {
   /** The client's JSON as parsed; undefined = none. */
   readonly body: unknown;

@@ -7,9 +7,11 @@ import { closest } from "../values/closest.ts";
 import type { Columns, Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
 import { isObject, type Json } from "../values/json.ts";
+import type { Entity } from "../plans/entity.ts";
 import { type AccessRules, everyRole, type RowRule, type RowValue } from "../plans/access-rules.ts";
-import { parseWhere } from "../query/where.ts";
+import { condition } from "../query/where.ts";
 import { actionAliases } from "./compat.ts";
+import type { LineColumns } from "./compile-composite.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
@@ -24,10 +26,15 @@ export interface AccessSources {
   readonly table: Table | null;
   /** All sources that requests read or write. A condition on rows must be possible in each. */
   readonly sources: readonly NamedColumns[];
+  /** Of the details; null = not known. */
+  readonly lines: LineColumns | null;
 }
 
 /** Null when the project has no `auth`. Rules would then have no effect, so they are faults. */
-export function accessOf(survey: Survey, { table, sources }: AccessSources): AccessRules | null {
+export function accessOf(
+  survey: Survey,
+  { table, sources, lines }: AccessSources,
+): AccessRules | null {
   const { payload, hasAuth } = survey;
   if (!hasAuth) {
     refuseWithoutAuth(survey);
@@ -44,20 +51,24 @@ export function accessOf(survey: Survey, { table, sources }: AccessSources): Acc
         showsColumns || requires.has("source") || requires.has("exportSource"),
     ),
   );
+  const writing = new Set(
+    switchedOn(payload.action, ({ mode, group }) => mode === "writes" || group === "import"),
+  );
+  const rolesWith = (some: ReadonlySet<string>): ReadonlySet<string> =>
+    new Set([...actions].flatMap(([role, names]) => (names.isDisjointFrom(some) ? [] : [role])));
   const rows = Object.entries(payload.rowScope ?? {}).map(
     ([role, conditions]) => [role, rowRules(survey, { role, conditions, sources })] as const,
   );
-  const lists = (property: "hiddenFields" | "readOnlyFields") =>
-    columnLists(survey, property, sources);
+  const named = (ofLines: Columns | undefined) =>
+    ofLines && new Map([...ofLines, ...sources.flatMap(({ columns }) => [...columns])]);
   const rules: AccessRules = {
     actions,
     administrators: new Set(Object.keys(access).filter((role) => access[role] === "*")),
-    readers: new Set(
-      [...actions].flatMap(([role, names]) => (names.intersection(showing).size > 0 ? [role] : [])),
-    ),
+    readers: rolesWith(showing),
+    writers: rolesWith(writing),
     rows: new Map(rows),
-    hidden: lists("hiddenFields"),
-    readOnly: lists("readOnlyFields"),
+    hidden: columnLists(survey, "hiddenFields", named(lines?.shown)),
+    readOnly: columnLists(survey, "readOnlyFields", named(lines?.written)),
     table,
   };
   noticeUnusedRoles(survey, rules);
@@ -122,22 +133,33 @@ function rowRules(
     const read = rowValue(survey, [...path, ...(isObject(entry) ? ["value"] : [])], value as Json);
     if (read === null) return [];
     const rule: RowRule = { column, operator, value: read };
+    if (isRulePath(survey, rule, sources)) return [rule];
     return sources.every((source) => fits(survey, { path, rule, source })) ? [rule] : [];
   });
 }
+
+/** Whether the rule is about related records: `scope-paths.ts` looks it up, when relations are known. */
+const isRulePath = (
+  { payload }: Survey,
+  { column }: RowRule,
+  sources: readonly NamedColumns[],
+): boolean =>
+  payload.relations !== undefined &&
+  column.includes(".") &&
+  !sources.some(({ columns }) => columns.has(column));
 
 const claimForm = /^\{\{\s*claims\.([^{}]+?)\s*\}\}$/;
 
 function rowValue(survey: Survey, path: Path, value: Json): RowValue | null {
   if (typeof value !== "string" || !value.includes("{{")) return { kind: "fixed", value };
   const [, claim] = claimForm.exec(value) ?? [];
-  if (claim !== undefined) return { kind: "claim", path: claim.split(".") };
+  if (claim !== undefined) return { kind: "claim", path: claim };
   survey.fault(path, { expected: 'a claim as the whole value, such as "{{claims.tenant}}"' });
   return null;
 }
 
-/** Whether the source has the column, and the column takes the operator and the value. */
-function fits(
+/** Whether the source has the column, and the column supports the operator and the value. */
+export function fits(
   survey: Survey,
   { path, rule, source }: { path: Path; rule: RowRule; source: NamedColumns },
 ): boolean {
@@ -151,7 +173,7 @@ function fits(
   }
   const sample = value.kind === "fixed" ? value.value : isList ? [] : "";
   try {
-    parseWhere({ conditions: [{ key, operator, value: sample }] }, source.columns);
+    condition(source.columns).read({ key, operator, value: sample });
     return true;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -161,20 +183,42 @@ function fits(
   }
 }
 
+/** `known`: undefined = the columns of the details are not known, so names cannot be checked. */
 function columnLists(
   survey: Survey,
   property: "hiddenFields" | "readOnlyFields",
-  sources: readonly NamedColumns[],
+  known: Columns | undefined,
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const lists = survey.payload[property];
   if (Array.isArray(lists)) return new Map();
-  const known: Columns = new Map(sources.flatMap(({ columns }) => [...columns]));
   return new Map(
     Object.entries(lists).map(([role, names]) => {
-      survey.columns(names, known, [property, role], "what the endpoint reads or writes");
+      if (known)
+        survey.columns(names, known, [property, role], "what the endpoint reads or writes");
       return [role, new Set(names)];
     }),
   );
+}
+
+/** If a query shows lines without their key, the service cannot tell which ones a caller may see. */
+export function noteKeylessLines(
+  compiled: readonly { readonly survey: Survey; readonly entity: Entity }[],
+): void {
+  for (const { survey, entity } of compiled) {
+    for (const { table, lineKey, query } of entity.composite?.details ?? []) {
+      const missing = lineKey.filter(
+        ({ name }) => !query?.columns.some((one) => one.name === name),
+      );
+      const scoped = compiled.filter(
+        ({ entity: { access } }) =>
+          access?.table?.identity === table.identity && access.rows.size > 0,
+      );
+      if (query === null || missing.length === 0 || scoped.length === 0) continue;
+      survey.notice(
+        `the detailQuery has no column ${missing.map(({ name }) => name).join(", ")}: it shows no line to callers from whom the rowScope of ${scoped[0]!.entity.name} hides some`,
+      );
+    }
+  }
 }
 
 /** A role that has rules for rows or columns but no action is probably misspelled. */

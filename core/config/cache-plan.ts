@@ -20,7 +20,7 @@ export async function dependenciesFor(survey: Survey, table: Table | null): Prom
   );
   const tables = [table, ...named].filter((one) => one !== null);
   const known = tables.every(({ kind }) => kind === "table") ? tables : null;
-  // What a policy of the database looks at, the files alone can say.
+  // What a policy of the database reads is known only from the files.
   const isOwnAlone = !survey.hasPolicies || named.length > 0;
   return {
     ofTable: dependenciesOf(isOwnAlone ? known : null),

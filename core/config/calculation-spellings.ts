@@ -91,7 +91,7 @@ function writtenFormula(entry: unknown): string | null {
   return typeof text === "string" ? text : null;
 }
 
-/** `{type: "count", source: "items.length"}` -> `COUNT(*)`, `{type: "sum", source: "items.amount"}` -> `SUM(amount)`. */
+/** `{type: "count", source: "items.length"}` -> `COUNT(*)`; `sum` of `items.amount` -> `SUM(amount)`; else null. */
 function sourceFormula({ type, source }: Members): string | null {
   const column = /^\s*items\.(\w+)\s*$/.exec(String(source))?.[1];
   if (column === undefined) return null;

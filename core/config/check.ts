@@ -3,6 +3,7 @@
  * and choices.
  */
 import type { z } from "zod";
+import { plannedActions } from "../actions.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { faultAt, valueAt, type Document } from "./document.ts";
 import type { Fault, Path } from "./faults.ts";
@@ -32,6 +33,13 @@ export function checkShape<Schema extends z.ZodType>(
   }
 
   function unknownProperty(path: Path, key: string): Fault {
+    const planned = path.join() === "action" ? plannedActions.get(key) : undefined;
+    if (planned !== undefined) {
+      return faultAt(document, [...path, key], {
+        found: "an action that is planned but not available yet",
+        expected: `an action that is available (${planned.reason})`,
+      });
+    }
     const known = propertiesAt(schema, path);
     const fault = faultAt(document, [...path, key], {
       found: "an unknown property",

@@ -3,8 +3,9 @@
  * RESTForge. Each step below turns one of them into the main spelling (`schema.ts`) and records where the author wrote
  * it, so that faults point there. Settings without a counterpart are faults that say what to write instead.
  */
+import { isObject } from "../values/json.ts";
+import { auditFields } from "../plans/audit-columns.ts";
 import { actionGroups, actionNames, actions } from "../actions.ts";
-import { accessHint } from "./access-hint.ts";
 import { faultAt, type Document } from "./document.ts";
 import { carryCalculations } from "./calculation-spellings.ts";
 import { type Draft, isMembers, type Members, rename } from "./draft.ts";
@@ -61,7 +62,7 @@ const followers: ReadonlySet<string> = new Set(
   actions.filter(({ follows }) => follows !== null).map(({ name }) => name),
 );
 
-/** Alternative names of actions, such as `createComposite` for `create-composite`; groups stand for several actions. */
+/** Alternative names of actions, such as `createComposite` for `create-composite`; a group means several actions. */
 export const actionAliases: ReadonlyMap<string, readonly string[]> = new Map([
   ...actionNames
     .map((name): [string, readonly string[]] => [camelCase(name), [name]])
@@ -73,12 +74,9 @@ export const actionAliases: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Audit columns by the names that the columns have by default. */
-export const auditAliases: ReadonlyMap<string, string> = new Map([
-  ["created_at", "createdAt"],
-  ["created_by", "createdBy"],
-  ["updated_at", "updatedAt"],
-  ["updated_by", "updatedBy"],
-]);
+export const auditAliases: ReadonlyMap<string, string> = new Map(
+  auditFields.map(({ name, property }) => [name, property]),
+);
 
 export const lookupAliases: ReadonlyMap<string, string> = new Map([
   ["lookupTable", "targetTable"],
@@ -106,7 +104,7 @@ const steps: readonly ((draft: Draft) => void)[] = [
   carryImport,
 ];
 
-/** Null stands for a setting that is not there. */
+/** Null means that a setting is absent. */
 function dropNulls({ root }: Draft): void {
   if (root["softDelete"] === null) delete root["softDelete"];
   const workflow = root["workflow"];
@@ -248,4 +246,36 @@ function carry(
 
 function camelCase(name: string): string {
   return name.replace(/[-/](\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * A hint for an `access` whose keys are actions, a common mistake: `{"read": ["admin"]}` gives `roles as the keys:
+ * {"admin":["read"]}`. Null if every key can be a role. `isAction`: whether a text names an action or a group of
+ * actions.
+ */
+export function accessHint(access: unknown, isAction: (name: string) => boolean): string | null {
+  if (!isObject(access)) return null;
+  const byRole = new Map<string, unknown>();
+  let isTurned = false;
+  for (const [name, value] of Object.entries(access)) {
+    const roles = isAction(name) ? rolesIn(value, isAction) : null;
+    if (roles === null) {
+      byRole.set(name, value);
+      continue;
+    }
+    isTurned = true;
+    for (const role of roles) {
+      const known = byRole.get(role);
+      byRole.set(role, [...(Array.isArray(known) ? known : []), name]);
+    }
+  }
+  return isTurned ? `roles as the keys: ${JSON.stringify(Object.fromEntries(byRole))}` : null;
+}
+
+/** Null if the value can be a role's list of actions. */
+function rolesIn(value: unknown, isAction: (name: string) => boolean): string[] | null {
+  const list: unknown[] = Array.isArray(value) ? value : value === "*" ? [] : [value];
+  const isOfRoles =
+    list.length > 0 && list.every((one) => typeof one === "string" && !isAction(one));
+  return isOfRoles ? (list as string[]) : null;
 }

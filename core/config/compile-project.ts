@@ -5,22 +5,32 @@
  */
 import { switchedOn } from "../actions.ts";
 import type { Column, Columns, Source, Table } from "../values/column.ts";
-import type { AuditColumns, Entity, InsertPlan, JoinableTable, ReadPlan } from "../plans/entity.ts";
+import {
+  auditColumnIn,
+  type AuditColumns,
+  type AuditField,
+  auditFields,
+} from "../plans/audit-columns.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { InsertPlan } from "../plans/write-plan.ts";
+import type { JoinableTable } from "../plans/aggregate-plan.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
+import { noDocuments } from "../plans/document-tables.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import { compileRules } from "../rules/compile-rules.ts";
-import { accessOf } from "./access-plan.ts";
-import { aggregateOf, exposedTable, withTables } from "./aggregate-plan.ts";
+import { accessOf, noteKeylessLines } from "./access-plan.ts";
+import { aggregateOf, exposedTable, withTables } from "./compile-aggregate.ts";
 import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./components-plan.ts";
-import { compositeOf } from "./composite-plan.ts";
+import { compositeOf } from "./compile-composite.ts";
+import { documentTables, withDocuments } from "./document-rules.ts";
 import { sortFaults, type Fault } from "./faults.ts";
-import { exportOf, exportQueryOf } from "./export-plan.ts";
-import { withDateForms } from "./date-forms.ts";
+import { exportOf } from "./compile-export.ts";
 import { deepFreeze } from "../values/freeze.ts";
-import { gridOf, gridQueryOf } from "./grid-plan.ts";
-import { importOf } from "./import-plan.ts";
+import { gridOf } from "./compile-grid.ts";
+import { importOf } from "./compile-import.ts";
 import { byName, keyAmong, type Keys, keysOf, takesWrites } from "./key-plan.ts";
 import { lookupOf } from "./lookup-plan.ts";
 import {
@@ -33,28 +43,30 @@ import {
   type Reading,
 } from "./plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
-import { readRules, refineColumns } from "./rule-plan.ts";
+import { readRules, refineColumns, withDateForms } from "./rule-plan.ts";
 import { checkActions, checkNames } from "./requirements.ts";
-import { noteStoredForms } from "./stored-notes.ts";
 import { checkRights } from "./rights.ts";
+import { checkNamedPaths } from "./named-paths.ts";
+import { noRelations, onlyTo, declaredRelations, withPaths } from "./compile-relations.ts";
 import { endpointRisks, type Risk } from "./risks.ts";
-import { noteTypes } from "./type-notes.ts";
+import { noteStoredForms, noteTypes } from "./column-notes.ts";
 import { isUnfilled, withSoftDelete } from "./marked-tables.ts";
+import { withScopePaths } from "./scope-paths.ts";
 import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./soft-delete-plan.ts";
 import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { workflowOf } from "./workflow-plan.ts";
+import { workflowOf } from "./compile-workflow.ts";
 
 export interface CompiledProject {
   /** By endpoint name; those without faults. */
   readonly entities: ReadonlyMap<string, Entity>;
-  /** Those with faults, with access rules that let nobody in: what they protect stays protected where others join it. */
+  /** Endpoints with faults, with access rules that refuse everyone: what they protect stays protected in joins. */
   readonly faulty: ReadonlyMap<string, Entity>;
   readonly faults: readonly Fault[];
   /** Notes for the operator that do not prevent the start. */
   readonly notices: readonly string[];
-  /** What is dangerous, and stops nothing. */
+  /** Dangerous settings that do not prevent the start. */
   readonly risks: readonly Risk[];
-  /** What is worth knowing to someone who asks. */
+  /** Information for the operator that needs no action. */
   readonly remarks: readonly string[];
 }
 
@@ -80,15 +92,27 @@ export async function compileProject(
       return { survey, ...(await compileEntity(survey, endpoint, importComponent)) };
     }),
   );
+  noteKeylessLines(compiled);
   const marked = await withSoftDelete(compiled, asked);
-  const all = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
+  const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
+  const documents = await documentTables(apart, asked);
+  const documented = apart.map((one) => ({
+    ...one,
+    entity: withDocuments(one.entity, documents),
+  }));
+  const { all, related } = withScopePaths(documented, declaredRelations(documented));
+  checkNamedPaths(all, related);
   const good = all.filter(({ survey }) => survey.faults.length === 0);
   const faulty = all.filter(({ survey }) => survey.faults.length > 0);
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
-  const entities = new Map(
-    good.map(({ entity }) => [entity.name, deepFreeze(withTables(entity, good))]),
-  );
+  const entities = new Map<string, Entity>();
+  for (const { entity } of good) {
+    const relations = onlyTo(good, related.get(entity)!);
+    entities.set(entity.name, { ...withTables(entity, good), relations });
+  }
+  for (const entity of entities.values())
+    entities.set(entity.name, deepFreeze(withPaths(entity, entities)));
   return {
     entities,
     faulty: new Map(faulty.map(({ entity }) => [entity.name, deepFreeze(closed(entity))])),
@@ -99,7 +123,7 @@ export async function compileProject(
   };
 }
 
-/** The entity with access rules that let nobody in. */
+/** The entity with access rules that refuse everyone. */
 const closed = (entity: Entity): Entity => ({
   ...entity,
   access: entity.access && {
@@ -107,15 +131,18 @@ const closed = (entity: Entity): Entity => ({
     actions: new Map(),
     administrators: new Set(),
     readers: new Set(),
+    writers: new Set(),
   },
 });
 
+/** One piece, because it lists the parts of an entity in the order in which each needs the ones before. */
 async function compileEntity(
   survey: Survey,
   endpoint: EndpointConfig,
   importComponent: ImportComponent,
 ): Promise<{
   entity: Entity;
+  table: Table | null;
   exposed: JoinableTable | null;
   softDelete: SoftDeleteSetting | null;
 }> {
@@ -124,8 +151,8 @@ async function compileEntity(
   const found =
     payload.tableName === undefined ? null : await survey.table(payload.tableName, ["tableName"]);
   const foundReading = await readingOf(survey, found);
-  const foundQuery = await gridQueryOf(survey);
-  const foundExport = await exportQueryOf(survey);
+  const foundQuery = await survey.ownQuery("datatablesQuery");
+  const foundExport = await survey.ownQuery("exportQuery");
   const rules = withLengths(
     rulesOf(survey, found, [foundReading, foundQuery, foundExport]),
     payload,
@@ -147,10 +174,9 @@ async function compileEntity(
   noteStoredForms(survey, [table, reading, query, exportQuery]);
   const isOther = reading !== null && reading.property !== "tableName";
   noteTypes(survey, table, [isOther ? reading : null, query, exportQuery]);
-  checkNames(survey, { table, reading, grid: query, exported: exportQuery });
 
   const keys = keysOf(survey, table);
-  const audit = table ? auditOf(survey, table.columns) : noAudit;
+  const audit = table ? auditOf(survey, table.columns) : [];
   const shown = table ? shownColumns(survey, table, keys, audit) : none;
   const dependencies = await dependenciesFor(survey, table);
   const softDelete = softDeleteOf(survey, {
@@ -172,6 +198,8 @@ async function compileEntity(
     audit,
     writable: headed?.writable ?? none,
   });
+  const lines = composite.columns;
+  checkNames(survey, { table, reading, grid: query, exported: exportQuery, lines });
   const write =
     headed && headed.key.length > 0 ? { ...headed, cascades: composite.cascades } : null;
   const read = reading && readPlan(survey, reading, { keys, shown, dependencies });
@@ -190,6 +218,7 @@ async function compileEntity(
       ...(query ? [{ columns: query.columns, label: "the datatablesQuery" }] : []),
       ...(exportQuery ? [{ columns: exportQuery.columns, label: "the exportQuery" }] : []),
     ],
+    lines,
   });
   const handlers = await handlersOf(survey, table, importComponent);
   checkActions(survey, { found, hasReading: foundReading !== null, keys, write });
@@ -208,6 +237,7 @@ async function compileEntity(
     settings: survey.requests,
     labels: new Map(Object.entries(payload.fieldLabels ?? {})),
     read,
+    relations: noRelations,
     write,
     insert: write ?? headed,
     rules: compiledRules,
@@ -223,9 +253,11 @@ async function compileEntity(
     handlers,
     visibility: null,
     marking: null,
+    documents: noDocuments,
   };
   return {
     entity: deepFreeze(entity),
+    table,
     exposed: exposedTable(survey, table, shown),
     softDelete,
   };
@@ -270,12 +302,6 @@ const shapeOf = ({ source, columns }: Pick<ReadPlan, "source" | "columns">): unk
 ];
 
 const none: Columns = new Map();
-const noAudit: AuditColumns = {
-  createdAt: null,
-  createdBy: null,
-  updatedAt: null,
-  updatedBy: null,
-};
 
 function readPlan(
   survey: Survey,
@@ -289,19 +315,19 @@ function readPlan(
       : new Map([...reading.columns].filter(([name]) => !hidden.has(name)));
   if (columns.size === 0)
     survey.fault(["hiddenFields"], { expected: "at least one column that is left to show" });
-  const names = survey.payload.auditColumns;
-  const stamp = (name: string): Column | null => {
-    const column = names === false ? null : (reading.columns.get(name) ?? null);
+  const stamp = (when: AuditField["when"]): Column | null => {
+    const field = auditFields.find((one) => one.kind === "time" && one.when === when)!;
+    const column = auditColumnIn(reading.columns, survey.payload.auditColumns, field);
     return column && keepsTimes(column) ? column : null;
   };
   return {
     source: reading.source,
     columns,
+    named: columns,
     key: keyAmong(reading.columns, own.keys.ofLists),
     scope: scopeOf(survey, "read", reading),
     dependsOn: own.dependencies[reading.property === "tableName" ? "ofTable" : "ofQuery"],
-    updatedAt: stamp((names && names.updatedAt) || "updated_at"),
-    createdAt: stamp((names && names.createdAt) || "created_at"),
+    times: { create: stamp("create"), update: stamp("update") },
   };
 }
 
@@ -320,10 +346,9 @@ function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: Audi
   return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
 }
 
-const auditNames = (audit: AuditColumns): string[] =>
-  Object.values(audit).flatMap((column: Column | null) => column?.name ?? []);
+const auditNames = (audit: AuditColumns): string[] => audit.map(({ column }) => column.name);
 
-/** Null for views that have no key or take no write, and where the configured key is not there. */
+/** Null for views that have no key or cannot be written, and if the configured key does not exist. */
 function insertPlan(
   survey: Survey,
   table: Table | null,

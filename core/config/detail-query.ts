@@ -30,7 +30,7 @@ export async function detailQueryOf(
   return { texts, parameter: headerKey, columns: [...refined.values()] };
 }
 
-/** The SQL around the header's key; null, and a fault, when it has no such parameter. */
+/** The SQL around the header's key. Null, with a fault, if it has no such parameter. */
 export function headerKeyTexts(survey: Survey, { sql, path }: DetailQuery): string[] | null {
   const text = survey.queryText(sql, path);
   if (text === null) return null;

@@ -50,7 +50,7 @@ export function sortFaults(faults: readonly Fault[]): Fault[] {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** One sentence without file and path: `expected a number, found "ten"`, `unknown property "prise"; did you mean "price"?` */
+/** One sentence without file and path: `expected a number, found "ten"`, or `unknown property` with a suggestion. */
 export function faultMessage({ found, expected, hint, unknownProperty }: Fault): string {
   if (unknownProperty !== undefined)
     return `unknown property ${JSON.stringify(unknownProperty)}; ${hint ?? `expected ${expected}`}`;
@@ -67,8 +67,9 @@ const placeOfFault = ({ file, line, column }: Fault): string =>
 
 /** All faults as text for a terminal, one paragraph each: position and path, then the message. */
 export function formatFaults(faults: readonly Fault[]): string {
-  const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
-  const paragraphs = sortFaults(faults).map(
+  const listed = sortFaults(faults);
+  const count = listed.length === 1 ? "1 fault" : `${listed.length} faults`;
+  const paragraphs = listed.map(
     (fault) => `${placeOfFault(fault)}  ${fault.path}\n  ${faultMessage(fault)}`,
   );
   return [`${count} in the configuration`, ...paragraphs].join("\n\n");

@@ -1,8 +1,8 @@
-/** Settings of RESTForge that have no counterpart here: each is named, wherever it stands, with what to write instead. */
+/** Settings of RESTForge that have no counterpart here. Each is reported wherever it occurs, with its replacement. */
 import { type Draft, isMembers, type Members } from "./draft.ts";
 import type { Path } from "./faults.ts";
 
-/** By property: what a fault says. */
+/** By property: the message of the fault. */
 export const foreign: ReadonlyMap<string, string> = new Map([
   [
     "kafka",
@@ -19,7 +19,7 @@ export const foreign: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** Objects of the file whose members are settings, so that one of these names there is no column. */
+/** Objects of the file whose members are settings, so these names cannot be columns there. */
 const holders: readonly Path[] = [
   ["masterDetail"],
   ["masterDetail", "detailConfig"],
@@ -28,7 +28,7 @@ const holders: readonly Path[] = [
 ];
 
 export function refuseForeign({ root, refuse }: Draft): void {
-  // A file of such endpoints or of a dashboard alone has no actions: one fault says enough.
+  // A file with only such endpoints or a dashboard has no actions: one fault is enough.
   if (Object.hasOwn(root, "processor")) root["action"] ??= {};
   if (Object.hasOwn(root, "widgets")) {
     root["action"] ??= {};
@@ -67,7 +67,7 @@ function refuseIn(
   }
 }
 
-/** The objects at a path; where a list stands on the way, those in it. */
+/** The objects at a path; of a list on the way, its items. */
 function holdersAt(root: Members, path: Path): [Members, Path][] {
   let found: [unknown, Path][] = [[root, []]];
   for (const step of path) {

@@ -4,7 +4,7 @@
  */
 import { resultOf, takesType } from "../query/aggregate-results.ts";
 import type { Column, Columns } from "../values/column.ts";
-import type { HeaderTotal } from "../plans/entity.ts";
+import type { HeaderTotal } from "../plans/document-tables.ts";
 import { parseFormula } from "../query/formula.ts";
 import type { AggregateFunction, Computation, Output } from "../query/statement.ts";
 import { isExact } from "../values/arithmetic.ts";
@@ -98,7 +98,7 @@ function inOrder(
 
 export interface TotalColumns {
   readonly details: Columns;
-  /** Null: the header's table is not known, which is a fault of its own. */
+  /** Null: the header's table is not known, which is reported as a separate fault. */
   readonly header: Columns | null;
   readonly closed: ReadonlySet<Column | null>;
   readonly path: Path;
@@ -106,7 +106,9 @@ export interface TotalColumns {
   readonly of: string;
 }
 
-const totalText = /^\s*(?:(COUNT)\s*\(\s*\*\s*\)|(SUM|AVG|MIN|MAX)\s*\(\s*(\w+)\s*\))\s*$/i;
+/** `COUNT(details)` is another word for `COUNT(*)`. */
+const totalText =
+  /^\s*(?:(COUNT)\s*\(\s*(?:\*|details)\s*\)|(SUM|AVG|MIN|MAX)\s*\(\s*(\w+)\s*\))\s*$/i;
 
 export function headerTotalsOf(
   survey: Survey,

@@ -1,8 +1,10 @@
 /**
- * Columns that are hidden from a role in one place and shown to it in another: by a query of the same endpoint under another name, or by another
- * endpoint of the same table. Only what the files say can be found: what a view does inside the database is not known here.
+ * Finds columns that are hidden from a role in one place but shown to it in another: under another name by a query of
+ * the same endpoint, or by another endpoint of the same table. It reads only the files, so it does not know what a view
+ * selects.
  */
 import { type AccessRules, everyRole } from "../plans/access-rules.ts";
+import type { DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Columns, Source } from "../values/column.ts";
 import { sourceOf } from "../query/statement.ts";
@@ -25,7 +27,7 @@ export function hiddenSources(entities: ReadonlyMap<string, Entity>): HiddenSour
     return [...access.hidden].flatMap(([role, columns]) =>
       [...columns].flatMap((column) => {
         const about = { entity, access, role, column };
-        const others = all.filter((other) => other !== entity && isOfSameTable(other, entity));
+        const others = all.filter((other) => other !== entity);
         return [...renamedIn(about), ...others.flatMap((other) => shownBy(other, about))];
       }),
     );
@@ -40,9 +42,12 @@ interface Hidden {
   readonly column: string;
 }
 
-const isOfSameTable = (one: Entity, other: Entity): boolean =>
-  one.access?.table?.identity !== undefined &&
-  one.access.table.identity === other.access?.table?.identity;
+/** Identities of the tables whose column is hidden: the endpoint's own, and those of its details. */
+function tablesOf({ entity, access, column }: Hidden): ReadonlySet<string> {
+  const lines = entity.composite?.details.filter(({ table }) => table.columns.has(column)) ?? [];
+  const tables = [access.table, ...lines.map(({ table }) => table)];
+  return new Set(tables.flatMap((table) => table?.identity ?? []));
+}
 
 /** A part of an endpoint that shows rows, and the actions that show them. */
 interface Shown {
@@ -63,7 +68,33 @@ const showingRecords: readonly string[] = [
   "update-composite",
 ];
 
-/** What the endpoint shows; several parts may share a source. */
+/** What the endpoint shows of these tables. */
+function partsOfTables(entity: Entity, tables: ReadonlySet<string>): Shown[] {
+  const { access, composite } = entity;
+  const lines = composite?.details.filter(({ table }) => tables.has(table.identity)) ?? [];
+  return [
+    ...(access?.table && tables.has(access.table.identity) ? partsOf(entity) : []),
+    ...lines.flatMap(linePartsOf),
+  ];
+}
+
+/** What a document shows of one table of details. */
+function linePartsOf({ table, shown, query, queryShown }: DetailPlan): Shown[] {
+  const written = { property: "masterDetail", source: sourceOf(table), columns: shown };
+  if (query === null) return [{ ...written, actions: ["read-composite", "create-composite"] }];
+  const given = query.columns.map((column) => [column.name, column] as const);
+  return [
+    { ...written, actions: ["create-composite"] },
+    {
+      property: "detailQuery",
+      actions: ["read-composite"],
+      source: { kind: "query", text: query.texts.join(":header_id"), columns: new Map(given) },
+      columns: new Map(given.filter(([name]) => queryShown.includes(name))),
+    },
+  ];
+}
+
+/** What the endpoint shows of its own table; several parts may share a source. */
 function partsOf({ read, grid, export: exporting, lookup, aggregate, write }: Entity): Shown[] {
   const written = write && { source: sourceOf(write.table), columns: write.shown };
   const parts: [string, readonly string[], Pick<Shown, "source" | "columns"> | null][] = [
@@ -79,10 +110,11 @@ function partsOf({ read, grid, export: exporting, lookup, aggregate, write }: En
   );
 }
 
-/** `cost AS cost_price` in a query of the endpoint, where `cost_price` is not hidden from the role. */
+/** `cost AS cost_price` in a query of the endpoint, if `cost_price` is not hidden from the role. */
 function renamedIn({ entity, access, role, column }: Hidden): HiddenSource[] {
   const may = access.actions.get(role) ?? new Set();
-  const found = partsOf(entity).flatMap(({ property, actions, source, columns }) => {
+  const parts = [...partsOf(entity), ...(entity.composite?.details.flatMap(linePartsOf) ?? [])];
+  const found = parts.flatMap(({ property, actions, source, columns }) => {
     if (source.kind !== "query" || !actions.some((action) => isUsable(entity, may, action)))
       return [];
     return newNames(source.text, column)
@@ -96,7 +128,7 @@ function renamedIn({ entity, access, role, column }: Hidden): HiddenSource[] {
   return unique(found);
 }
 
-/** The names that a query gives to a column with AS, except its own. */
+/** New names that a query gives the column with AS. */
 function newNames(text: string, column: string): string[] {
   const quoted = column.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const renaming = new RegExp(
@@ -108,11 +140,13 @@ function newNames(text: string, column: string): string[] {
   );
 }
 
-/** Another endpoint of the table that shows the column to callers with the role. */
-function shownBy(other: Entity, { entity, role, column }: Hidden): HiddenSource[] {
+/** Another endpoint that shows the column, of the same table, to callers with the role. */
+function shownBy(other: Entity, hidden: Hidden): HiddenSource[] {
   const { access } = other;
   if (access === null) return [];
-  const shows = partsOf(other).filter(({ columns }) => columns.has(column));
+  const { entity, role, column } = hidden;
+  const parts = partsOfTables(other, tablesOf(hidden));
+  const shows = parts.filter(({ columns }) => columns.has(column));
   const open = [...new Set([role, everyRole])].find((one) => {
     const may = access.actions.get(one) ?? new Set();
     return (

@@ -1,8 +1,8 @@
 /**
- * One hook of a workflow, its texts taken apart. What could only fail when it is called is a fault here: a variable
- * that there is not, a host that is not fixed, a header that cannot be sent.
+ * Compiles one hook of a workflow and parses its texts. Errors that would otherwise occur only in a call are faults: an
+ * unknown variable, a host that is not fixed, a header that cannot be sent.
  */
-import type { StatusHook } from "../plans/entity.ts";
+import type { StatusHook } from "../plans/workflow-plan.ts";
 import { limits } from "../values/limits.ts";
 import {
   hasDotSegment,
@@ -25,7 +25,7 @@ export interface HookSettings {
   readonly fields: readonly string[];
 }
 
-/** Null, and faults, when the hook can never be called. `path` is where it stands. */
+/** Null, with faults, if the hook can never be called. `path`: its place in the file. */
 export function hookOf(
   context: HookSettings,
   hook: HookConfig,
@@ -58,7 +58,7 @@ export function hookOf(
   };
 }
 
-/** Null, and a fault, unless the configuration alone says who is called and the rest is a URL. */
+/** Null, and a fault, unless the configuration fixes the host that is called and the rest is a URL. */
 function urlOf(
   context: HookSettings,
   { url: written, method }: HookConfig,
@@ -124,7 +124,7 @@ function faultOfUrl(template: Template, base: string): About | null {
   return URL.canParse(base + sample) ? null : { expected: "a valid URL" };
 }
 
-/** What the service itself says in a call. */
+/** Headers that the service itself sets in a call. */
 const ownHeaders: readonly string[] = [
   "host",
   "connection",
@@ -138,6 +138,7 @@ const ownHeaders: readonly string[] = [
   "transfer-encoding",
   "upgrade",
   "x-hook-depth",
+  "x-hook-signature",
   "x-request-id",
 ];
 

@@ -1,6 +1,7 @@
-/** What of a table's constraints an import can look up before it stores anything. */
+/** The constraints of a table that an import can check before it stores anything. */
 import type { Column, Table } from "../values/column.ts";
-import type { ImportConstraints, ImportReference, WritePlan } from "../plans/entity.ts";
+import type { ImportConstraints, ImportReference } from "../plans/import-plan.ts";
+import type { WritePlan } from "../plans/write-plan.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Survey } from "./survey.ts";
 
@@ -20,7 +21,7 @@ export async function constraintsOf(survey: Survey, write: WritePlan): Promise<I
   const uniques = [table.primaryKey, ...table.unique.map(({ columns }) => columns)]
     .map((names) => [...new Set(names)].flatMap((name) => table.columns.get(name) ?? []))
     .filter((columns) => columns.length > 0 && columns.every(takes));
-  const filled = new Set<Column | null>([...Object.values(audit), flag]);
+  const filled = new Set<Column | null>([...audit.map(({ column }) => column), flag]);
   // A trigger may fill anything.
   const open = table.changesWith === null ? [] : [...table.columns.values()];
   const needed = open.filter((column) => mustBeSet(column) && !filled.has(column));

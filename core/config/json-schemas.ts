@@ -41,6 +41,7 @@ const dateFormat = "A form that the text must have. Of a date: second spelling o
  */
 const endpointFile = buildEndpointFile();
 
+/** One piece, because it lists the properties of one file. */
 function buildEndpointFile(): z.ZodType {
   const { shape } = first.endpointSchema;
   const { format } = constraintsSchema.shape;

@@ -44,7 +44,10 @@ const words: readonly (readonly [string, unknown])[] = [
   ["null", null],
 ];
 
-/** The value of the text, and the offsets of its parts. Throws `JsonTextError`. */
+/**
+ * The value of the text, and the offsets of its parts. Throws `JsonTextError`. One piece, because the functions of the
+ * descent share the position in the text.
+ */
 export function readJsonText(text: string): JsonText {
   const offsets = new Map<string, number>();
   const slips: { path: Path; found: string; expected: string }[] = [];

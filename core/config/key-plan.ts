@@ -1,17 +1,17 @@
-/** What tells the rows of a table apart: the configured key, else the database's own, else a first field that is one. */
+/** What identifies the rows of a table: the configured key, else the database's, else a unique first field. */
 import type { Columns, Table, WriteKind } from "../values/column.ts";
 import type { Key } from "../values/key.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Keys {
-  /** Names of the columns that name a record, as the configuration or the database says; empty = none do. */
+  /** Names of the columns that identify a record, from the configuration or the database; empty = none. */
   readonly names: readonly string[];
-  /** Names of the columns that are known to tell rows apart; empty = none are. */
+  /** Names of the columns that are known to identify rows; empty = none. */
   readonly ofLists: readonly string[];
 }
 
-/** The keys of what the endpoint reads and writes; `table` null: it has no table, and nobody can hold a named key against one. */
+/** The keys of what the endpoint reads and writes; `table` null: it has none, so a configured key is not checked. */
 export function keysOf({ payload }: Survey, table: Table | null): Keys {
   const ofDatabase = table === null ? [] : databaseKey(table, payload.fieldName?.[0]);
   if (payload.primaryKey === undefined) return { names: ofDatabase, ofLists: ofDatabase };
@@ -36,7 +36,7 @@ export function keyColumns(
   return only === null ? [] : [only];
 }
 
-/** The columns of these names, where all of them are there. */
+/** The columns with these names, or empty unless all of them exist. */
 export function keyAmong(columns: Columns, names: readonly string[]): Key {
   const found = names.flatMap((name) => columns.get(name) ?? []);
   return found.length === names.length ? found : [];
@@ -47,7 +47,7 @@ export const byName = (key: Key): Columns => new Map(key.map((column) => [column
 /** Whether the database lets no two rows have the same values in the columns, nor any row lack one of them. */
 export function nameOneRow(table: Table, names: readonly string[]): boolean {
   const { primaryKey, columns } = table;
-  // A primary key counts as never null, whatever an engine says of its columns.
+  // A primary key counts as never null, even if the engine reports nullable columns.
   const isWhole = primaryKey.every((name) => names.includes(name));
   return (
     names.length > 0 &&

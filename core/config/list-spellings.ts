@@ -26,7 +26,7 @@ export function nestScope({ root, moved, refuse }: Draft): void {
   for (const use of ["read", "lookup"]) moved(["defaultScope", use], ["defaultScope"]);
 }
 
-/** `all` in the list of searched columns asks for a search over all columns, which always exists. */
+/** `all` in the list of searched columns means a search over all columns, which always exists. */
 export function dropSearchOverAll({ root }: Draft): void {
   const columns = root["datatablesWhere"];
   if (!Array.isArray(columns) || !columns.includes("all")) return;
@@ -35,7 +35,7 @@ export function dropSearchOverAll({ root }: Draft): void {
   else delete root["datatablesWhere"];
 }
 
-/** Types of formats that may stand alone: a value is then written as what it is. */
+/** Types without a format: the value is written unchanged. */
 export const plainTypes = ["boolean", "text", "number", "date"] as const;
 
 /** Drops formats that only repeat the column's type. */

@@ -1,12 +1,13 @@
 /** The plan of lookup: `fieldNameLookup`, or the key and the second field. */
 import { type Column, type Columns, derivedColumn } from "../values/column.ts";
-import type { LookupPlan, ReadPlan } from "../plans/entity.ts";
+import type { LookupPlan, ReadPlan } from "../plans/read-plan.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { type Reading, scopeOf } from "./plans.ts";
 import { keyAmong, type Keys } from "./key-plan.ts";
+import { withPathsOf } from "./named-paths.ts";
 import type { Survey } from "./survey.ts";
 
-/** Null when the entity has nothing to look up. A configured lookup that is not possible is a fault. */
+/** Null if the entity has nothing to look up. A configured lookup that is not possible is a fault. */
 export function lookupOf(
   survey: Survey,
   reading: Reading,
@@ -35,6 +36,7 @@ export function lookupOf(
       matchesPrefix: asked?.match === "prefix",
       ignoresAccents: asked?.accents === "ignore",
       columns: shown,
+      named: shown,
       key,
       scope,
       dependsOn,
@@ -62,9 +64,10 @@ function labelOf(survey: Survey, text: string, shown: Columns, of: string): Colu
       parts.push(part.slice(1, -1).replaceAll("''", "'"));
       continue;
     }
-    const column = /^\w+$/.test(part) ? survey.column(part, shown, path, of) : null;
+    const isName = /^\w+(\.\w+)*$/.test(part);
+    const column = isName ? survey.column(part, withPathsOf(survey, shown), path, of) : null;
     if (column === null) {
-      if (!/^\w+$/.test(part)) {
+      if (!isName) {
         survey.fault(path, { expected: "columns and quoted texts joined with ||" });
       }
       return null;

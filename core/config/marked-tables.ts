@@ -2,9 +2,12 @@
  * Soft delete over several tables: the foreign keys that point at tables with marks, the details that are marked with
  * their header, and what the statements of each endpoint see. Known only after all endpoints are compiled.
  */
+import { auditFields, timesOf } from "../plans/audit-columns.ts";
 import { actions } from "../actions.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
-import type { Cascade, CompositePlan, DetailPlan, Entity } from "../plans/entity.ts";
+import type { Cascade } from "../plans/write-plan.ts";
+import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
+import type { Entity } from "../plans/entity.ts";
 import {
   type ChildKey,
   type MarkedTable,
@@ -25,15 +28,15 @@ import {
 } from "./soft-delete-plan.ts";
 import type { Survey } from "./survey.ts";
 
-/** An endpoint as it was compiled alone. */
+/** An endpoint as it was compiled, without regard to others. */
 export interface CompiledAlone {
   readonly survey: Survey;
   readonly entity: Entity;
-  /** Null: it has no soft delete. */
+  /** Null: the endpoint has no soft delete. */
   readonly softDelete: SoftDeleteSetting | null;
 }
 
-/** While the foreign keys are looked up, which may lead in circles. */
+/** Mutable while the foreign keys are resolved, which can form cycles. */
 type Draft = { -readonly [Name in keyof MarkedTable]: MarkedTable[Name] } & {
   children: ChildKey[];
   parents: ParentKey[];
@@ -77,8 +80,8 @@ function addTable(
   const known = drafts.get(table.identity);
   if (known === undefined) {
     const key = entity.write?.key ?? keyAmong(table.columns, table.primaryKey);
-    const updatedAt = entity.write?.audit.updatedAt ?? null;
-    drafts.set(table.identity, draftOf(table, { key, marks, updatedAt, reusable }));
+    const changeTimes = timesOf(entity.write?.audit ?? [], "update");
+    drafts.set(table.identity, draftOf(table, { key, marks, changeTimes, reusable }));
     return;
   }
   const other = all.find((one) => one.softDelete?.table.identity === table.identity)!;
@@ -96,7 +99,7 @@ function addTable(
 
 const draftOf = (
   table: Table,
-  given: Pick<MarkedTable, "key" | "marks" | "updatedAt" | "reusable">,
+  given: Pick<MarkedTable, "key" | "marks" | "changeTimes" | "reusable">,
 ): Draft => ({ table, ...given, timeDigits: 3, children: [], parents: [] });
 
 /** Tables of details that have the columns of their header, and no endpoint that says so. */
@@ -111,8 +114,10 @@ function addDetails(drafts: Drafts, { entity, softDelete }: CompiledAlone): void
 
 function detailDraft(table: Table, key: Key, config: SoftDelete): Draft | null {
   const marks = marksIn(table.columns, config, () => {});
-  const updatedAt = table.columns.get("updated_at") ?? null;
-  return marks && draftOf(table, { key, marks, updatedAt, reusable: [] });
+  const changeTimes = auditFields.flatMap(({ name, when, kind }) =>
+    when === "update" && kind === "time" ? (table.columns.get(name) ?? []) : [],
+  );
+  return marks && draftOf(table, { key, marks, changeTimes, reusable: [] });
 }
 
 async function addKeys(draft: Draft, drafts: Drafts, catalog: Catalog): Promise<void> {
@@ -157,7 +162,7 @@ function checkReusable({ survey, softDelete }: CompiledAlone, drafts: Drafts): v
   }
 }
 
-/** Deleted details are left out of what the operator's query gives, where it shows that they are. */
+/** Deleted details are left out of the operator's query, if it shows the marks. */
 function noteDetailQueries({ survey, entity }: CompiledAlone, drafts: Drafts): void {
   for (const { table, query } of entity.composite?.details ?? []) {
     const marked = drafts.get(table.identity);
@@ -183,7 +188,7 @@ function parentKey(table: Table, key: ForeignKey, parent: Draft): ParentKey | nu
     : null;
 }
 
-/** Details go with their header, whatever their foreign key says. */
+/** Details are marked with their header, even if their foreign key has another rule. */
 function addCascade(drafts: Drafts, { write }: Entity, { table, foreignKey }: Cascade): void {
   const header = drafts.get(write!.table.identity);
   const [key] = write!.key;
@@ -201,7 +206,7 @@ function addCascade(drafts: Drafts, { write }: Entity, { table, foreignKey }: Ca
   ];
 }
 
-/** Rows that are marked together are told by an equal time, so it has no more digits than each of their columns keeps. */
+/** Rows marked together are found by an equal time, so it has as many digits as the least precise of their columns. */
 function leastDigits(from: MarkedTable): number {
   const reached = new Set([from]);
   for (const { children } of reached)
@@ -218,7 +223,7 @@ const seenBy: Readonly<Record<SoftDelete["visibility"], SeenRows>> = {
   include_deleted: "all",
 };
 
-/** Null where no statement of the entity reaches a table with marks. */
+/** Null if no statement of the entity reads or writes a table with marks. */
 function visibilityOf({ entity, softDelete }: CompiledAlone, drafts: Drafts): Visibility | null {
   const isReached = [...relatedTables(entity)].some((identity) => drafts.has(identity));
   if (softDelete === null && !isReached) return null;

@@ -6,15 +6,21 @@
 import { switchedOn } from "../actions.ts";
 import { compareDecimals, normalDecimal } from "../values/decimal.ts";
 import type { Column, Columns, Source, Table, TableRefusal } from "../values/column.ts";
-import type { AdjustField, AdjustPlan, AuditColumns, WritePlan } from "../plans/entity.ts";
+import {
+  auditColumnIn,
+  type AuditColumns,
+  type AuditField,
+  auditFields,
+} from "../plans/audit-columns.ts";
+import type { AdjustField, AdjustPlan, WritePlan } from "../plans/write-plan.ts";
 import { AppError } from "../values/errors.ts";
 import { allOf, sourceOf, type Condition } from "../query/statement.ts";
-import { parseWhere } from "../query/where.ts";
+import { condition } from "../query/where.ts";
 import { columnTypes } from "../values/column-types.ts";
 import type { Path } from "./faults.ts";
 import type { Survey } from "./survey.ts";
 
-/** Where rows come from, and all columns of the source. */
+/** The source of rows, and all of its columns. */
 export interface Reading {
   readonly source: Source;
   readonly columns: Columns;
@@ -44,16 +50,7 @@ export async function readingOf(survey: Survey, table: Table | null): Promise<Re
   }
   if (viewQuery !== undefined) {
     const query = await survey.query(viewQuery, ["viewQuery"]);
-    const source = query && ({ kind: "query", text: query.text, columns: query.columns } as const);
-    return (
-      query && {
-        source: source!,
-        columns: query.columns,
-        refusals: [],
-        label: "the viewQuery",
-        property: "viewQuery",
-      }
-    );
+    return query && { ...query, refusals: [], label: "the viewQuery", property: "viewQuery" };
   }
   return (
     table && {
@@ -99,10 +96,7 @@ export function scopeCondition(
     return null;
   }
   try {
-    return parseWhere(
-      { conditions: [{ key: name, operator, ...(value === undefined ? {} : { value }) }] },
-      columns,
-    );
+    return condition(columns).read({ key: name, operator, value });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     survey.fault(path, { expected: `a valid condition (${error.message})` });
@@ -117,10 +111,10 @@ const actorLengthMin = "Update from API".length;
 export const keepsTimes = ({ type }: Column): boolean =>
   columnTypes[type].isInstant || columnTypes[type].isText;
 
-/** Whether the column can store what the service writes into that audit column. */
-export function fitsAudit(property: keyof AuditColumns, column: Column): boolean {
+/** Whether the column can store what the service writes into audit columns of that kind. */
+export function fitsAudit(kind: AuditField["kind"], column: Column): boolean {
   if (column.generated !== "none") return false;
-  return property.endsWith("At")
+  return kind === "time"
     ? keepsTimes(column)
     : columnTypes[column.type].isText && (column.lengthMax ?? Infinity) >= actorLengthMin;
 }
@@ -129,32 +123,27 @@ export function fitsAudit(property: keyof AuditColumns, column: Column): boolean
 export function auditOf(survey: Survey, columns: Columns): AuditColumns {
   const { auditColumns: names, action } = survey.payload;
   const isFilled = switchedOn(action, ({ requires }) => requires.has("auditColumns")).length > 0;
-  const pick = (property: keyof AuditColumns, byDefault: string): Column | null => {
-    if (names === false) return null;
-    const given = names[property];
-    const column = columns.get(given ?? byDefault) ?? null;
+  return auditFields.flatMap((field) => {
+    const { property, kind } = field;
+    const given = names === false ? undefined : names[property];
+    const column = auditColumnIn(columns, names, field);
     if (column === null) {
       if (given !== undefined)
         survey.notice(
           `auditColumns.${property}: the table has no column ${given}; the setting is ignored`,
         );
-      return null;
+      return [];
     }
-    if (fitsAudit(property, column)) return column;
-    const expected = property.endsWith("At")
-      ? "a timestamp or text column"
-      : `a text column that holds at least ${actorLengthMin} characters`;
+    if (fitsAudit(kind, column)) return { ...field, column };
+    const expected =
+      kind === "time"
+        ? "a timestamp or text column"
+        : `a text column that holds at least ${actorLengthMin} characters`;
     if (given !== undefined) survey.fault(["auditColumns", property], { expected });
     else if (isFilled)
       survey.notice(`the service does not fill ${column.name}, because it is not ${expected}`);
-    return null;
-  };
-  return {
-    createdAt: pick("createdAt", "created_at"),
-    createdBy: pick("createdBy", "created_by"),
-    updatedAt: pick("updatedAt", "updated_at"),
-    updatedBy: pick("updatedBy", "updated_by"),
-  };
+    return [];
+  });
 }
 
 /** The fields that adjust may change, with their minimum in exact digits. */
@@ -173,7 +162,7 @@ export function adjustOf(
     if (column === null) continue;
     const isOwn =
       key.includes(column) ||
-      Object.values(audit).includes(column) ||
+      audit.some((one) => one.column === column) ||
       column.generated === "computed";
     const { arithmetic } = columnTypes[column.type];
     if (arithmetic === null || isOwn) {

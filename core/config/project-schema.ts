@@ -9,7 +9,7 @@ const seconds = z.int().min(1).max(31_536_000);
 const requestsMax = z.int().min(1).max(1_000_000_000);
 const milliseconds = z.int().min(0).max(86_400_000);
 
-/** Variables often hold such a text on one line, with `\n` for its line ends. */
+/** Variables often contain such a text on one line, with `\n` for its line breaks. */
 const pem = z
   .string()
   .transform((text) => text.replaceAll("\\n", "\n"))
@@ -174,6 +174,11 @@ const jwt = z
       .describe(
         "Algorithms that a token may be signed with; absent: HS256 for a secret, else RS256, PS256, ES256, ES384 and EdDSA.",
       ),
+    subjectClaim: z
+      .string()
+      .min(1)
+      .default("sub")
+      .describe("Path of the claim that names the user; a token without it is refused."),
     rolesClaim: z
       .string()
       .min(1)
@@ -240,7 +245,7 @@ const auth = z.strictObject({
 /** `auth` of a project.json. */
 export type AuthSettings = z.output<typeof auth>;
 
-/** A browser writes an origin in one way alone, and any other would never match. */
+/** Browsers write an origin in only one way, and any other would never match. */
 const isOrigin = (text: string): boolean =>
   text === "*" || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
 

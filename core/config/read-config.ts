@@ -56,7 +56,7 @@ export function readConfig(
   return { projects, faults: sortFaults(faults) };
 }
 
-/** Project name -> its files by their path inside the folder. A folder without JSON of its own is no project. */
+/** Project name -> its files by path within the folder. A folder with no JSON files is not a project. */
 function foldersOf(files: ConfigFiles): Map<string, Map<string, string>> {
   const folders = new Map<string, Map<string, string>>();
   for (const [path, text] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
@@ -103,8 +103,8 @@ function readProject(
 }
 
 /**
- * Whether an endpoint whose file has faults may be left out. Never where callers have different rights: the rules of such a file may
- * protect a table that other endpoints join.
+ * Whether an endpoint whose file has faults may be left out. Never if callers have different rights: the rules of such
+ * a file may protect a table that other endpoints join.
  */
 const mayLeaveOut = ({ onFault, auth }: ProjectSettings): boolean =>
   onFault === "skip" && Object.keys(auth ?? {}).length === 0;

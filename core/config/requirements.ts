@@ -4,13 +4,13 @@
  */
 import type { Requirement } from "../calls/action.ts";
 import { switchedOn } from "../actions.ts";
-import type { Columns, Table } from "../values/column.ts";
-import type { WritePlan } from "../plans/entity.ts";
-import type { ExportQuery } from "./export-plan.ts";
-import type { GridQuery } from "./grid-plan.ts";
+import type { Table } from "../values/column.ts";
+import type { WritePlan } from "../plans/write-plan.ts";
+import type { LineColumns } from "./compile-composite.ts";
 import { areUnique, type Keys, nameOneRow, keyColumns, takesWrites } from "./key-plan.ts";
+import { withPathsOf } from "./named-paths.ts";
 import { forEverybody, type Reading } from "./plans.ts";
-import type { Survey } from "./survey.ts";
+import type { FoundQuery, Survey } from "./survey.ts";
 
 /**
  * Checks that the columns in lists exist. `grid` is the datatablesQuery and `exported` the exportQuery, which may have
@@ -23,11 +23,14 @@ export function checkNames(
     reading,
     grid,
     exported,
+    lines,
   }: {
     table: Table | null;
     reading: Reading | null;
-    grid: GridQuery | null | undefined;
-    exported: ExportQuery | null | undefined;
+    grid: FoundQuery | null | undefined;
+    exported: FoundQuery | null | undefined;
+    /** Of the details, which `hiddenFields` and `readOnlyFields` are about as well. */
+    lines: LineColumns | null;
   },
 ): void {
   const { payload } = survey;
@@ -37,21 +40,30 @@ export function checkNames(
     if (payload.primaryKey !== undefined) {
       keyColumns(survey, payload.primaryKey, { columns: own, path: ["primaryKey"], of: ofOwn });
     }
-    survey.columns(forEverybody(payload.readOnlyFields), own, ["readOnlyFields"], ofOwn);
+    const takenBySome = lines && new Map([...lines.written, ...own]);
+    const of = lines?.written.size === 0 ? ofOwn : `${ofOwn} or of its details`;
+    if (takenBySome)
+      survey.columns(forEverybody(payload.readOnlyFields), takenBySome, ["readOnlyFields"], of);
   }
   // The columns of a refused source are not known, so names cannot be checked.
   if (!own || grid === null || exported === null) return;
-  const inUse: Columns = new Map([
-    ...(grid?.columns ?? []),
-    ...(exported?.columns ?? []),
-    ...(reading?.columns ?? []),
-    ...own,
-  ]);
+  const inUse = withPathsOf(
+    survey,
+    new Map([
+      ...(grid?.columns ?? []),
+      ...(exported?.columns ?? []),
+      ...(reading?.columns ?? []),
+      ...own,
+    ]),
+  );
   const ofAll = "what the endpoint reads or writes";
   const isTableAlone = own.size === inUse.size;
   const ofFields = isTableAlone ? ofOwn : ofAll;
-  survey.columns(payload.fieldName ?? [], inUse, ["fieldName"], ofFields);
-  survey.columns(forEverybody(payload.hiddenFields), inUse, ["hiddenFields"], ofAll);
+  survey.columns(payload.fieldName ?? [], new Map(inUse), ["fieldName"], ofFields);
+  if (lines) {
+    const shownBySome = new Map([...lines.shown, ...inUse]);
+    survey.columns(forEverybody(payload.hiddenFields), shownBySome, ["hiddenFields"], ofAll);
+  }
   survey.columns(payload.datatablesWhere ?? [], inUse, ["datatablesWhere"], ofAll);
   for (const property of ["fieldLabels", "columnFormats"] as const) {
     for (const name of Object.keys(payload[property] ?? {})) {
@@ -107,7 +119,17 @@ export function checkActions(
       survey.fault([property], { expected: `${expected} for ${names.join(", ")}` });
   }
   const moves = needing("status");
-  if (moves.length > 0 && payload.workflow === undefined && found && !found.columns.has("status")) {
+  if (payload.workflow === undefined && moves.includes("change-status")) {
+    survey.fault(["workflow"], {
+      expected:
+        "the statuses for change-status ({} allows every change of the column status; statusField names another)",
+    });
+  } else if (
+    moves.length > 0 &&
+    payload.workflow === undefined &&
+    found &&
+    !found.columns.has("status")
+  ) {
     survey.fault(["workflow"], {
       expected: `a workflow.statusField for ${moves.join(", ")}, because the table has no column named status`,
     });
@@ -115,7 +137,7 @@ export function checkActions(
   checkTransactions(survey, needing("transactions"), found);
 }
 
-/** The database tells no key of a view, so the configuration must; that it tells rows apart is believed until a write finds several. */
+/** The database knows no key of a view, so the configuration names one, trusted until a write finds several rows. */
 function checkView(survey: Survey, view: Table, { who, keys }: { who: string; keys: Keys }): void {
   if (!takesWrites(view))
     survey.fault(["tableName"], {
@@ -164,7 +186,7 @@ function looseKey(table: Table, names: readonly string[]): string {
   return `${key}, ${names.length === 1 ? "one" : "some"} of the ${primaryKey.length} columns of the primary key`;
 }
 
-/** Rows that nothing tells apart can be read, exported, and added where the database answers what it stored. */
+/** Rows without a key can be read and exported, and added if the database returns the stored row. */
 function checkKeyless(survey: Survey, { name }: Table, who: string): void {
   const found = `the table ${name}, which has no key`;
   const way = "a primary key, or a first field that is unique and NOT NULL";
@@ -176,7 +198,7 @@ function checkKeyless(survey: Survey, { name }: Table, who: string): void {
     });
 }
 
-/** Storage without transactions could keep half of the rows. */
+/** Storage without transactions could keep half of the rows after an error. */
 function checkTransactions(survey: Survey, names: readonly string[], table: Table | null): void {
   if (!table || table.transactional) return;
   const expected = "a table whose storage has transactions";

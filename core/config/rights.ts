@@ -4,7 +4,10 @@
  */
 import { switchedOn } from "../actions.ts";
 import type { Requirement } from "../calls/action.ts";
-import type { AuditColumns, CompositePlan, InsertPlan, ReadPlan } from "../plans/entity.ts";
+import type { AuditColumns } from "../plans/audit-columns.ts";
+import type { CompositePlan } from "../plans/composite-plan.ts";
+import type { InsertPlan } from "../plans/write-plan.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { Column, Columns, Source, Table, TableRefusal } from "../values/column.ts";
 import type { Path } from "./faults.ts";
@@ -91,10 +94,8 @@ function written(
   statement: "insert" | "update" | "delete",
   { writable, audit }: { readonly writable: Columns; readonly audit: AuditColumns },
 ): Columns {
-  const { createdAt, createdBy, updatedAt, updatedBy } = audit;
-  const filled = statement === "insert" ? [createdAt, createdBy] : [updatedAt, updatedBy];
-  const own = filled.filter((column): column is Column => column !== null);
-  return new Map([...writable, ...own.map((column) => [column.name, column] as const)]);
+  const own = audit.filter(({ when }) => (when === "create") === (statement === "insert"));
+  return new Map([...writable, ...own.map(({ column }) => [column.name, column] as const)]);
 }
 
 interface Asked {

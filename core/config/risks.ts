@@ -1,8 +1,9 @@
 /**
- * What a configuration allows that is dangerous: `rowgate check` prints it as warnings and the service logs it. It stops nothing, because each
- * of these can be meant.
+ * Dangerous settings of a configuration. `rowgate check` prints them as warnings and the service logs them. They do not
+ * prevent the start, because each of them can be intended.
  */
 import type { Entity } from "../plans/entity.ts";
+import { hostAndPort, isOwnName } from "../values/addresses.ts";
 import { faultAt } from "./document.ts";
 import type { Path } from "./faults.ts";
 import { hiddenSources } from "./hidden-sources.ts";
@@ -25,16 +26,17 @@ export interface Exposure {
 
 type Find = (config: ProjectConfig, exposure: Exposure) => readonly (readonly [Path, string])[];
 
-/** Risks of project.json; each looks at one thing. */
+/** Risks of project.json; each function checks one setting. */
 const ofProject: readonly Find[] = [
   openAddress,
   shortSecret,
   plainKeys,
+  foreignTokens,
   unlimitedGuests,
   anyOrigin,
 ];
 
-/** What project.json and the files of the endpoints tell by themselves, without a look at the database. */
+/** Risks that project.json and the endpoint files show by themselves, without a database. */
 export function settingsRisks(config: ProjectConfig, exposure: Exposure): Risk[] {
   return [
     ...ofProject.flatMap((find) =>
@@ -46,9 +48,9 @@ export function settingsRisks(config: ProjectConfig, exposure: Exposure): Risk[]
 
 /** How the service gets to a project's database. */
 export interface DatabaseReach {
-  /** The name or address of a server in public networks; null: there is none among its hosts. */
+  /** The name or address of a server in a public network; null: no host is public. */
   readonly publicHost: string | null;
-  /** Whether the configuration says whether to use TLS: plain text can be meant. */
+  /** Whether the configuration says whether to use TLS: plain text may be intended. */
   readonly saysTls: boolean;
 }
 
@@ -75,7 +77,7 @@ export function endpointRisks(
 export const riskText = ({ file, path, message }: Risk): string => `${file}  ${path}: ${message}`;
 
 function riskAt({ document }: Pick<EndpointConfig, "document">, path: Path, message: string): Risk {
-  // The place is named as faults name it, also where the file has another spelling.
+  // Paths are spelled as in faults, also if the file has another spelling.
   const { file, path: place } = faultAt(document, path, { found: "", expected: "" });
   return { file, path: place, message };
 }
@@ -108,16 +110,30 @@ function shortSecret({ auth }: ProjectConfig): [Path, string][] {
 }
 
 function plainKeys({ auth, hooks }: ProjectConfig): [Path, string][] {
-  const url = auth?.jwt?.jwksUri;
-  if (url === undefined || new URL(url).protocol !== "http:") return [];
-  const { hostname, port } = new URL(url);
-  if (hooks.allowedHosts.includes(`${hostname}:${port === "" ? "80" : port}`)) return [];
+  if (auth?.jwt?.jwksUri === undefined) return [];
+  const url = new URL(auth.jwt.jwksUri);
+  if (url.protocol !== "http:" || isOwnName(url.hostname)) return [];
+  if (hooks.allowedHosts.includes(hostAndPort(url))) return [];
   return [
     [
       ["auth", "jwt", "jwksUri"],
       "the keys are fetched over http: anyone on the network path can replace them; use https",
     ],
   ];
+}
+
+function foreignTokens({ auth }: ProjectConfig): [Path, string][] {
+  const jwt = auth?.jwt;
+  if (jwt === undefined) return [];
+  const lacking = [
+    ["audience", "aud", "tokens that were made for other services"],
+    ["issuer", "iss", "tokens of every issuer whose signatures the key verifies"],
+  ] as const;
+  return lacking.flatMap(([name, claim, what]): [Path, string][] =>
+    jwt[name] === undefined
+      ? [[["auth", "jwt", name], `${what} are accepted; name the value of their claim "${claim}"`]]
+      : [],
+  );
 }
 
 function unlimitedGuests({ auth, rateLimit }: ProjectConfig): [Path, string][] {

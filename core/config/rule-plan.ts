@@ -2,14 +2,15 @@
  * Compiles fieldValidation into the rules that `core/rules/` runs. Rules can also describe columns more precisely than
  * the database: how many decimals a number has, whether a loosely typed column contains decimals or booleans.
  */
-import type { Column, Columns } from "../values/column.ts";
-import { fieldRules, ruleFaults, ruleNames } from "../rules/field-rules.ts";
+import type { Survey } from "./survey.ts";
 import type { FieldRule, MessageName, RuleName, RuleValues } from "../rules/rule-definition.ts";
+import { readDateForm } from "../rules/date-form.ts";
+import type { Columns, Column } from "../values/column.ts";
+import { fieldRules, ruleFaults, ruleNames } from "../rules/field-rules.ts";
 import { columnTypes, ruleTypes } from "../values/column-types.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import type { Path } from "./faults.ts";
 import { messageNames, type Rule } from "./rule-schema.ts";
-import type { Survey } from "./survey.ts";
 
 /** The columns that the rules are about. */
 export interface RuleSubject {
@@ -138,4 +139,36 @@ function refine(column: Column, rule: FieldRule | undefined): Column {
     scale: rule.scale ?? null,
     precision: column.precision ?? rule.precision ?? null,
   };
+}
+
+const dateTypes: ReadonlySet<string> = new Set(["date", "timestamp", "time"]);
+
+/**
+ * `dateTimeFields`: the rules, extended by the date formats of fields. A format of a column that holds no dates is a
+ * fault. `columns`: those that are written or read.
+ */
+export function withDateForms(
+  survey: Survey,
+  rules: readonly FieldRule[],
+  { columns, of }: { columns: Columns; of: string },
+): FieldRule[] {
+  const written = survey.payload.dateTimeFields ?? {};
+  const byName = new Map(rules.map((rule) => [rule.name, rule]));
+  for (const [name, { format }] of Object.entries(written)) {
+    const path = ["dateTimeFields", name];
+    const column = survey.column(name, columns, path, of);
+    if (column === null) continue;
+    const rule = byName.get(name) ?? { name };
+    const dateForm = readDateForm(format);
+    const type = rule.type ?? column.type;
+    if (dateForm === null)
+      survey.fault([...path, "format"], {
+        expected:
+          "a date, a time or both, of the parts yyyy, MM, dd, HH, mm and ss, such as dd/MM/yyyy HH:mm",
+      });
+    else if (!dateTypes.has(type))
+      survey.fault(path, { found: `a ${type} column`, expected: "a column of dates or times" });
+    else byName.set(name, { ...rule, dateForm });
+  }
+  return [...byName.values()];
 }

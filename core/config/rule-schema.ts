@@ -9,7 +9,7 @@ const schemas = Object.fromEntries(
   Object.entries(fieldRules).map(([name, { schema }]) => [name, schema]),
 ) as { readonly [Name in RuleName]: RuleDefinitions[Name]["schema"] };
 
-/** `type` besides the rules: that a value has the type of its field. */
+/** The rules, and `type`: a value has the type of its field. */
 export const messageNames: readonly MessageName[] = [
   "type",
   ...ruleNames.filter((name) => fieldRules[name].hasMessage),

@@ -6,7 +6,7 @@ import { type Draft, isMembers, type Members } from "./draft.ts";
 /** Properties of a rule without effect here. */
 export const harmlessOfRules: readonly string[] = ["label", "description"];
 
-/** `{price: {required: true}}` and `[{name: "price", required: true}]` -> `[{name: "price", constraints: {required: true}}]`. */
+/** `{price: {required: true}}` or `[{name: "price", required: true}]` -> `[{name: "price", constraints: {…}}]`. */
 export function normaliseRules(holder: Members, base: Path, moved: Draft["moved"]): void {
   const rules = holder["fieldValidation"];
   const at = [...base, "fieldValidation"];

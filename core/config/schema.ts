@@ -2,9 +2,11 @@
  * The properties of an endpoint's file in their main spelling; `compat.ts` converts alternative spellings before the
  * check. The descriptions become the texts that editors show, through the JSON Schema that `npm run schemas` writes.
  */
+import { type AuditField, auditFields } from "../plans/audit-columns.ts";
 import { z } from "zod";
 import { eventNames } from "../plans/hook.ts";
 import { actionNames } from "../actions.ts";
+import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
 
 const column = z.string().min(1);
@@ -167,12 +169,12 @@ export const columnFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("boolean"), trueLabel: z.string(), falseLabel: z.string() }),
 ]);
 
-export const auditColumns = z.strictObject({
-  createdAt: column.optional(),
-  createdBy: column.optional(),
-  updatedAt: column.optional(),
-  updatedBy: column.optional(),
-});
+export const auditColumns = z.strictObject(
+  Object.fromEntries(auditFields.map(({ property }) => [property, column.optional()])) as Record<
+    AuditField["property"],
+    ReturnType<typeof column.optional>
+  >,
+);
 
 export const softDelete = z.strictObject({
   enabled: z.boolean().default(true),
@@ -335,6 +337,10 @@ export const endpointSchema = z
       })
       .optional()
       .describe("What aggregate may do beside the entity's own columns."),
+    relations: z
+      .record(z.string(), relationSchema)
+      .optional()
+      .describe("Records of other endpoints that belong to one; false: init leaves it out."),
     cacheDependsOn: z
       .array(z.string().min(1))
       .optional()

@@ -19,7 +19,7 @@ import type { Survey } from "./survey.ts";
 /** The setting with its defaults. */
 export type SoftDelete = Exclude<Payload["softDelete"], boolean | undefined>;
 
-/** What the endpoint's own columns make of the setting. */
+/** The setting, applied to the endpoint's own columns. */
 export interface SoftDeleteSetting {
   readonly table: Table;
   readonly names: MarkNames;
@@ -64,7 +64,7 @@ export function softDeleteOf(
     return null;
   }
   if (table?.kind !== "table") {
-    // A table that is not there has a fault of its own.
+    // A table that does not exist is reported as a separate fault.
     if (table !== null || survey.payload.tableName === undefined)
       survey.fault(["softDelete"], { expected: "a tableName, the table whose rows are marked" });
     return null;
@@ -118,11 +118,11 @@ export function marksIn(
     "a boolean column, or one of whole numbers",
   ]);
   const at = pick("at", [
-    (column) => fitsAudit("updatedAt", column) && column.nullable,
+    (column) => fitsAudit("time", column) && column.nullable,
     "a timestamp or text column that may be null",
   ]);
   const by = pick("by", [
-    (column) => fitsAudit("updatedBy", column),
+    (column) => fitsAudit("user", column),
     "a text column that holds at least 15 characters",
   ]);
   return flag === null && at === null ? null : { flag, at, by };
@@ -141,7 +141,7 @@ function noticeSkipped(survey: Survey, config: SoftDelete, marks: MarkColumns): 
   }
 }
 
-/** Every source needs a column that tells marked rows from others. */
+/** Every source needs a column that distinguishes marked rows. */
 function checkSources(survey: Survey, names: MarkNames, sources: readonly ReadSource[]): void {
   const wanted = [names.flag, names.at].filter((name) => name !== null);
   for (const { columns, label, property } of sources) {
@@ -153,7 +153,7 @@ function checkSources(survey: Survey, names: MarkNames, sources: readonly ReadSo
   }
 }
 
-/** Whether the columns of a source tell marked rows from others. */
+/** Whether the columns of a source distinguish marked rows. */
 export function tellsMarked({ flag, at }: MarkNames, columns: Columns): boolean {
   const found = flag === null ? undefined : columns.get(flag);
   return (found !== undefined && isFlag(found)) || (at !== null && columns.has(at));
@@ -196,7 +196,7 @@ function reusableOf(survey: Survey, { reusable }: SoftDelete, table: Table): Col
   });
 }
 
-/** What the suffix leaves of a column's length; null = there is no limit. */
+/** The column's length minus the suffix; null = no limit. */
 const lengthLeft = ({ lengthMax }: Column): number | null =>
   lengthMax === null ? null : lengthMax - limits.markSuffixLength;
 

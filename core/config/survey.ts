@@ -3,7 +3,7 @@
  * tables, columns and queries are resolved only here, so that each unknown name is a fault with its position and "did
  * you mean".
  */
-import type { Column, Columns, Table } from "../values/column.ts";
+import type { Column, Columns, Source, Table } from "../values/column.ts";
 import type { RequestSettings } from "../plans/entity.ts";
 import { AppError } from "../values/errors.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
@@ -15,13 +15,19 @@ import { singleStatement } from "../query/query-text.ts";
 import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
 import type { Payload } from "./schema.ts";
 
+/** A query of the configuration, and the columns that it returns. */
+export interface FoundQuery {
+  readonly source: Source;
+  readonly columns: Columns;
+}
+
 export interface Survey {
   readonly project: string;
   readonly endpoint: string;
   readonly payload: Payload;
-  /** Whether the project asks its callers for credentials. */
+  /** Whether the project requires credentials. */
   readonly hasAuth: boolean;
-  /** Whether the database may show each caller other rows, by rules of its own. */
+  /** Whether the database's own rules may show each caller other rows. */
   readonly hasPolicies: boolean;
   readonly requests: RequestSettings;
   /** Time-out of hooks without their own. */
@@ -37,12 +43,14 @@ export interface Survey {
   notice(message: string): void;
   /** Something that only `rowgate check` prints. */
   remark(message: string): void;
-  /** Null, and a fault, when the database has no such table. */
+  /** Null, with a fault, if the database has no such table. */
   table(name: string, path: Path): Promise<Table | null>;
-  /** As of the catalog: no fault where there is none. */
+  /** As in the catalog: no fault if there is none. */
   findTable(name: string): Promise<Table | null>;
-  /** The configured SQL at this path, and its columns. Null, and a fault, when it cannot be used. */
-  query(sql: string, path: Path): Promise<{ text: string; columns: Columns } | null>;
+  /** The configured SQL at this path. Null, and a fault, when it cannot be used. */
+  query(sql: string, path: Path): Promise<FoundQuery | null>;
+  /** The same of a property that may be absent: then undefined. */
+  ownQuery(property: "datatablesQuery" | "exportQuery"): Promise<FoundQuery | null | undefined>;
   /** The columns of a query around the places of a parameter. Null, and a fault, when the database refuses it. */
   parameterQuery(
     texts: readonly string[],
@@ -53,7 +61,7 @@ export interface Survey {
   computes(computation: Computation): boolean;
   /** See `Catalog`. */
   readonly answersStoredRows: boolean;
-  /** The SQL text, read from its file if it names one. The database is not asked. */
+  /** The SQL text, read from its file if it names one. Does not use the database. */
   queryText(sql: string, path: Path): string | null;
   /** Null, and a fault, when there is no such column; `of` names the owner of the columns. */
   column(name: string, columns: Columns, path: Path, of: string): Column | null;
@@ -71,6 +79,7 @@ export const nullUnlessAway = (error: unknown): null => {
 export const hasAuth = ({ auth }: Pick<ProjectConfig, "auth">): boolean =>
   auth !== undefined && Object.keys(auth).length > 0;
 
+/** One piece, because its members use each other and report to the same lists of faults and notices. */
 export function openSurvey(
   config: ProjectConfig,
   endpoint: EndpointConfig,
@@ -145,8 +154,14 @@ export function openSurvey(
 
     async query(sql, path) {
       const text = survey.queryText(sql, path);
-      const columns = text === null ? null : await columnsOf(catalog.query(text), path);
-      return columns && { text: text!, columns: new Map(columns.map((one) => [one.name, one])) };
+      const found = text === null ? null : await columnsOf(catalog.query(text), path);
+      const columns = found && new Map(found.map((one) => [one.name, one]));
+      return columns && { source: { kind: "query", text: text!, columns }, columns };
+    },
+
+    async ownQuery(property) {
+      const sql = payload[property];
+      return sql === undefined ? undefined : survey.query(sql, [property]);
     },
 
     computes: (computation) => catalog.computes(computation),
@@ -196,7 +211,7 @@ export function openSurvey(
   }
 }
 
-/** Asks the database for each table and query once, however many endpoints name them. */
+/** Looks each table and query up in the database once, however many endpoints name it. */
 export function remembering(catalog: Catalog): Catalog {
   const tables = new Map<string, Promise<Table | null>>();
   const queries = new Map<string, Promise<readonly Column[]>>();

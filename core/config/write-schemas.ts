@@ -1,4 +1,4 @@
-/** `npm run schemas`: writes the JSON Schemas of the configuration files to `configs/`. A test fails when they are out of date. */
+/** `npm run schemas`: writes the configuration files' JSON Schemas to `configs/`. A test fails if they are stale. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { jsonSchemas } from "./json-schemas.ts";
 

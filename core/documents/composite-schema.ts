@@ -1,71 +1,13 @@
-/** Bodies and answers of the composite actions as JSON Schemas of one entity: the header's object under its table's name, with its details. */
-import type { Column, Columns } from "../values/column.ts";
-import type { CompositePlan, DetailPlan, Entity, ReadPlan } from "../plans/entity.ts";
+/** Answers of the composite actions as JSON Schemas of one entity. */
+import type { Columns } from "../values/column.ts";
+import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
-import { closedObject, wholeObject } from "../values/json-shapes.ts";
-import { limits } from "../values/limits.ts";
+import { wholeObject } from "../values/json-shapes.ts";
 import type { CompositeNeeds } from "./composite.ts";
-import { hasHandlers } from "../records/events.ts";
-import { mustBeSent } from "../values/new-key.ts";
-import {
-  actorSchema,
-  doneSchema,
-  keySchemas,
-  newKeySchemas,
-  readOnlySchemas,
-  writtenSchema,
-} from "../records/record-schema.ts";
+import { doneSchema, writtenSchema } from "../records/record-schema.ts";
 import { recordSchema, shownMembers } from "../lists/shown-schema.ts";
-
-/** `{<header>: {<fields>, <details>: [{<fields>}]}}` with one detail at least. */
-export function createCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
-  const { write, composite } = plan;
-  const { key, audit, table } = write;
-  const mayBeCompleted = hasHandlers(entity, "onBeforeInsert");
-  const { rules } = entity;
-  const required = [...namesOf(mustBeSent(write)), ...rules.neededOf(composite.writable)];
-  const header = closedObject(
-    {
-      ...newKeySchemas(write, rules),
-      ...rules.schemasOf(composite.writable),
-      ...actorSchema(audit.createdBy, write.shown),
-      ...readOnlyOf(plan, [...key, ...composite.writable.values(), audit.createdBy]),
-      ...detailsOf(composite, (detail) => listOf(newDetailSchema(detail, mayBeCompleted))),
-    },
-    mayBeCompleted ? [] : required,
-  );
-  const isFilled = composite.details.map(({ table: { name } }) => ({
-    required: [name],
-    properties: { [name]: { minItems: 1 } },
-  }));
-  return wholeObject({ [table.name]: mayBeCompleted ? header : { ...header, anyOf: isFilled } });
-}
-
-/** `{<header>: {<key>, <fields>, <details>: {insert, update, delete}}}`. */
-export function updateCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
-  const { write, composite } = plan;
-  const { key, audit, table } = write;
-  const mayBeCompleted = hasHandlers(entity, "onBeforeUpdate");
-  const header = closedObject(
-    {
-      ...keySchemas(key),
-      ...entity.rules.schemasOf(composite.writable),
-      ...actorSchema(audit.updatedBy, write.shown),
-      ...readOnlyOf(plan, [...key, ...composite.writable.values(), audit.updatedBy]),
-      ...detailsOf(composite, (detail) =>
-        closedObject({
-          insert: listOf(newDetailSchema(detail, mayBeCompleted)),
-          ...(detail.namesRecords && {
-            update: listOf(changedDetailSchema(detail)),
-            delete: listOf(namedDetailSchema(detail)),
-          }),
-        }),
-      ),
-    },
-    namesOf(key),
-  );
-  return wholeObject({ [table.name]: header });
-}
 
 /** The header with its details, as create-composite answers them. */
 export function createdCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
@@ -104,67 +46,16 @@ export function readCompositeSchema(
   return wholeObject({ data: orNull(data) });
 }
 
-/** What the operator's own query gives of a detail; empty without one. */
-const queriedColumns = ({ query, queryShown }: DetailPlan): Columns =>
+/** Columns of the operator's own query of a detail; empty without one. */
+export const queriedColumns = ({ query, queryShown }: DetailPlan): Columns =>
   new Map(
     query?.columns.flatMap((column) =>
       queryShown.includes(column.name) ? [[column.name, column] as const] : [],
     ),
   );
 
-const listOf = (items: JsonSchema): JsonSchema => ({
-  type: "array",
-  items,
-  maxItems: limits.detailsMax,
-});
-
 const detailsOf = (
   { details }: CompositePlan,
   schemaOf: (detail: DetailPlan) => JsonSchema,
 ): Record<string, JsonSchema> =>
   Object.fromEntries(details.map((detail) => [detail.table.name, schemaOf(detail)]));
-
-const readOnlyOf = ({ write, read }: CompositeNeeds, named: readonly (Column | null)[]) =>
-  readOnlySchemas([write.shown, read.columns], named);
-
-function newDetailSchema(detail: DetailPlan, mayBeCompleted: boolean): JsonSchema {
-  const { lineKey, rules, writable, audit } = detail;
-  const required = [...namesOf(mustBeSent(detail)), ...rules.neededOf(writable)];
-  return closedObject(
-    {
-      ...newKeySchemas(detail, rules),
-      ...rules.schemasOf(writable),
-      ...actorSchema(audit.createdBy, detail.shown),
-      ...otherMembers(detail, [...lineKey, ...writable.values(), audit.createdBy]),
-    },
-    mayBeCompleted ? [] : required,
-  );
-}
-
-function changedDetailSchema(detail: DetailPlan): JsonSchema {
-  const { key, lineKey, rules, writable, audit } = detail;
-  return closedObject(
-    {
-      ...keySchemas(lineKey, key),
-      ...rules.schemasOf(writable),
-      ...actorSchema(audit.updatedBy, detail.shown),
-      ...otherMembers(detail, [...lineKey, ...writable.values(), audit.updatedBy]),
-    },
-    namesOf(lineKey),
-  );
-}
-
-/** A detail that goes: its key counts, and the rest of it may stand beside. */
-const namedDetailSchema = (detail: DetailPlan): JsonSchema => {
-  const { key, lineKey } = detail;
-  return closedObject(
-    { ...keySchemas(lineKey, key), ...otherMembers(detail, lineKey) },
-    namesOf(lineKey),
-  );
-};
-
-const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name }) => name);
-
-/** What read-composite shows of a detail beside the `named` columns. */
-const otherMembers = (detail: DetailPlan, named: readonly (Column | null)[]) =>
-  readOnlySchemas([detail.shown, detail.writable, queriedColumns(detail)], named);

@@ -1,7 +1,5 @@
-/**
- * Where a fault of a composite's details stands: `<detail table>[<index>].<field>`, in the terms of the `errors` map.
- */
-import type { DetailPlan } from "../plans/entity.ts";
+/** Where an error of a composite's details is: `<detail table>[<index>].<field>`, as in the `errors` map. */
+import type { DetailPlan } from "../plans/composite-plan.ts";
 import { AppError, type ErrorKind, type FieldErrors } from "../values/errors.ts";
 
 /** One detail of a body. */
@@ -9,9 +7,8 @@ export interface Place {
   readonly detail: DetailPlan;
   /** In its list. */
   readonly index: number;
-  /** The detail as it was sent. */
   readonly sent: Record<string, unknown>;
-  /** Where details stand in several lists; null = in one alone. */
+  /** The list, if details are in several ones; null = there is only one. */
   readonly list: "insert" | "update" | "delete" | null;
   /** True: the list's name begins each message, because another list has details of the same index. */
   readonly saysList: boolean;
@@ -61,7 +58,7 @@ export function refusedAt(place: Place, error: AppError): AppError {
   return new AppError(error.kind, error.message, { errors, cause: error });
 }
 
-/** Not every engine tells which reference lacks its row. That to the header does not, so the only other one that was sent does. */
+/** Not every engine names the failed reference. It is not the one to the header, so a single other one must be it. */
 function missingTarget({ detail, sent }: Place, { kind }: AppError): FieldErrors {
   if (kind !== "foreignKeyMissing") return {};
   const others = detail.table.foreignKeys.filter(

@@ -4,44 +4,45 @@
  */
 import type { Answer, Call, Write } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
-import { type ChangedDetail, type NewDetail, noSuchDetail } from "./composite.ts";
-
-import { divideDecimal, normalDecimal } from "../values/decimal.ts";
+import {
+  type ChangedDetail,
+  type CompositeNeeds,
+  type NewDetail,
+  noSuchDetail,
+} from "./composite.ts";
 import { isRefusal, refusedAt, refusedComputation } from "./detail-errors.ts";
-import type { DetailPlan, HeaderTotal } from "../plans/entity.ts";
-import { validationFailed } from "../values/errors.ts";
-import { limits } from "../values/limits.ts";
-import type { Queries } from "../callers/session.ts";
+import type { DetailPlan } from "../plans/composite-plan.ts";
+import { lineName, type LineName } from "../callers/seen-lines.ts";
+import type { Queries } from "../query/session.ts";
+import type { TotalsOf } from "../totals/settlement.ts";
 import type { MarkedTable } from "../plans/soft-delete.ts";
 import { markRows } from "../records/mark.ts";
 import { columnsOf, lockedSelect, thatAre } from "../records/marked-rows.ts";
 import type { Json } from "../values/json.ts";
-import type { Row } from "../plans/ports.ts";
-import { allOf, type Assignment, type Condition, equals, sourceOf } from "../query/statement.ts";
+import type { Row } from "../values/row.ts";
+import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
 import type { KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { accept } from "../values/accept.ts";
-import { isExact, scaleOf } from "../values/arithmetic.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { comparand } from "../query/where.ts";
+import { comparand } from "../query/comparisons.ts";
 
 /** The transaction, and the header that the details belong to. */
 export interface DetailScope {
-  /** Past the scope of the caller: the header was found within it. */
+  /** The lines of the header, which was found within the scope of the caller. */
   readonly tx: Queries;
   /** In the form that the foreign key is compared in. */
   readonly headerKey: Scalar;
-  /** Each detail has a statement of its own, so that a refusal says which one it is about. */
+  /** Each detail gets a separate statement, so that a refusal shows which one it is about. */
   readonly oneByOne: boolean;
 }
 
-/** The database refused one of several details that went in together. */
+/** The database refused one of several details in the same INSERT. */
 class RefusedTogether extends Error {}
 
 /**
- * The work of a composite; where the database refuses one of several details of an INSERT, it runs once more with one INSERT for
- * each, because no database tells which of them it was.
+ * The work of a composite. If the database refuses one of several details of an INSERT, the work runs again with one
+ * INSERT per detail, because no database tells which one it refused.
  */
 export function placingRefusals(work: (tx: Queries, oneByOne: boolean) => Promise<Answer>): Write {
   const oneByOne: Write = { isOneStatement: false, run: (tx) => work(tx, true) };
@@ -52,11 +53,20 @@ export function placingRefusals(work: (tx: Queries, oneByOne: boolean) => Promis
   };
 }
 
+/** What the totals of the document are to know of its request. */
+export const aboutDocument = ({ write, composite: { details } }: CompositeNeeds): TotalsOf => ({
+  document: write.table,
+  refused(table, error) {
+    const detail = details.find((one) => one.table.identity === table.identity);
+    return detail && isRefusal(error) ? refusedComputation(detail, error) : error;
+  },
+});
+
 /** The header's key, as answers show it, for its details. */
 export const headerKeyFor = ({ foreignKey }: DetailPlan, shown: Json | undefined): Scalar =>
   comparand(foreignKey, shown);
 
-/** Stores the details, and gives what names each within the header, in the same order. */
+/** Stores the details, and returns what identifies each within the header, in the same order. */
 export async function insertDetails(
   detail: DetailPlan,
   details: readonly NewDetail[],
@@ -68,12 +78,6 @@ export async function insertDetails(
   return keys;
 }
 
-/** A text that is equal for equal values of the line's key, as answers show them. */
-type LineName = string;
-
-const lineName = (row: Row, { lineKey }: DetailPlan): LineName =>
-  JSON.stringify(lineKey.map(({ name }) => String(row[name])));
-
 /** Details that go into the same columns. */
 interface Group {
   readonly columns: readonly Column[];
@@ -81,8 +85,9 @@ interface Group {
 }
 
 /**
- * The details in their order, each group as long as it can be: keys that the database numbers then follow the order too. A column that
- * would be null anyway is written as null where another detail has a value for it.
+ * Splits the details in their order into groups with the same columns, each as long as possible, so that keys numbered
+ * by the database follow the order. A column that would be null anyway is written as null if another detail has a value
+ * for it.
  */
 function groupsOf(
   detail: DetailPlan,
@@ -200,56 +205,6 @@ async function markDetails(
   return rows.length;
 }
 
-/** Computes the columns of all details of the header. */
-export async function computeDetails(detail: DetailPlan, { tx, headerKey }: DetailScope) {
-  const { table } = detail;
-  const where = equals(detail.foreignKey, headerKey);
-  for (const { column, formula, operands } of detail.computed) {
-    try {
-      await tx.calculate({ kind: "calculate", table, column, formula, operands, where });
-    } catch (error) {
-      throw isRefusal(error) ? refusedComputation(detail, error) : error;
-    }
-  }
-}
-
-/** What the details make of the header's totals. */
-export async function totalsOf(
-  detail: DetailPlan,
-  { tx, headerKey }: DetailScope,
-): Promise<Assignment[]> {
-  const { totals } = detail;
-  if (totals.length === 0) return [];
-  const [row] = await tx.aggregate({
-    kind: "aggregate",
-    source: sourceOf(detail.table),
-    rows: null,
-    joins: [],
-    outputs: totals.flatMap(({ outputs }) => outputs),
-    where: equals(detail.foreignKey, headerKey),
-    having: null,
-    sort: [],
-    limit: null,
-  });
-  return totals.map((total) => {
-    const { column } = total;
-    const accepted = accept(column, totalOf(total, row!));
-    if (!accepted.ok) throw validationFailed({ [column.name]: [accepted.message] });
-    return { kind: "set", column, value: accepted.value };
-  });
-}
-
-/** A sum of nothing is 0; the other functions make nothing of it. Rounded to the column's digits, halves away from zero. */
-function totalOf({ column, function: name, outputs }: HeaderTotal, row: Row): Json {
-  const [first, second] = outputs.map(({ alias }) => row[alias] ?? null);
-  if (!isExact(column)) return first!;
-  const digits = normalDecimal(String(first ?? (name === "sum" ? 0 : "")));
-  if (digits === null) return null;
-  const open = name === "avg" ? limits.quotientDigitsMax : null;
-  const places = scaleOf(column) ?? open;
-  return places === null ? digits : divideDecimal(digits, BigInt(String(second ?? 1)), places);
-}
-
 /** The details of these names, in this order, as the table has them. */
 export async function detailsByKey(
   detail: DetailPlan,
@@ -257,16 +212,12 @@ export async function detailsByKey(
   { tx, headerKey }: DetailScope,
 ): Promise<Row[]> {
   const { lineKey, shown, foreignKey } = detail;
-  const rows = await tx.all({
-    kind: "select",
-    source: sourceOf(detail.table),
-    columns: [...new Set([...shown.values(), ...lineKey])],
-    where: equals(foreignKey, headerKey),
-    sort: [],
-    limit: null,
-    offset: 0,
-    lock: false,
-  });
+  const rows = await tx.all(
+    selectFrom(sourceOf(detail.table), {
+      columns: [...new Set([...shown.values(), ...lineKey])],
+      where: equals(foreignKey, headerKey),
+    }),
+  );
   const byName = new Map(rows.map((row) => [lineName(row, detail), row]));
   return names.map((name) => {
     const row = byName.get(name);
@@ -277,13 +228,4 @@ export async function detailsByKey(
 }
 
 const oneRow = ({ table, key }: DetailPlan, where: Condition | null) =>
-  ({
-    kind: "select",
-    source: sourceOf(table),
-    columns: key,
-    where,
-    sort: [],
-    limit: 1,
-    offset: 0,
-    lock: false,
-  }) as const;
+  selectFrom(sourceOf(table), { columns: key, where, limit: 1 });

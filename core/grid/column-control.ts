@@ -1,9 +1,9 @@
 /**
- * What the extension ColumnControl adds to `columns` of the grid's request, a search and a list of values for each column
- * -> a Condition. The library sends both for every column on every draw, so an empty one is the rule.
+ * What the extension ColumnControl adds to `columns` of the grid's request -> a Condition: a search and a list of
+ * values per column. The library sends both for every column on every draw, so they are usually empty.
  */
 import type { Column } from "../values/column.ts";
-import type { GridPlan } from "../plans/entity.ts";
+import type { GridPlan } from "../plans/grid-plan.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -11,7 +11,7 @@ import { allOf, type Condition } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { partsOf } from "../values/formats.ts";
 import { conditionOf, inColumnForm, isSelected, isTaken, type Test } from "./criterion.ts";
-import { isBlank, membersOf, searchText, type Sent } from "./grid-parameters.ts";
+import { isBlank, membersOf, optionalText, type Sent } from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 import { matches } from "./text-match.ts";
@@ -41,7 +41,7 @@ export function parseColumnControl(
   return allOf(...conditions);
 }
 
-/** More than one where each word of the text is searched for. */
+/** More than one if each word of the text is searched for separately. */
 function searchesOf(column: Column, search: unknown, isWords: boolean): Condition[] {
   if (isBlank(search)) return [];
   if (!isObject(search)) throw invalidPayload("The search of columnControl must be an object");
@@ -55,7 +55,7 @@ function searchesOf(column: Column, search: unknown, isWords: boolean): Conditio
     throw invalidPayload(`The logic of columnControl must be one of: ${known}`);
   }
   if (test === "contains" && isWords) {
-    const text = searchText(value, "A value to search for");
+    const text = optionalText(value, "A value to search for");
     return termsOf(text, [column], true).map(conditionOfTerm);
   }
   const isDate = type === "date" && !isBlank(value);
@@ -67,13 +67,13 @@ function searchesOf(column: Column, search: unknown, isWords: boolean): Conditio
   return condition === null ? [] : [condition];
 }
 
-/** As in the browser, an incomplete date is not searched for yet. */
+/** As in the browser, an incomplete date is not searched for. */
 const dateOf = (column: Column, test: Test, value: unknown): Condition | null =>
   test.endsWith("null") || isTaken(column, inColumnForm(column, value))
     ? conditionOf(column, test, [value])
     : null;
 
-/** A part of a date and time alone: the day, or the time of day. */
+/** A part of a date and time: only the day, or only the time of day. */
 function maskedOf(column: Column, test: Test, { value, mask }: Sent): Condition | null {
   if (mask !== "YYYY-MM-DD" && mask !== "hh:mm:ss")
     throw invalidPayload("The mask of columnControl must be YYYY-MM-DD or hh:mm:ss");

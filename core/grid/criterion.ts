@@ -6,14 +6,15 @@
 import type { Column } from "../values/column.ts";
 import { isDate } from "../values/formats.ts";
 import type { Comparison, Condition } from "../query/statement.ts";
-import { comesAfter, isComparable, parseWhere } from "../query/where.ts";
+import { comesAfter, isComparable } from "../query/comparisons.ts";
+import { condition } from "../query/where.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { ExactNumber } from "../values/json.ts";
 import { invalidPayload } from "../values/errors.ts";
-import { asPayload, isBlank, searchText } from "./grid-parameters.ts";
+import { asPayload, isBlank, optionalText } from "./grid-parameters.ts";
 import { orMissing, textDiffers, textMatches, type TextTest } from "./text-match.ts";
 
-/** `same` is equality whatever the case; `null` is true of empty texts too. A `!` makes the opposite. */
+/** `same` is equality that ignores case; `null` is true for empty texts too. `!` negates a test. */
 export type Test =
   | Comparison
   | "between"
@@ -38,7 +39,7 @@ export function conditionOf(
   );
   if (values.some(isBlank)) return null;
   if (isTextTest(test)) {
-    const text = searchText(sent[0], "A value to search for");
+    const text = optionalText(sent[0], "A value to search for");
     const name = test.replace("!", "") as TextTest;
     return (test.startsWith("!") ? textDiffers : textMatches)(column, name, text);
   }
@@ -70,7 +71,7 @@ export function conditionOf(
   }
 }
 
-/** Whether the column can be compared with the value, as `inColumnForm` gives it. Rejects like conditionOf. */
+/** Whether the column can be compared with the value, as `inColumnForm` returns it. Rejects like conditionOf. */
 export function isTaken(column: Column, value: unknown): boolean {
   const isPlain = typeof value !== "object" || value instanceof ExactNumber;
   if (!isPlain || (typeof value === "string" && !value.isWellFormed()))
@@ -78,7 +79,10 @@ export function isTaken(column: Column, value: unknown): boolean {
   return isComparable(column, value);
 }
 
-/** Whether the field has one of the values; an empty one stands for all fields without a value. Rejects like conditionOf. */
+/**
+ * Whether the field has one of the values; an empty one stands for all fields without a value. Rejects like
+ * conditionOf.
+ */
 export function isSelected(column: Column, values: readonly unknown[]): Condition {
   const filled = values.filter((value) => !isBlank(value));
   const taken = filled
@@ -112,8 +116,8 @@ const hasEmptyText = ({ type, labels }: Column): boolean =>
 
 /** A condition in the terms of read's `where`, which turns the value into the column's type. */
 function inWhere(column: Column, operator: string, value: unknown): Condition {
-  const where = { conditions: [{ key: column.name, operator, value }] };
-  return asPayload(() => parseWhere(where, new Map([[column.name, column]])))!;
+  const columns = new Map([[column.name, column]]);
+  return asPayload(() => condition(columns).read({ key: column.name, operator, value }));
 }
 
 function isEqual(column: Column, value: unknown): Condition {
@@ -135,7 +139,9 @@ function edge(column: Column, operator: "<" | "<=" | ">" | ">=", value: unknown)
   return inWhere(column, operator, value);
 }
 
-/** A bare date stands for the whole day where the column holds instants. Null elsewhere, and for the last day there is. */
+/**
+ * A bare date stands for the whole day where the column holds instants. Null elsewhere, and for the last possible day.
+ */
 function dayAfter({ type }: Column, value: unknown): string | null {
   if (!columnTypes[type].isInstant || typeof value !== "string" || !isDate(value)) return null;
   const next = new Date(Date.parse(value) + 86_400_000).toISOString().slice(0, 10);

@@ -2,11 +2,12 @@
  * Reads parameters of the grid, sent as JSON or as a form. In a form every value is a string, and null, false and empty
  * lists cannot be expressed.
  */
+import { type Grammar, wholeNumber } from "../grammar/grammar.ts";
 import { AppError, invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
+import { orNull } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
-import { readWholeNumber } from "../lists/page.ts";
-import { patternText } from "../query/where.ts";
+import { patternText } from "../query/comparisons.ts";
 
 /** An object of the request: own properties are what the client sent. */
 export type Sent = Readonly<Record<string, unknown>>;
@@ -23,25 +24,39 @@ export function asPayload<Value>(parse: () => Value): Value {
   }
 }
 
-/** A number, or a text of digits. Rejects when it is out of range, or missing where there is no default. */
+/** The same for a grammar. */
+export const inPayload = <T>(grammar: Grammar<T>): Grammar<T> => ({
+  ...grammar,
+  read: (sent) => asPayload(() => grammar.read(sent)),
+});
+
+/** A number, or a text of digits. */
 export function wholeParameter(
-  sent: Sent,
   name: string,
-  { min, max, otherwise }: { min: number; max: number; otherwise?: number },
-): number {
-  const number = readWholeNumber(Object.hasOwn(sent, name) ? sent[name] : otherwise);
-  if (number !== null && number >= min && number <= max) return number;
+  { min, max }: { min: number; max: number },
+): Grammar<number> {
   const range =
     min < 0 ? "" : max > limits.gridLengthMax ? ` from ${min}` : ` from ${min} to ${max}`;
-  throw invalidPayload(`${name} must be a whole number${range}`);
+  return wholeNumber({ min, max, fromText: true }, () =>
+    invalidPayload(`${name} must be a whole number${range}`),
+  );
 }
 
-/** Absent, null or empty, as forms say it: no members. */
+/** `otherwise` if the parameter is absent, null or empty, as in forms. */
+export const blankOr = <T, U>(grammar: Grammar<T>, otherwise: U): Grammar<T | U> => ({
+  ...grammar,
+  read: (sent) => (isBlank(sent) ? otherwise : grammar.read(sent)),
+  schema: () => ({ anyOf: [orNull(grammar.schema()), { const: "" }] }),
+});
+
+/** Absent, null or empty, as in forms: no members. */
 export function listOf(value: unknown, name: string): unknown[] {
   if (isBlank(value)) return [];
-  if (!Array.isArray(value)) throw invalidPayload(`${name} must be an array`);
+  if (!Array.isArray(value)) throw notAList(name)();
   return value;
 }
+
+export const notAList = (name: string) => () => invalidPayload(`${name} must be an array`);
 
 /** An array, or an object, which the library sends in place of some arrays; by name or by place. */
 export function membersOf(value: unknown, name: string): ReadonlyMap<string, unknown> {
@@ -51,7 +66,7 @@ export function membersOf(value: unknown, name: string): ReadonlyMap<string, unk
 }
 
 /** A text to search for; empty when there is none. `subject` begins the message. */
-export const searchText = (value: unknown, subject: string): string =>
+export const optionalText = (value: unknown, subject: string): string =>
   value === undefined || value === null ? "" : asPayload(() => patternText(value, subject));
 
 export const isBlank = (value: unknown): value is undefined | null | "" =>

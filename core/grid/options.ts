@@ -1,10 +1,14 @@
-/** The values that a field has, for the lists that the grid's extensions offer: at most `limits.gridOptionsMax`, in order. */
+/**
+ * The values that a field has, for the lists that the grid's extensions offer: at most `limits.gridOptionsMax`, in
+ * order.
+ */
+import { isEmptyPath } from "../query/paths.ts";
 import { resultOf } from "../query/aggregate-results.ts";
 import type { Column, Source } from "../values/column.ts";
-import type { GridPlan } from "../plans/entity.ts";
+import type { GridPlan } from "../plans/grid-plan.ts";
 import { limits } from "../values/limits.ts";
 import { escapeHtml } from "../values/text.ts";
-import type { ReadQueries } from "../callers/session.ts";
+import type { ReadQueries } from "../query/session.ts";
 import type { Json } from "../values/json.ts";
 import type { Condition, Output } from "../query/statement.ts";
 
@@ -14,13 +18,13 @@ export interface Option {
   readonly value: string;
 }
 
-/** How many rows have each value, as its text. No value at all, and an empty text, are null. `where` null: all rows. */
+/** How many rows have each value, as its text. Missing values and empty texts are null. `where` null: all rows. */
 export type CountValues = (
   column: Column,
   where: Condition | null,
 ) => Promise<ReadonlyMap<string | null, number>>;
 
-/** For one request: the values of all rows are looked up once, however many lists offer them. */
+/** For one request: the values of all rows are read once, even if several lists offer them. */
 export function createCountValues(queries: ReadQueries, { source }: GridPlan): CountValues {
   const known = new Map<Column, ReturnType<CountValues>>();
   return (column, where) => {
@@ -38,7 +42,7 @@ export async function optionsOf(
 ): Promise<Record<string, Option[]>> {
   const found = await Promise.all(
     columns.map(async (column): Promise<[string, Option[]]> => {
-      const values = [...(await count(column, null)).keys()];
+      const values = isEmptyPath(column) ? [] : [...(await count(column, null)).keys()];
       const offered = values.filter((value) => hasEmpty || value !== null);
       return [
         column.name,
@@ -49,7 +53,7 @@ export async function optionsOf(
   return Object.fromEntries(found);
 }
 
-/** The value as HTML, so that a stored tag is shown and not run; empty where there is no value. */
+/** The value as HTML, so that a stored tag is shown as text; empty if there is no value. */
 export const htmlLabel = (value: string | null): string => escapeHtml(value ?? "");
 
 async function countValues(

@@ -3,22 +3,41 @@
  * library sends about its own columns (`columns`, `order`, `searchPanes`) may name columns that are not fields, which
  * are ignored; explicit requests (`where`, `sort_columns`, `searchBy`, `searchBuilder`) must name fields.
  */
-import { type CountMode, parseCountMode } from "../lists/count.ts";
+import {
+  absentOr,
+  type Grammar,
+  list,
+  type Meaning,
+  meaning,
+  object,
+  optional,
+  value,
+} from "../grammar/grammar.ts";
+import { countMode, type CountMode } from "../lists/count.ts";
+import { onlyPage, orderedBy } from "../lists/order.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { GridPlan } from "../plans/grid-plan.ts";
+import { sortColumns } from "../query/sort.ts";
+import { allOf, type Condition, type Sort } from "../query/statement.ts";
+import { logicSchema, where } from "../query/where.ts";
 import type { Column, Columns } from "../values/column.ts";
-import type { GridPlan, RequestSettings } from "../plans/entity.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
+import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { onlyPage, orderedBy } from "../lists/order.ts";
-import { parseSort } from "../query/sort.ts";
-import { allOf, type Condition, type Sort } from "../query/statement.ts";
-import { parseWhere } from "../query/where.ts";
-import { columnTypes } from "../values/column-types.ts";
 import { parseColumnControl } from "./column-control.ts";
-import { asPayload, listOf, type Sent, wholeParameter } from "./grid-parameters.ts";
+import {
+  blankOr,
+  inPayload,
+  listOf,
+  notAList,
+  type Sent,
+  wholeParameter,
+} from "./grid-parameters.ts";
+import { gridSearch, searchMembers } from "./search.ts";
 import { parseSearchBuilder } from "./search-builder.ts";
 import { type Panes, parsePanes, selectionOf } from "./search-panes.ts";
-import { parseSearch } from "./search.ts";
 import { type SentColumn, sentColumns } from "./sent-columns.ts";
 
 export interface GridRequest {
@@ -35,83 +54,135 @@ export interface GridRequest {
   readonly rest: Condition | null;
   readonly panes: Panes;
   readonly sort: readonly Sort[];
+  /** The columns of related records that rows show in addition to the own ones: those that the grid has. */
+  readonly related: readonly Column[];
 }
 
-/** Rejects with Invalid payload, with Invalid field (unknown column), or, for a value in `where`, with Invalid parameter. */
-export function parseGrid(
-  body: Sent,
+/**
+ * The parameters that filter, sort and page. The library and its extensions send much besides that concerns only the
+ * page. Rejects with Invalid payload, with Invalid field (unknown column), or, for a value in `where`, with Invalid
+ * parameter.
+ */
+export function gridGrammar(
   plan: GridPlan,
-  { offsetMax }: Pick<RequestSettings, "offsetMax">,
-): GridRequest {
-  const sent = sentColumns(body["columns"], plan.columns);
-  const rest = allOf(
-    parseGridWhere(body["where"], plan.columns),
-    parseSearch(body, plan, sent),
-    parseSearchBuilder(body["searchBuilder"], plan.columns),
-    parseColumnControl(sent, plan),
+  { entity: { settings } }: { readonly entity: Pick<Entity, "settings"> },
+): Grammar<GridRequest> {
+  const parts = object(
+    {
+      columns: sentColumns(plan.named),
+      where: gridWhere(plan.named),
+      ...searchMembers(plan),
+      draw,
+      start: start(plan, settings.offsetMax),
+      length: length(plan),
+      count: inPayload(countMode),
+      sort_columns: sortTerms(plan.named),
+      order: blankOr(list(orderTerm, { fault: notAList("order") }), []),
+    },
+    { isOpen: true },
   );
-  const panes = parsePanes(body, plan);
   return {
-    draw: parseDraw(body),
-    start: parseStart(body, plan, offsetMax),
-    length: parseLength(body, plan),
-    count: asPayload(() => parseCountMode(body["count"])),
-    filter: allOf(rest, selectionOf(panes)),
-    rest,
-    panes,
-    sort: sortOf(body, plan, sent),
+    ...parts,
+    read(sent) {
+      const own = parts.read(sent);
+      const body = sent as Sent;
+      const rest = allOf(
+        own.where,
+        gridSearch(own, plan),
+        parseSearchBuilder(body["searchBuilder"], plan.named),
+        parseColumnControl(own.columns, plan),
+      );
+      const panes = parsePanes(body, plan);
+      return {
+        ...own,
+        filter: allOf(rest, selectionOf(panes)),
+        rest,
+        panes,
+        related: [
+          ...new Set(
+            own.columns.flatMap(({ column }) => (column?.via === undefined ? [] : [column])),
+          ),
+        ],
+        sort: sortOf(own.sort_columns, orderOf(own.order, plan, own.columns), plan),
+      };
+    },
   };
 }
 
-/** Rejects what is not a whole number: the page compares it with its own counter. */
-export function parseDraw(body: Sent): number {
-  const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number;
-  return wholeParameter(body, "draw", { min, max, otherwise: 0 });
-}
+const { MAX_SAFE_INTEGER, MIN_SAFE_INTEGER } = Number;
 
-function parseStart(body: Sent, plan: GridPlan, offsetMax: number): number {
-  const { MAX_SAFE_INTEGER: max } = Number;
-  const start = wholeParameter(body, "start", { min: 0, max, otherwise: 0 });
-  const fault = start > 0 ? onlyPage(plan) : null;
-  if (fault) throw invalidPayload(fault.message);
-  if (start <= offsetMax) return start;
-  throw invalidPayload(
-    `start lies beyond the first ${offsetMax} records; narrow the grid with a search, or page through read with a cursor`,
+/** Only a whole number: the page compares it with its own counter. */
+export const draw = absentOr(
+  wholeParameter("draw", { min: MIN_SAFE_INTEGER, max: MAX_SAFE_INTEGER }),
+  0,
+);
+
+function start(plan: GridPlan, offsetMax: number): Grammar<number> {
+  const page = onlyPage(plan);
+  return meaning(
+    absentOr(wholeParameter("start", { min: 0, max: MAX_SAFE_INTEGER }), 0),
+    (rows) => {
+      if (rows > 0 && page) throw invalidPayload(page.message);
+      if (rows <= offsetMax) return rows;
+      throw invalidPayload(
+        `start lies beyond the first ${offsetMax} records; narrow the grid with a search, or page through read with a cursor`,
+      );
+    },
+    () => (page ? { enum: [0, "0", null] } : { type: "integer", minimum: 0, maximum: offsetMax }),
   );
 }
 
-/** -1 is the library's word for all rows; where the configuration wants it so, all are as many as there may be. */
-function parseLength(body: Sent, { clampsLength }: GridPlan): number {
-  const otherwise = limits.gridLengthDefault;
-  if (!clampsLength)
-    return wholeParameter(body, "length", { min: 1, max: limits.gridLengthMax, otherwise });
-  const length = wholeParameter(body, "length", { min: -1, max: Infinity, otherwise });
-  if (length === 0) throw invalidPayload("length must be -1, or a whole number from 1");
-  return length === -1 ? limits.gridLengthMax : Math.min(length, limits.gridLengthMax);
+/** The library sends -1 for all rows; if the configuration allows it, this means the largest page. */
+function length({ clampsLength }: GridPlan): Grammar<number> {
+  const [max, byDefault] = [limits.gridLengthMax, limits.gridLengthDefault];
+  if (!clampsLength) return absentOr(wholeParameter("length", { min: 1, max }), byDefault);
+  return meaning(
+    absentOr(wholeParameter("length", { min: -1, max: Infinity }), byDefault),
+    (rows) => {
+      if (rows === 0) throw invalidPayload("length must be -1, or a whole number from 1");
+      return rows === -1 ? max : Math.min(rows, max);
+    },
+    () => ({ anyOf: [{ const: -1 }, { type: "integer", minimum: 1, maximum: MAX_SAFE_INTEGER }] }),
+  );
 }
+
+/** read's sort terms, or the empty values of forms. */
+function sortTerms(columns: Columns): Grammar<Sort[]> {
+  const terms = inPayload(sortColumns(columns));
+  return { ...terms, read: (sent) => terms.read(listOf(sent, "sort_columns")) };
+}
+
+const notATerm = () => invalidPayload("order must be an array of {column, dir}");
+
+const direction = value(
+  (sent): sent is string => typeof sent === "string" && /^(asc|desc)?$/i.test(sent),
+  () => invalidPayload("The dir of order must be asc or desc"),
+  () => ({ enum: ["asc", "desc", ""] }),
+);
+
+const orderTerm = object(
+  {
+    column: wholeParameter("column", { min: 0, max: MAX_SAFE_INTEGER }),
+    dir: optional(direction, "asc"),
+  },
+  { fault: notATerm, required: ["column"], isOpen: true },
+);
 
 /** `sort_columns`, then the library's `order`, then what makes it total; the first mention of a column decides. */
-function sortOf(body: Sent, plan: GridPlan, sent: readonly SentColumn[]): Sort[] {
-  const first = asPayload(() =>
-    parseSort(listOf(body["sort_columns"], "sort_columns"), plan.columns),
-  );
+function sortOf(first: readonly Sort[], then: readonly Sort[], plan: GridPlan): Sort[] {
   const sort = new Map<Column, Sort>();
-  for (const term of [...first, ...orderOf(body["order"], plan, sent)]) {
-    if (!sort.has(term.column)) sort.set(term.column, term);
-  }
+  for (const term of [...first, ...then]) if (!sort.has(term.column)) sort.set(term.column, term);
   return orderedBy([...sort.values()], plan);
 }
 
-/** `[{column: index, dir}]`; the index is one of `columns` where these were sent, else a position in the source. */
-function orderOf(value: unknown, plan: GridPlan, sent: readonly SentColumn[]): Sort[] {
+/** The index refers to `columns` if these were sent, else it is a position in the source. */
+function orderOf(
+  order: readonly Meaning<typeof orderTerm>[],
+  plan: GridPlan,
+  sent: readonly SentColumn[],
+): Sort[] {
   const byPosition = sent.length > 0 ? [] : [...plan.columns.values()];
-  return listOf(value, "order").flatMap((one): Sort[] => {
-    if (!isObject(one)) throw invalidPayload("order must be an array of {column, dir}");
-    const index = wholeParameter(one, "column", { min: 0, max: Number.MAX_SAFE_INTEGER });
-    const dir = one["dir"] ?? "asc";
-    if (typeof dir !== "string" || !/^(asc|desc)?$/i.test(dir)) {
-      throw invalidPayload("The dir of order must be asc or desc");
-    }
+  return order.flatMap(({ column: index, dir }): Sort[] => {
     const named = sent[index]?.isOrderable ? sent[index].column : null;
     const column = byPosition[index] ?? named;
     // The library removes an order by an empty direction.
@@ -120,10 +191,16 @@ function orderOf(value: unknown, plan: GridPlan, sent: readonly SentColumn[]): S
   });
 }
 
-/** read's filter. A form cannot say false, nor send a list without members. */
-function parseGridWhere(where: unknown, columns: Columns): Condition | null {
-  if (where === "") return null;
-  return parseWhere(isObject(where) ? spelledOut(where) : where, columns);
+/** read's filter. A form cannot send false or an empty list, so an empty group arrives with its logic only. */
+function gridWhere(columns: Columns): Grammar<Condition | null> {
+  const tree = where(columns);
+  return {
+    ...tree,
+    read: (sent) => (sent === "" ? null : tree.read(isObject(sent) ? spelledOut(sent) : sent)),
+    schema: () => ({
+      anyOf: [tree.schema(), closedObject({ logic: logicSchema }, ["logic"]), { const: "" }],
+    }),
+  };
 }
 
 function spelledOut(group: Sent): Sent {

@@ -8,7 +8,7 @@ import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Condition } from "../query/statement.ts";
-import { columnOf } from "../query/where.ts";
+import { columnOf } from "../query/comparisons.ts";
 import { conditionOf, type Test } from "./criterion.ts";
 import { isBlank, listOf, membersOf, type Sent } from "./grid-parameters.ts";
 
@@ -21,7 +21,7 @@ export function parseSearchBuilder(value: unknown, columns: Columns): Condition 
 interface Place {
   readonly columns: Columns;
   readonly depth: number;
-  /** Criteria that may still come, in the whole tree. */
+  /** The number of criteria that are still allowed in the whole tree. */
   readonly left: { criteria: number };
 }
 
@@ -44,7 +44,7 @@ function parseMember(one: unknown, place: Place): Condition | null {
   if (!isObject(one)) throw invalidPayload("criteria must be an array of objects");
   if (--place.left.criteria < 0)
     throw invalidPayload(`searchBuilder takes at most ${limits.gridCriteriaMax} criteria`);
-  // A form cannot say that a group is empty: its logic alone is left.
+  // A form cannot express that a group is empty: only its logic is sent.
   const isGroup = Object.hasOwn(one, "criteria") || Object.hasOwn(one, "logic");
   return isGroup
     ? parseGroup(one, { ...place, depth: place.depth + 1 })
@@ -64,8 +64,9 @@ function parseCriterion(one: Sent, columns: Columns): Condition | null {
 }
 
 /**
- * The library's second version, for DataTables 3, sends `&`, `<`, `>` and `"` as entities of HTML, the first one sends them as
- * they are, and nothing in the request tells the two apart. So a value with an entity stands for both texts.
+ * The library's second version, for DataTables 3, sends `&`, `<`, `>` and `"` as HTML entities; the first one sends
+ * them unchanged, and nothing in the request tells which version sent it. So a value with an entity stands for both
+ * texts.
  */
 function eitherSpelling(column: Column, test: Test, values: readonly unknown[]): Condition | null {
   const plain = values.map(withoutEntities);
@@ -89,7 +90,7 @@ const withoutEntities = (value: unknown): unknown =>
     ? value.replace(/&(?:amp|lt|gt|quot);/g, (entity) => entities.get(entity)!)
     : value;
 
-/** `value`, or where that is empty `value1` and `value2`. */
+/** `value`, or if that is empty `value1` and `value2`. */
 function valuesOf({ value, value1, value2 }: Sent): readonly unknown[] {
   const isOne = typeof value === "string" || typeof value === "number";
   const values = isOne && value !== "" ? [value] : [...membersOf(value, "value").values()];
@@ -98,7 +99,7 @@ function valuesOf({ value, value1, value2 }: Sent): readonly unknown[] {
   return [value1, value2].map((one) => (isUnset(one) ? undefined : one));
 }
 
-/** DataTables 3 writes members that are not set into a form as the word. */
+/** DataTables 3 writes the word "undefined" into a form for members that are not set. */
 const isUnset = (value: unknown): boolean => isBlank(value) || value === "undefined";
 
 const conditions: ReadonlySet<string> = new Set([

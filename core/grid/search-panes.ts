@@ -1,12 +1,13 @@
 /**
- * The extension SearchPanes: lists of a field's values beside the grid. Selected values of one pane are joined by OR, panes by
- * AND. Each answer carries the options of all panes that the configuration names, with two counts: `total` of all
- * rows, and `count` of those that the request leaves, which is looked up only where the page shows it.
+ * The extension SearchPanes: lists of a field's values beside the grid. Selected values of one pane are joined by OR,
+ * panes by AND. Each answer contains the options of all configured panes with two counts: `total` of all rows, and
+ * `count` of the rows that the request leaves, which is queried only if the page shows it.
  */
 import type { Column } from "../values/column.ts";
-import type { GridPlan } from "../plans/entity.ts";
+import type { GridPlan } from "../plans/grid-plan.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
+import { isEmptyPath } from "../query/paths.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { isSelected } from "./criterion.ts";
 import { type CountValues, htmlLabel } from "./options.ts";
@@ -21,7 +22,7 @@ export interface Panes {
   readonly isRecounted: boolean;
 }
 
-/** As the library has it: everything is a text, and whatever stands for no value is null. */
+/** In the library's form: every value is a text, and a missing value is null. */
 export interface PaneOption {
   /** HTML, as in `Option`. */
   readonly label: string;
@@ -30,14 +31,14 @@ export interface PaneOption {
   readonly count: number;
 }
 
-/** Panes of what is no field are passed over. Rejects with Invalid payload. */
+/** Panes of columns that are not fields are ignored. Rejects with Invalid payload. */
 export function parsePanes(body: Sent, plan: GridPlan): Panes {
   const selections = new Map<Column, Condition>();
   const sent = membersOf(body["searchPanes"], "searchPanes");
   const nulls = membersOf(body["searchPanes_null"], "searchPanes_null");
   let left: number = limits.gridSelectedMax;
   for (const name of new Set([...sent.keys(), ...nulls.keys()])) {
-    const column = plan.columns.get(name);
+    const column = plan.named.get(name);
     if (column === undefined) continue;
     const [pane, marks] = [sent, nulls].map((all) => membersOf(all.get(name), "A pane"));
     const values = selectedValues(pane!, marks!);
@@ -50,12 +51,12 @@ export function parsePanes(body: Sent, plan: GridPlan): Panes {
   const options = membersOf(body["searchPanes_options"], "searchPanes_options");
   return {
     selections,
-    last: (typeof last === "string" ? plan.columns.get(last) : undefined) ?? null,
+    last: (typeof last === "string" ? plan.named.get(last) : undefined) ?? null,
     isRecounted: isTrue(options.get("cascade")) || isTrue(options.get("viewTotal")),
   };
 }
 
-/** What all panes select together; null when they select nothing. */
+/** The joint selection of all panes; null if nothing is selected. */
 export const selectionOf = ({ selections }: Panes): Condition | null =>
   allOf(...selections.values());
 
@@ -66,6 +67,7 @@ export async function paneOptions(
 ): Promise<Record<string, PaneOption[]>> {
   const found = await Promise.all(
     columns.map(async (column): Promise<[string, PaneOption[]]> => {
+      if (isEmptyPath(column)) return [column.name, []];
       const where = panes.isRecounted ? filterFor(column, panes, rest) : null;
       const [totals, counts] = await Promise.all([
         countValues(column, null),
@@ -83,7 +85,7 @@ export async function paneOptions(
   return Object.fromEntries(found);
 }
 
-/** What a pane's own counts are narrowed by. */
+/** The filter of a pane's own counts. */
 function filterFor(
   column: Column,
   { selections, last }: Panes,
@@ -93,7 +95,7 @@ function filterFor(
   return allOf(rest, ...others.map(([, condition]) => condition));
 }
 
-/** The library marks 0 and false as null too, where they are values like all others. */
+/** The library marks 0 and false as null too, although they are ordinary values. */
 function selectedValues(
   values: ReadonlyMap<string, unknown>,
   nulls: ReadonlyMap<string, unknown>,

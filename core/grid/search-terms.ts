@@ -1,6 +1,7 @@
 /**
- * One text that a person or the page searches for -> Conditions over columns, which are joined by AND. With `datatables.search` "words" it
- * is read as the library reads it in the browser: words in any order, quotes around a phrase, and `!` before what must not occur.
+ * One text that a person or the page searches for -> Conditions over columns, which are joined by AND. With
+ * `datatables.search` "words" it is read as the library reads it in the browser: words in any order, quotes around a
+ * phrase, and `!` before a word that must not occur.
  */
 import type { Column } from "../values/column.ts";
 import type { Condition } from "../query/statement.ts";
@@ -21,7 +22,7 @@ export function termsOf(text: string, columns: readonly Column[], isWords: boole
   return (text.match(wordPattern) ?? []).flatMap((part) => {
     const isNegated = part.startsWith("!");
     const word = unquoted(isNegated ? part.slice(1) : part);
-    // A mark of exclamation alone excludes nothing yet, and the library takes one letter behind it for nothing either.
+    // A single exclamation mark excludes nothing yet, and the library ignores one that is followed by a single letter.
     const isTerm = word.length > (isNegated ? 1 : 0);
     return isTerm ? [{ columns, text: word, isNegated }] : [];
   });
@@ -33,7 +34,7 @@ export function conditionOfTerm({ columns, text, isNegated }: SearchTerm): Condi
   return { kind: isNegated ? "and" : "or", members };
 }
 
-/** The library's own: a phrase in straight or curved quotes, or what stands between blanks. */
+/** The library's own expression: a phrase in straight or curved quotes, or a word between blanks. */
 const wordPattern = /!?["\u201C][^"\u201D]+["\u201D]|[^ ]+/g;
 
 function unquoted(word: string): string {

@@ -1,102 +1,127 @@
-/** The grid's own searches: over all columns, in single ones, and those that the page keeps on. A row must match all of them. */
-import type { Column } from "../values/column.ts";
-import type { GridPlan } from "../plans/entity.ts";
+/**
+ * The grid's own searches: over all columns, in single columns, and the fixed ones of the page. A row must match all of
+ * them.
+ */
+import { type Grammar, type Meanings, optional, value } from "../grammar/grammar.ts";
+import type { Column, Columns } from "../values/column.ts";
+import type { GridPlan } from "../plans/grid-plan.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
+import { orNull } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
-import { columnOf, mustHaveText } from "../query/where.ts";
-import { readWholeNumber } from "../lists/page.ts";
-import { listOf, membersOf, type Sent, searchText } from "./grid-parameters.ts";
+import { patternSchema } from "../query/condition-schema.ts";
+import { searchableNames, searchText } from "../query/list-search.ts";
+import { columnOf, mustHaveText } from "../query/comparisons.ts";
+import { readWholeNumber } from "../values/numbers.ts";
+import { inPayload, listOf, membersOf, optionalText, type Sent } from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
-/** Null when nothing is searched. Rejects with Invalid payload, or Invalid field for an unknown searchBy. */
-export function parseSearch(
-  body: Sent,
-  plan: GridPlan,
-  sent: readonly SentColumn[],
-): Condition | null {
-  const searchable = sent.flatMap(({ column, isSearchable }) =>
+/** What a request searches for. `searchBy` null: in all columns. */
+export const searchMembers = ({ named }: GridPlan) => ({
+  searchBy: searchBy(named),
+  search: optional(
+    value(
+      isObject,
+      () => invalidPayload("search must be an object with a value"),
+      () => ({
+        type: "object",
+        properties: { value: orNull(patternSchema) },
+        additionalProperties: true,
+      }),
+    ),
+    {},
+  ),
+  searchValue: inPayload(searchText("searchValue")),
+  search_value: inPayload(searchText("search_value")),
+});
+
+type Searches = Meanings<ReturnType<typeof searchMembers>> & {
+  readonly columns: readonly SentColumn[];
+};
+
+const searchBy = (columns: Columns): Grammar<Column | null> => ({
+  read(sent) {
+    const by = sent ?? "all";
+    if (typeof by !== "string") throw invalidPayload("searchBy must be a column name or all");
+    // A column named "all" takes precedence over the keyword.
+    if (by === "" || (by === "all" && !columns.has(by))) return null;
+    const column = columnOf(by, columns, "searchBy");
+    mustHaveText(column);
+    return column;
+  },
+  schema: () => ({ enum: ["", ...new Set(["all", ...searchableNames(columns)]), null] }),
+});
+
+/** Null if nothing is searched. Rejects with Invalid payload, or with Invalid field for an unknown searched column. */
+export function gridSearch(sent: Searches, plan: GridPlan): Condition | null {
+  const { columns: sentColumns, search } = sent;
+  const searchable = sentColumns.flatMap(({ column, isSearchable }) =>
     column && isSearchable ? [column] : [],
   );
-  const within = new Set(sent.length > 0 ? searchable : plan.columns.values());
-  const everywhere = [...within].filter((column) => plan.searched.has(column.name));
-  const by = body["searchBy"] ?? "all";
-  if (typeof by !== "string") throw invalidPayload("searchBy must be a column name or all");
-  // A column named "all" takes precedence over the keyword.
-  const isEverywhere = by === "" || (by === "all" && !plan.columns.has(by));
-  const searched = isEverywhere ? everywhere : [columnOf(by, plan.columns, "searchBy")];
-  if (!isEverywhere) searched.forEach(mustHaveText);
+  const within = new Set(sentColumns.length > 0 ? searchable : plan.columns.values());
+  const everywhere = [...within].filter(({ name }) => plan.searched?.has(name) ?? true);
 
   const read = (text: string, columns: readonly Column[]) =>
     termsOf(text, columns, plan.searchesWords);
-  const terms = fixedTerms(body["search"]).flatMap((term) => read(term, everywhere));
+  const terms = fixedTerms(search).flatMap((term) => read(term, everywhere));
   terms.push(
-    ...groupsOf(body["search"], plan, sent).flatMap(({ term, columns }) => read(term, columns)),
+    ...groupsOf(search, plan, sentColumns).flatMap(({ term, columns }) => read(term, columns)),
   );
-  for (const { column, isSearchable, search } of sent) {
-    if (column === null || !isSearchable) continue;
-    const value = isObject(search) ? typedText(search, "A column's search value") : "";
-    for (const term of [value, ...fixedTerms(search)]) terms.push(...read(term, [column]));
+  for (const one of sentColumns) {
+    if ((one.column === null && one.name === null) || !one.isSearchable) continue;
+    const own = isObject(one.search) ? typedText(one.search, "A column's search value") : "";
+    const column = one.column ?? (own === "" ? null : columnOf(one.name!, plan.named, "columns"));
+    if (column === null) continue;
+    for (const term of [own, ...fixedTerms(one.search)]) terms.push(...read(term, [column]));
   }
-  const typed = read(globalSearch(body), searched);
+  // `search.value`, or if that is empty one of its other names.
+  const text = typedText(search, "search.value") || sent.searchValue || sent.search_value;
+  const typed = read(text, sent.searchBy === null ? everywhere : [sent.searchBy]);
   if (terms.length > limits.gridTermsMax || typed.length > limits.gridTermsMax) {
     throw invalidPayload(`A grid takes at most ${limits.gridTermsMax} searches at the same time`);
   }
   return allOf(...[...typed, ...terms].map(conditionOfTerm));
 }
 
-/** `search.value`, or where that is empty one of its other names. */
-function globalSearch(body: Sent): string {
-  const search = body["search"] ?? {};
-  if (!isObject(search)) throw invalidPayload("search must be an object with a value");
-  const texts = [
-    typedText(search, "search.value"),
-    searchText(body["searchValue"], "searchValue"),
-    searchText(body["search_value"], "search_value"),
-  ];
-  return texts.find((text) => text !== "") ?? "";
-}
-
-/** The text of a search that a person types or a script sets; empty where it can run in the page alone. */
+/** The text of a search that a person types or a script sets; empty if only the page can run it. */
 function typedText({ value }: Sent, subject: string): string {
-  // What version 2 of the library sends of a RegExp in JSON.
+  // What version 2 of the library sends for a RegExp in JSON.
   if (isObject(value) && Object.keys(value).length === 0) return "";
-  const text = searchText(value, subject);
+  const text = optionalText(value, subject);
   return isCode(text) ? "" : text;
 }
 
-/** The terms of searches that the page itself keeps on. */
+/** The terms of the page's fixed searches. */
 function fixedTerms(search: unknown): string[] {
   const fixed = isObject(search) ? search["fixed"] : undefined;
   return Array.isArray(fixed) ? fixed.flatMap((one: unknown) => scriptTerm(one)) : [];
 }
 
-/** The `term` of a search that a script set; none where it can run in the page alone. */
+/** The `term` of a search that a script set; empty if only the page can run it. */
 function scriptTerm(one: unknown): string[] {
   const term = isObject(one) ? one["term"] : undefined;
   if (typeof term !== "string" && typeof term !== "number") return [];
-  const text = searchText(term, "A fixed search");
+  const text = optionalText(term, "A fixed search");
   return text === "" || isCode(text) ? [] : [text];
 }
 
 /**
- * Whether the text stands for a function or a RegExp of the page: the library sends the word for a function, and a RegExp as its text. Nothing
- * else in the request tells these from what a person types.
+ * Whether the text stands for a function or a RegExp of the page: the library sends the word "function" for a function,
+ * and a RegExp as its text. Nothing else in the request distinguishes these from typed text.
  */
 const isCode = (text: string): boolean => text === "function" || /^\/.+\/[dgimsuvy]*$/s.test(text);
 
 /**
- * `groups` and `groupsFixed` of DataTables 3: searches over some columns together, which are named by their places in `columns`. A group
- * of columns that are all no fields is passed over, as is the search of such a column.
+ * `groups` and `groupsFixed` of DataTables 3: searches over several columns together, which are named by their places
+ * in `columns`. A group without any field is ignored, as is the search of a column that is not a field.
  */
 function groupsOf(
-  search: unknown,
+  search: Sent,
   plan: GridPlan,
   sent: readonly SentColumn[],
 ): { term: string; columns: readonly Column[] }[] {
-  if (!isObject(search)) return [];
   const byPosition = sent.length > 0 ? null : [...plan.columns.values()];
   const groups = ["groups", "groupsFixed"].flatMap((name) => [
     ...membersOf(search[name], `search.${name}`).values(),

@@ -1,13 +1,20 @@
-/** `columns` of the grid's request: what the library says of each of its columns, with the field that the column shows. */
+/**
+ * `columns` of the grid's request: what the library says about each of its columns, with the field that the column
+ * shows.
+ */
+import { type Grammar, list, meaning, value } from "../grammar/grammar.ts";
 import type { Column, Columns } from "../values/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
-import { isFalse, listOf } from "./grid-parameters.ts";
+import { blankOr, isFalse, notAList, type Sent } from "./grid-parameters.ts";
 
 export interface SentColumn {
-  /** Null where the grid shows something that is no field of ours. */
+  /** Null if the grid's column is not a field of the entity. */
   readonly column: Column | null;
+  /** The field that it names, known or not; null if only the page knows what the column shows. */
+  readonly name: string | null;
   readonly isSearchable: boolean;
   readonly isOrderable: boolean;
   readonly search: unknown;
@@ -15,23 +22,45 @@ export interface SentColumn {
   readonly control: unknown;
 }
 
-/** A column that names no field gets one by its place only where it has no `data` at all. Rejects with Invalid payload. */
-export function sentColumns(value: unknown, columns: Columns): SentColumn[] {
-  const sent = listOf(value, "columns");
-  if (sent.length > limits.gridColumnsMax) {
-    throw invalidPayload(`columns takes at most ${limits.gridColumnsMax} columns`);
-  }
-  const byPosition = [...columns.values()];
-  return sent.map((one, position) => {
-    if (!isObject(one)) throw invalidPayload("columns must be an array of objects");
-    const data = one["data"];
-    const named = typeof data === "string" ? columns.get(data) : undefined;
-    return {
-      column: (data === undefined ? byPosition[position] : named) ?? null,
-      isSearchable: !isFalse(one["searchable"]),
-      isOrderable: !isFalse(one["orderable"]),
-      search: one["search"],
-      control: one["columnControl"],
-    };
-  });
+/** Rejects with Invalid payload. */
+export const sentColumns = (columns: Columns): Grammar<readonly SentColumn[]> =>
+  blankOr(
+    meaning(
+      list(value(isObject, fault("columns must be an array of objects"), columnSchema), {
+        fault: notAList("columns"),
+        max: limits.gridColumnsMax,
+        tooMany: fault(`columns takes at most ${limits.gridColumnsMax} columns`),
+      }),
+      (sent) => {
+        const byPosition = [...columns.values()];
+        return sent.map((one, at) => sentColumn(one, columns, byPosition[at]));
+      },
+    ),
+    [],
+  );
+
+const fault = (message: string) => () => invalidPayload(message);
+
+/** What the library says about its own columns may concern no field of the entity. */
+const columnSchema = (): JsonSchema => ({
+  type: "object",
+  properties: { data: {}, searchable: {}, orderable: {}, search: {} },
+  additionalProperties: true,
+});
+
+/** A column that names no field gets one by its place only if it has no `data` at all. */
+function sentColumn(one: Sent, columns: Columns, placed: Column | undefined): SentColumn {
+  const { data, searchable, orderable, search, columnControl: control } = one;
+  const named = typeof data === "string" ? columns.get(data) : undefined;
+  return {
+    name: typeof data === "string" && !isNameless.test(data) ? data : null,
+    column: (data === undefined ? placed : named) ?? null,
+    isSearchable: !isFalse(searchable),
+    isOrderable: !isFalse(orderable),
+    search,
+    control,
+  };
 }
+
+/** Missing names in forms: null `data`, a function of the page, or a place in an array. */
+const isNameless = /^(function|\d*)$/;

@@ -1,7 +1,7 @@
 /**
- * Whether the text of a field contains, starts with, ends with or is another text, whatever the case -> a Condition. Truth
- * values have no text of their own: they are found by their words (`true`, `false`, `1`, `0`), as in a grid that the
- * browser fills, but only from the beginning of a word on, since an "e" alone would find them all.
+ * Whether the text of a field contains, starts with, ends with or equals another text, ignoring case -> a Condition.
+ * Booleans have no text: they are found by their words (`true`, `false`, `1`, `0`), as in a grid that the browser
+ * fills, but only from the beginning of a word, because a single "e" would find them all.
  */
 import type { Column } from "../values/column.ts";
 import type { Condition } from "../query/statement.ts";
@@ -27,7 +27,7 @@ export function textDiffers(column: Column, test: TextTest, text: string): Condi
   return orMissing(column, isAmong(column, others));
 }
 
-/** Whether what the field shows has this pattern of LIKE, whatever the case. */
+/** Whether the shown text of the field matches this LIKE pattern, ignoring case. */
 export function matches(column: Column, pattern: string, isNegated: boolean): Condition {
   if (!columnTypes[column.type].hasText) return { kind: isNegated ? "and" : "or", members: [] };
   const like: Condition = { kind: "like", column, pattern, negated: isNegated, ignoreCase: true };
@@ -63,7 +63,7 @@ const tests: Record<TextTest, (word: string, text: string) => boolean> = {
   same: (word, text) => word === text,
 };
 
-/** `%`, `_` and the backslash stand for themselves. */
+/** `%`, `_` and the backslash are escaped. */
 function patternOf(test: TextTest, text: string): string {
   const literal = text.replace(/[\\%_]/g, "\\$&");
   const isOpenBefore = test === "contains" || test === "ends";

@@ -1,12 +1,15 @@
 /**
- * Indexes that requests would profit from: for the searches and the order of drop-downs, for references and lines, and for
- * sorts by time. The planner of the database is asked about the statements that requests send; what it serves needs no advice.
+ * Indexes that would speed up requests: searches, the order of drop-downs, references, lines, and sorts by time. The
+ * database's planner is asked about the statements that requests send. No advice is given for those that an index
+ * serves.
  */
 import { compileProject } from "../config/compile-project.ts";
 import type { ProjectConfig } from "../config/read-config.ts";
 import { remembering } from "../config/survey.ts";
 import type { Entity } from "../plans/entity.ts";
-import type { Db, IndexWish } from "../plans/ports.ts";
+import type { Catalog } from "../plans/database-catalog.ts";
+import type { Db } from "../plans/db-port.ts";
+import type { IndexWish } from "../plans/index-wish.ts";
 import { labelMatch } from "../lists/lookup-filter.ts";
 import { textMatches } from "../grid/text-match.ts";
 import { orderedBy } from "../lists/order.ts";
@@ -17,9 +20,11 @@ import {
   type Select,
   type Sort,
   sourceOf,
+  selectFrom,
 } from "../query/statement.ts";
 import type { Column, Table } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
+import { tableNameOf } from "./file-names.ts";
 import { AppError } from "../values/errors.ts";
 import type { Scalar } from "../values/scalar.ts";
 
@@ -41,7 +46,7 @@ interface Request {
   readonly statement: Select | Count;
   /** What happens without it: `drop-downs search name, and each search reads the whole table`. */
   readonly message: string;
-  /** What to do where no index of the database would help. */
+  /** The advice if no index of the database would help. */
   readonly otherwise?: string;
 }
 
@@ -58,7 +63,8 @@ export async function adviceFor(config: ProjectConfig, db: Db): Promise<Advice[]
     const entity = entities.get(name);
     const own = payload.tableName === undefined ? null : await catalog.table(payload.tableName);
     if (entity === undefined || own?.kind !== "table") continue;
-    for (const request of requestsOf(entity, own)) {
+    const requests = [...requestsOf(entity, own), ...(await relatedRequests(entity, catalog))];
+    for (const request of requests) {
       const { table, column, others = [], use } = request.wish;
       const names = [column, ...others].map(({ name }) => name);
       const key = keyOf(table, use, names);
@@ -122,13 +128,14 @@ function requestsOf(entity: Entity, table: Table): Request[] {
 /** Of three letters, which every index of trigrams can use. */
 const searched = "abc";
 
-/** Only where the grid shows the table itself. A search in a number or a date compares what it shows, of which no index knows. */
+/** Only if the grid shows the table itself. Searches in numbers and dates compare their text, which has no index. */
 function gridRequests({ grid, enabled }: Entity, table: Table): Request[] {
   if (grid === null || !enabled.has("datatables")) return [];
   const { source } = grid;
   if (source.kind !== "table" || source.name !== table.name) return [];
-  const [column, ...others] = [...grid.searched.values()].filter(
-    ({ name, type }) => columnTypes[type].hasText && table.columns.has(name),
+  const [column, ...others] = [...grid.columns.values()].filter(
+    ({ name, type }) =>
+      (grid.searched?.has(name) ?? true) && columnTypes[type].hasText && table.columns.has(name),
   );
   if (column === undefined) return [];
   const names = [column, ...others].map(({ name }) => name).join(", ");
@@ -141,15 +148,16 @@ function gridRequests({ grid, enabled }: Entity, table: Table): Request[] {
       message: `grids search in ${names}, and each search reads the whole table`,
       otherwise: areTexts
         ? "no index of this database finds a text within a text"
-        : "an index serves texts alone: name them in datatablesWhere, without numbers and dates",
+        : "an index serves only texts: name them in datatablesWhere, without numbers and dates",
     },
   ];
 }
 
 /** Only where the label is a column of the table itself. */
 function lookupRequests({ lookup }: Entity, table: Table): Request[] {
-  if (lookup === null || table.columns.get(lookup.text.name) === undefined) return [];
+  if (lookup === null) return [];
   const { text, id, source } = lookup;
+  if (text === null || table.columns.get(text.name) === undefined) return [];
   if (text.type !== "text" || source.kind !== "table" || source.name !== table.name) return [];
   const own = [...new Set([text, id])].map((column): Sort => ({ column, direction: "asc" }));
   const sort = orderedBy(own, lookup);
@@ -196,6 +204,22 @@ function detailRequests({ composite }: Entity): Request[] {
   );
 }
 
+/** The records that each relation to many finds. */
+async function relatedRequests({ relations }: Entity, catalog: Catalog): Promise<Request[]> {
+  const many = [...relations.values()].filter(({ isMany }) => isMany);
+  const found = many.map(async ({ name, steps: [step] }): Promise<Request[]> => {
+    const { source, on } = step!;
+    const [{ right } = { right: null }, ...others] = on;
+    if (source.kind !== "table" || right === null || others.length > 0) return [];
+    const table = await catalog.table(tableNameOf(source));
+    const column = table?.kind === "table" ? table.columns.get(right.name) : undefined;
+    if (!table || !column) return [];
+    const message = `the relation ${name} finds records by ${column.name}, and each search reads the whole table`;
+    return equalsRequest(table, column, message);
+  });
+  return (await Promise.all(found)).flat();
+}
+
 function equalsRequest(table: Table, column: Column, message: string): Request[] {
   const value = samples[column.type];
   if (value === undefined) return [];
@@ -227,17 +251,5 @@ function timeRequests({ read }: Entity, table: Table): Request[] {
   });
 }
 
-const page = (
-  source: Select["source"],
-  columns: readonly Column[],
-  sort: Select["sort"],
-): Select => ({
-  kind: "select",
-  source,
-  columns,
-  where: null,
-  sort,
-  limit: 26,
-  offset: 0,
-  lock: false,
-});
+const page = (source: Select["source"], columns: readonly Column[], sort: Select["sort"]): Select =>
+  selectFrom(source, { columns, sort, limit: 26 });

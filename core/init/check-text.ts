@@ -1,6 +1,6 @@
 /**
- * The simple conditions of a check constraint as constraints of `fieldValidation`: bounds of a number, a list of texts. All else stays
- * with the database, which checks it anyway. Conditions come as the three engines write them.
+ * Translates simple conditions of a check constraint to constraints of `fieldValidation`: bounds of a number, a list of
+ * texts. The database still checks all others. Conditions have the spelling of any of the three engines.
  */
 
 export interface CheckedColumn {
@@ -33,7 +33,7 @@ export function checkedColumns(conditions: readonly string[]): Map<string, Check
   return found;
 }
 
-/** Null for a condition that no constraint of a rule says. */
+/** Null for a condition that no constraint of a rule expresses. */
 function readMember(text: string): Asked | null {
   const least = atLeast.exec(text);
   if (least) return { column: nameIn(least), asks: { min: Number(least[2]) } };
@@ -83,7 +83,7 @@ function bare(condition: string): string {
 
 const tokens = new RegExp(String.raw`${quotedText}|[()]|\b(?:and|or|between)\b`, "gi");
 
-/** Where the first bracket is closed. */
+/** The position at which the first bracket is closed. */
 function closingOf(text: string): number {
   let depth = 0;
   for (const { 0: token, index } of text.matchAll(tokens)) {
@@ -93,7 +93,7 @@ function closingOf(text: string): number {
   return -1;
 }
 
-/** The members that AND joins at the top of a condition; none where OR joins some. */
+/** The members that AND joins at the top of a condition; empty if OR joins some. */
 function membersOf(text: string): string[] {
   const members: string[] = [];
   let [depth, start] = [0, 0];

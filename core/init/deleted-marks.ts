@@ -1,4 +1,4 @@
-/** Columns of a table that by their names and types say which rows are deleted, as `softDelete` of an endpoint's file. */
+/** Columns that mark deleted rows, judged by name and type, as `softDelete` of an endpoint's file. */
 import { marksIn } from "../config/soft-delete-plan.ts";
 import { markNames } from "../plans/soft-delete.ts";
 import type { Table } from "../values/column.ts";
@@ -19,7 +19,7 @@ const known = {
   by: { usual: "deleted_by", words: ["deleted by"] },
 } as const;
 
-/** Null where nothing says so: a name alone, on a column that cannot hold a mark, is not enough. */
+/** Null if there are no such columns: a name is not enough if the column cannot store a mark. */
 export function deletedMarks({ columns, primaryKey, transactional }: Table): DeletedMarks | null {
   if (primaryKey.length === 0 || !transactional) return null;
   const pick = (member: keyof typeof known): string => {

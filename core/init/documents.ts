@@ -18,6 +18,9 @@ const lineWords: ReadonlySet<string> = new Set([
   "line item",
 ]);
 
+/** `sales_order_header` has `sales_order_detail`. */
+const headWords: ReadonlySet<string> = new Set(["header", "head"]);
+
 /** By the identity of the header. */
 export function linesByHeader(tables: readonly Table[]): Map<string, Lines[]> {
   const byIdentity = new Map(tables.map((table) => [table.identity, table]));
@@ -46,7 +49,9 @@ function areLines(
   const holdsHeader = primaryKey.length > 1 && primaryKey.includes(foreignKey.columns[0] ?? "");
   if (primaryKey.length !== 1 && !holdsHeader) return false;
   const own = wordsOf(table.name).map(singular);
-  const head = wordsOf(header.name).map(singular);
+  const head = wordsOf(header.name)
+    .map(singular)
+    .filter((word, at, { length }) => at < length - 1 || at === 0 || !headWords.has(word));
   const rest = own.slice(head.length).join(" ");
   return head.every((word, at) => own[at] === word) && lineWords.has(rest);
 }

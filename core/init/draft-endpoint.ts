@@ -1,10 +1,10 @@
-/** The file of one table or view: what its columns, keys and references say, and what they seem to say. */
+/** The file of one table or view, drafted from the names, columns, keys and references. */
 import type { Column, Table } from "../values/column.ts";
 import { checkedColumns } from "./check-text.ts";
 import { deletedMarks } from "./deleted-marks.ts";
 import type { Lines } from "./documents.ts";
 import { tableNameOf } from "./file-names.ts";
-import { type DraftLookup, draftLookup } from "./label-column.ts";
+import { type DraftLookup, draftLookup, type Label } from "./label-column.ts";
 import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
 import { takesWrites } from "../config/key-plan.ts";
 import { mustSend } from "../values/new-key.ts";
@@ -14,6 +14,8 @@ import { auditNames, looksSecret } from "./name-words.ts";
 /** A table or view with its lines; empty: it is the header of none. */
 export interface Headed extends Relation {
   readonly lines: readonly Lines[];
+  /** Undefined: no foreign key makes one. */
+  readonly relations: object | undefined;
 }
 
 export interface DraftContext {
@@ -33,13 +35,19 @@ export interface Guess {
   /** The property of the file, as `formatPath` writes it. */
   readonly path: string;
   readonly text: string;
+  readonly kind: GuessKind;
 }
+
+/** `doubtful` and `weighty` ones are listed one by one; of the others, only the number is shown. */
+export type GuessKind = "doubtful" | "weighty" | "labels" | "imports" | "joins";
 
 export function draftEndpoint(found: Headed, context: DraftContext): EndpointDraft {
   const { outline, table } = found;
   const isView = outline.kind === "view";
   const secrets = secretsOf(table);
-  const lookup = draftLookup(table, isView);
+  const large = largeOf(table);
+  const { label } = found;
+  const lookup = draftLookup(table, { isView, label });
   const document = isView ? null : documentOf(found, context);
   const deleted = isView || !mayUpdate(table) ? null : deletedMarks(table);
   const references = isView ? [] : referencesOf(found, context.tables);
@@ -49,51 +57,78 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
       return heading !== null && table.columns.has(name) ? [[name, heading]] : [];
     }),
   );
+  const hidden = [...secrets, ...large];
   const payload = {
     $schema: "../endpoint.schema.json",
     action: actionsOf(found, context, { lookup, document, deleted }),
-    // A grid needs a table or a query of its own; a view will do for the table.
+    // A grid needs a table or a query; a view can take the place of the table.
     tableName: tableNameOf(outline),
     ...keyOf(table),
     fieldName: [...table.columns.keys()],
     ...(!isView && withRules(rulesOf(found))),
-    ...(secrets.length > 0 && { hiddenFields: secrets }),
+    ...(hidden.length > 0 && { hiddenFields: hidden }),
     ...(lookup && { fieldNameLookup: { id: lookup.id, text: lookup.text } }),
     ...(Object.keys(labels).length > 0 && { fieldLabels: labels }),
     ...(deleted && { softDelete: deleted.setting }),
     ...(document && { masterDetail: document.payload }),
     ...draftImport(found, references, labels),
     ...draftJoins(references),
+    ...(found.relations && { relations: found.relations }),
   };
   const guesses: Guess[] = [
+    ...(lookup ? [labelGuess(lookup, label)] : []),
     ...(isView && takesWrites(table)
       ? [
-          {
-            path: "tableName",
-            text: "the database can write through this view: to use that, name its primaryKey and switch on create, update or delete",
-          },
+          weighty(
+            "tableName",
+            "the database can write through this view: to use that, name its primaryKey and switch on create, update or delete",
+          ),
         ]
       : []),
-    ...secrets.map((name, at) => ({
-      path: `hiddenFields[${at}]`,
-      text: `${name} looks like a secret, so nobody sees it`,
-    })),
-    ...(lookup ? [{ path: "fieldNameLookup", text: `drop-downs show ${lookup.text}` }] : []),
+    ...hidden.map((name, at) =>
+      weighty(
+        `hiddenFields[${at}]`,
+        at < secrets.length
+          ? `${name} looks like a secret, so it is hidden`
+          : `${name} has files or pictures, so no answer sends it; writes can set it`,
+      ),
+    ),
     ...(deleted
       ? [
-          {
-            path: "softDelete",
-            text: `delete marks records in ${[...deleted.names].join(", ")}, and restore brings them back`,
-          },
+          weighty(
+            "softDelete",
+            `delete marks records in ${[...deleted.names].join(", ")}, and restore brings them back`,
+          ),
         ]
       : []),
     ...(document?.guesses ?? []),
-    ...references.map(({ heading, label }) => ({
-      path: `importConfig.lookupFields${member(heading)}`,
-      text: `imports find rows by ${label.name} in a column ${heading}`,
+    ...references.flatMap(({ heading, label: by }): Guess[] =>
+      by === null
+        ? []
+        : [
+            {
+              kind: "imports",
+              path: `importConfig.lookupFields${member(heading)}`,
+              text: `${heading} by ${by.name}`,
+            },
+          ],
+    ),
+    ...references.map(({ name }): Guess => ({
+      kind: "joins",
+      path: `aggregateConfig.joins${member(name)}`,
+      text: name,
     })),
   ];
   return { payload, guesses };
+}
+
+const weighty = (path: string, text: string): Guess => ({ kind: "weighty", path, text });
+
+function labelGuess({ text }: DraftLookup, label: Label | null): Guess {
+  const path = "fieldNameLookup";
+  return label?.doubt
+    ? { kind: "doubtful", path, text: `drop-downs show ${text}: ${label.doubt}` }
+    : { kind: "labels", path, text };
 }
 
 const member = (name: string): string =>
@@ -102,7 +137,7 @@ const member = (name: string): string =>
 const withRules = (rules: readonly DraftRule[]): object =>
   rules.length > 0 ? { fieldValidation: rules } : {};
 
-/** A key is shown, whatever its name. */
+/** A key is shown, even if its name looks secret. */
 const secretsOf = ({ columns, primaryKey }: Table): string[] =>
   [...columns.keys()].filter((name) => looksSecret(name) && !primaryKey.includes(name));
 
@@ -141,14 +176,24 @@ const allows = ({ refusals = [] }: Table, statement: "insert" | "update" | "dele
 
 const mayUpdate = (table: Table): boolean => allows(table, "update");
 
-/** A row that is nothing but its key has nothing to change. */
+/** A row that consists of its key has nothing to change. */
 const hasFieldsBesideKey = ({ columns, primaryKey }: Table): boolean =>
   [...columns.values()].some(
     ({ name, generated }) =>
       !primaryKey.includes(name) && generated !== "computed" && !auditNames.has(name),
   );
 
-/** Rules for what a body may set. */
+/** Columns of files and pictures, which would make every list long. Short ones may be keys. */
+const largeOf = ({ columns, primaryKey, foreignKeys, unique }: Table): string[] => {
+  const used = [...foreignKeys, ...unique, { columns: primaryKey }].flatMap((one) => one.columns);
+  return [...columns.values()].flatMap(({ name, type, bytesMax }) =>
+    type === "bytes" && (bytesMax ?? Infinity) > 64 && !used.includes(name) && !looksSecret(name)
+      ? [name]
+      : [],
+  );
+};
+
+/** Rules for the fields that a body may set. */
 function rulesOf({ table, outline }: Relation): DraftRule[] {
   const checked = checkedColumns(outline.checks);
   const marks = mayUpdate(table) ? deletedMarks(table)?.names : undefined;
@@ -158,7 +203,7 @@ function rulesOf({ table, outline }: Relation): DraftRule[] {
     .flatMap((column) => ruleOf(column, checked.get(column.name)) ?? []);
 }
 
-/** Whether the service or the database gives the column its value. */
+/** Whether the service or the database provides the column's value. */
 function isFilled(column: Column, { primaryKey, columns }: Table): boolean {
   const key = primaryKey.flatMap((name) => columns.get(name) ?? []);
   return auditNames.has(column.name) || (key.includes(column) && !mustSend(column, key));
@@ -170,7 +215,7 @@ const keyOf = ({ primaryKey }: Table): object => {
   return only === undefined ? {} : { primaryKey: others.length === 0 ? only : primaryKey };
 };
 
-/** A first sentence that is short enough to stand above a column. */
+/** A first sentence that is short enough for a heading. */
 function headingFrom(comment: string): string | null {
   const [first = ""] = comment.trim().split(/[\r\n.;]/, 1);
   const heading = first.trim();
@@ -187,13 +232,13 @@ function documentOf(
     const found = tables.get(detail.identity);
     if (!found) return [];
     const marks = deletedMarks(detail)?.names;
+    // What else belongs to the key of a line, as the product of an order, is a field like any other.
     const fields = [...detail.columns.values()].filter(
-      ({ name, generated }) =>
-        name !== foreignKey.columns[0] &&
-        !detail.primaryKey.includes(name) &&
-        generated !== "computed" &&
-        marks?.has(name) !== true &&
-        !auditNames.has(name),
+      (column) =>
+        column.name !== foreignKey.columns[0] &&
+        column.generated !== "computed" &&
+        marks?.has(column.name) !== true &&
+        !isFilled(column, detail),
     );
     const names = new Set(fields.map(({ name }) => name));
     return [
@@ -212,9 +257,8 @@ function documentOf(
   const path = (at: number) => (details.length === 1 ? "masterDetail" : `masterDetail[${at}]`);
   return {
     payload: details.length === 1 ? details[0] : details,
-    guesses: details.map(({ detailTable }, at) => ({
-      path: path(at),
-      text: `${detailTable} holds the lines of ${table.name}`,
-    })),
+    guesses: details.map(({ detailTable }, at) =>
+      weighty(path(at), `${detailTable} holds the lines of ${table.name}`),
+    ),
   };
 }

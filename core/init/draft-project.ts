@@ -1,34 +1,36 @@
 /**
- * Looks at a database and writes the configuration of a project for it, as texts. What was drafted is compiled against the database
- * before anybody sees it: a part that has a fault there is left out, so that the result starts without an edit.
+ * Reads a database and drafts the configuration of a project for it, as texts. The draft is first compiled against the
+ * database, and parts with faults are left out, so that the result starts without an edit.
  */
 import { compileProject } from "../config/compile-project.ts";
 import type { Fault } from "../config/faults.ts";
 import { readJsonText } from "../config/json-text.ts";
 import { readConfig } from "../config/read-config.ts";
 import { remembering } from "../config/survey.ts";
-import type { Catalog } from "../plans/database-catalog.ts";
-import type { Outline } from "../plans/database-catalog.ts";
+import type { Catalog, Outline } from "../plans/database-catalog.ts";
 import type { Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
 import { linesByHeader } from "./documents.ts";
 import { ownTables } from "./drift.ts";
 import { draftEndpoint, type Guess } from "./draft-endpoint.ts";
+import { draftRelations } from "./draft-relations.ts";
+import { type Label, findLabel, type LookAtRows } from "./label-column.ts";
+import { singular, wordsOf } from "./name-words.ts";
 import type { Relation } from "./references.ts";
 import { endpointNames, tableNameOf } from "./file-names.ts";
-import { printJson } from "./print-json.ts";
 import { withoutFaulty } from "./without-faulty.ts";
 
 export interface InitOptions {
   readonly project: string;
-  /** As it stands in project.json. */
+  /** As in project.json. */
   readonly url: string;
   /** What `url` means, for the trial. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Empty: the default one. */
   readonly schemas: readonly string[];
-  /** Names, in which `*` stands for any characters; empty: all. */
+  /** Names, in which `*` matches any characters; empty: all. */
   readonly tables: readonly string[];
+  readonly look: LookAtRows;
   /** Called for each table that was read. */
   readonly onProgress?: (done: number, all: number) => void;
 }
@@ -41,18 +43,16 @@ export interface ProjectDraft {
   readonly guesses: readonly PlacedGuess[];
   /** Tables and views without an endpoint, and why. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
-  /** What is to be changed before the project starts; absent: nothing. */
+  /** Faults to correct before the project starts; absent: none. */
   readonly faults?: readonly Fault[];
   /** What is worth knowing of files that were taken along. */
   readonly notices?: readonly string[];
 }
 
-export interface PlacedGuess {
+export interface PlacedGuess extends Guess {
   readonly file: string;
   /** Counted from 1. */
   readonly line: number;
-  readonly path: string;
-  readonly text: string;
 }
 
 /** Rejects as the catalog does, and with an Error when nothing matches `tables`. */
@@ -65,13 +65,21 @@ export async function draftProject(catalog: Catalog, options: InitOptions): Prom
   const names = endpointNames(found.map(({ outline }) => outline));
   const lines = linesByHeader(found.map(({ table }) => table));
   const tables = new Map(found.map((one) => [one.table.identity, one]));
+  const relations = relationsByOutline(found, names);
   const context = { tables, answersStoredRows: asked.answersStoredRows };
   const drafts = new Map(
     found.map((one) => [
       `${options.project}/${names.get(one.outline)!}.json`,
       {
         one,
-        ...draftEndpoint({ ...one, lines: lines.get(one.table.identity) ?? [] }, context),
+        ...draftEndpoint(
+          {
+            ...one,
+            lines: lines.get(one.table.identity) ?? [],
+            relations: relations.get(one.outline),
+          },
+          context,
+        ),
       },
     ]),
   );
@@ -97,11 +105,33 @@ export async function draftProject(catalog: Catalog, options: InitOptions): Prom
   };
 }
 
+/** The value of `relations` of each endpoint that has some. */
+function relationsByOutline(
+  found: readonly Relation[],
+  names: ReadonlyMap<Outline, string>,
+): ReadonlyMap<Outline, object> {
+  const endpoints = found.map(({ outline, table }) => ({
+    outline,
+    name: names.get(outline)!,
+    table,
+    key: table.primaryKey,
+  }));
+  const drafted = draftRelations(endpoints);
+  return new Map(
+    endpoints.flatMap((endpoint): [Outline, object][] => {
+      const own = drafted.get(endpoint)!;
+      if (own.length === 0) return [];
+      const members = own.map(({ name, setting }) => [name, setting]);
+      return [[endpoint.outline, Object.fromEntries(members)]];
+    }),
+  );
+}
+
 /** The smallest project.json. */
 export const projectText = (url: string): string =>
   printJson({ $schema: "../project.schema.json", database: { url } });
 
-/** `*` stands for any characters; a name with a schema is that of the whole. */
+/** `*` matches any characters; a pattern with a schema matches the whole name. */
 function isWanted(outline: Outline, patterns: readonly string[]): boolean {
   if (patterns.length === 0) return true;
   const names = [outline.name, tableNameOf(outline)];
@@ -119,15 +149,17 @@ function nothingFound(listed: readonly Outline[], { tables, schemas }: InitOptio
   return `no table or view matches ${tables.join(", ")}; ${place} has ${known.join(", ")}${listed.length > 10 ? ", …" : ""}`;
 }
 
-/** How many tables are read at a time: each takes a connection. */
+/** How many tables are read concurrently: each uses a connection. */
 const atOnce = 4;
 
 async function readTables(
   catalog: Catalog,
   outlines: readonly Outline[],
-  { onProgress }: InitOptions,
+  { onProgress, look }: InitOptions,
 ): Promise<{ found: Relation[]; skipped: { name: string; reason: string }[] }> {
   const tables: (Table | null)[] = [];
+  const labels: (Label | null)[] = [];
+  const things = new Set(outlines.map(({ name }) => singular(wordsOf(name).at(-1) ?? "")));
   const refused = new Map<Outline, string>();
   let next = 0;
   let done = 0;
@@ -139,6 +171,9 @@ async function readTables(
         refused.set(outline, `the database cannot read it (${(error as Error).message})`);
         return null;
       });
+      const table = tables[at];
+      const isView = outline.kind === "view";
+      labels[at] = table ? await findLabel(table, { isView, things, look }) : null;
       onProgress?.(++done, outlines.length);
     }
   };
@@ -147,7 +182,7 @@ async function readTables(
   const skipped: { name: string; reason: string }[] = [];
   for (const [at, outline] of outlines.entries()) {
     const table = tables[at];
-    if (table && table.columns.size > 0) found.push({ outline, table });
+    if (table && table.columns.size > 0) found.push({ outline, table, label: labels[at] ?? null });
     else
       skipped.push({
         name: tableNameOf(outline),
@@ -157,7 +192,7 @@ async function readTables(
   return { found, skipped };
 }
 
-/** Why a table is left out of which the database says nothing. */
+/** Why a table is left out if the database gives no reason. */
 const unreadable: Readonly<Record<Outline["kind"], string>> = {
   table: "it has no columns, or a name that a configuration cannot hold",
   view: "it has no columns that the database can read, or a name that a configuration cannot hold",
@@ -171,7 +206,7 @@ interface Tried {
   readonly dropped: ReadonlyMap<string, string>;
 }
 
-/** Rounds of leaving out what has a fault: one part may be in the way of another. */
+/** Rounds of leaving out parts with faults: one part can depend on another. */
 const roundsMax = 8;
 
 async function trial(
@@ -216,10 +251,44 @@ async function faultsOf(
 /** The guesses that are still in the text, with their lines. */
 function placed(file: string, text: string, guesses: readonly Guess[]): PlacedGuess[] {
   const { offsets } = readJsonText(text);
-  return guesses.flatMap(({ path, text: about }) => {
-    const offset = offsets.get(path);
-    return offset === undefined
-      ? []
-      : [{ file, path, line: text.slice(0, offset).split("\n").length, text: about }];
+  return guesses.flatMap((guess) => {
+    const offset = offsets.get(guess.path);
+    if (offset === undefined) return [];
+    return [{ ...guess, file, line: text.slice(0, offset).split("\n").length }];
   });
+}
+
+const widthMax = 100;
+
+/**
+ * JSON in a readable layout: what fits on a line stays on one line, except that each member of the outermost object
+ * begins a line. Ends with a line break.
+ */
+const printJson = (value: object): string => `${printed(value, "", false)}\n`;
+
+function printed(value: unknown, indent: string, mayBeInline = true): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const inline = inlined(value);
+  if (mayBeInline && indent.length + inline.length <= widthMax) return inline;
+  const inner = `${indent}  `;
+  const isList = Array.isArray(value);
+  const lines = Object.entries(value).map(([name, member]) => {
+    const start = isList ? inner : `${inner}${JSON.stringify(name)}: `;
+    // Switches are easier to find one below the other.
+    const text = printed(member, inner, name !== "action" || isList);
+    const isTooLong = !text.includes("\n") && start.length + text.length >= widthMax;
+    return start + (isTooLong ? printed(member, inner, false) : text);
+  });
+  if (lines.length === 0) return isList ? "[]" : "{}";
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
+}
+
+function inlined(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(inlined).join(", ")}]`;
+  const members = Object.entries(value).map(
+    ([name, member]) => `${JSON.stringify(name)}: ${inlined(member)}`,
+  );
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }

@@ -1,24 +1,32 @@
-/** Where a database and the files of a project have grown apart, beyond what `compile-project.ts` calls a fault. */
+/** Differences between a database and the files of a project, other than the faults of `compile-project.ts`. */
 import { nullUnlessAway } from "../config/survey.ts";
 import type { Path } from "../config/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../config/read-config.ts";
 import type { Rule } from "../config/rule-schema.ts";
+import { softDeleteConfig } from "../config/soft-delete-plan.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import type { Column, ColumnType, Table } from "../values/column.ts";
 import { ruleTypes } from "../values/column-types.ts";
+import { switchedOn } from "../actions.ts";
+import {
+  type DraftRelation,
+  draftRelations,
+  freeName,
+  type RelatedEndpoint,
+} from "./draft-relations.ts";
 import { tableNameOf } from "./file-names.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
 import { ruleOf } from "./rules.ts";
 
 export interface Drift {
-  readonly kind: "table" | "column" | "length" | "labels" | "type" | "file";
+  readonly kind: "table" | "column" | "length" | "labels" | "type" | "relation" | "file";
   /** Null: it is about no table. */
   readonly table: string | null;
   readonly column: string | null;
   /** Relative to the configuration folder; null: no file is about it. */
   readonly file: string | null;
   readonly message: string;
-  /** What `rowgate sync` does about it; empty = nothing that would be safe. */
+  /** The changes of `rowgate sync`; empty = none would be safe. */
   readonly changes: readonly Change[];
 }
 
@@ -48,6 +56,7 @@ export async function driftOf(config: ProjectConfig, catalog: Catalog): Promise<
     ...(await unknownTables(config, catalog, endpoints)),
     ...[...Map.groupBy(endpoints, ({ table }) => table.identity).values()].flatMap(unknownColumns),
     ...endpoints.flatMap(outgrownRules),
+    ...missingRelations(endpoints),
     ...unusedFiles(config),
   ];
 }
@@ -112,12 +121,14 @@ function unknownColumns(endpoints: readonly Endpoint[]): Drift[] {
 function columnsKnownTo({ payload, table }: Endpoint): string[] {
   const { fieldName, hiddenFields, auditColumns } = payload;
   const hidden = Array.isArray(hiddenFields) ? hiddenFields : Object.values(hiddenFields).flat();
+  const marks = softDeleteConfig(payload);
   return [
     ...(fieldName ?? table.columns.keys()),
     ...hidden,
     ...(auditColumns === false
       ? []
       : Object.values(auditColumns).filter((name) => name !== undefined)),
+    ...(marks === null ? [] : [marks.flag, marks.at, marks.by]),
     ...table.primaryKey,
   ];
 }
@@ -127,7 +138,7 @@ function changesFor(column: Column, { payload }: Endpoint): Change[] {
   const { hiddenFields, fieldValidation } = payload;
   const isHidden = looksSecret(name);
   if (isHidden && !Array.isArray(hiddenFields)) return [];
-  // A rule that asks for a value would refuse what clients send today.
+  // A new rule that requires a value would refuse requests that clients send today.
   const { constraints: { required: _, ...constraints } = {}, ...rule } = ruleOf(column) ?? { name };
   const isWritten = column.generated !== "computed" && ruleOf(column) !== null;
   const hasConstraints = Object.keys(constraints).length > 0;
@@ -156,7 +167,7 @@ function outgrownRules({ payload, document, table }: Endpoint): Drift[] {
 
 type Outgrown = Pick<Drift, "kind" | "message" | "changes"> | null;
 
-/** A rule with a message of its own is meant as it is. */
+/** A rule with its own message is intentional. */
 function lengthOf({ name, constraints }: Rule, column: Column, path: Path): Outgrown {
   const { maxLength, maxLengthMessage } = constraints;
   const { lengthMax } = column;
@@ -187,7 +198,7 @@ function labelsOf({ name, constraints }: Rule, { labels }: Column, path: Path): 
   };
 }
 
-/** A column of text holds their values as they are, and the rule asks for their form. */
+/** A text column stores these values unchanged, and the rule requires their form. */
 const keptAsText: ReadonlySet<ColumnType> = new Set(["uuid", "date", "time", "timestamp", "json"]);
 
 /** Whether the type of a rule should follow is a question for a person. */
@@ -201,6 +212,68 @@ function typeOf({ name, type }: Rule, column: Column): Outgrown {
     message: `the rule of ${name} is for the type ${type}, the column is ${column.native || column.type}`,
     changes: [],
   };
+}
+
+/** Foreign keys without a relation, for files that have `relations`. */
+function missingRelations(endpoints: readonly Endpoint[]): Drift[] {
+  const readable = endpoints.filter(readsItsTable).map((endpoint) => ({
+    ...endpoint,
+    key: [endpoint.payload.primaryKey ?? endpoint.table.primaryKey].flat(),
+  }));
+  const drafted = draftRelations(readable);
+  return readable.flatMap((endpoint) => {
+    const { relations } = endpoint.payload;
+    if (relations === undefined) return [];
+    const taken = new Set([...endpoint.table.columns.keys(), ...Object.keys(relations)]);
+    return drafted.get(endpoint)!.flatMap((draft): Drift[] => {
+      // The operator left it out, or gave it another name.
+      const isLeftOut = Object.hasOwn(relations, draft.name) && relations[draft.name] === false;
+      if (isLeftOut || hasRelation(endpoint, draft, readable)) return [];
+      const name = freeName(draft.name, draft.ending, taken);
+      taken.add(name);
+      const columns = `${draft.table.name}.${draft.columns.join(", ")}`;
+      return [
+        {
+          kind: "relation",
+          table: draft.table.name,
+          column: draft.columns.length === 1 ? draft.columns[0]! : null,
+          file: endpoint.document.file,
+          message: `no relation follows the foreign key ${columns} to ${draft.endpoint}; "relations": {${JSON.stringify(name)}: false} leaves it out`,
+          changes: [{ path: ["relations", name], value: draft.setting, isAdded: false }],
+        },
+      ];
+    });
+  });
+}
+
+const readsItsTable = ({ payload }: Endpoint): boolean => {
+  const { viewName, viewQuery } = payload;
+  const actions = switchedOn(payload.action);
+  return (
+    viewName === undefined &&
+    viewQuery === undefined &&
+    (actions.includes("read") || actions.includes("first"))
+  );
+};
+
+/** Whether a relation of the file goes over the same columns, to whichever endpoint of the table. */
+function hasRelation(
+  { payload }: Endpoint,
+  draft: DraftRelation,
+  endpoints: readonly RelatedEndpoint[],
+): boolean {
+  const wanted = draft.columns.toSorted().join("\n");
+  const isOver = (endpoint: string, names: string | readonly string[]): boolean =>
+    [names].flat().toSorted().join("\n") === wanted &&
+    endpoints.some((one) => one.name === endpoint && one.table.identity === draft.next);
+  return Object.values(payload.relations ?? {}).some((relation) => {
+    if (relation === false) return false;
+    const { endpoint, column, foreignColumn, through } = relation;
+    if (draft.ending === "_record") return column !== undefined && isOver(endpoint, column);
+    return through === undefined
+      ? foreignColumn !== undefined && isOver(endpoint, foreignColumn)
+      : isOver(through.endpoint, through.column);
+  });
 }
 
 function unusedFiles({ name, files, endpoints }: ProjectConfig): Drift[] {

@@ -4,7 +4,7 @@ import type { Outline } from "../plans/database-catalog.ts";
 /** Names of files that are not endpoints. */
 const taken: readonly string[] = ["project"];
 
-/** Unique whatever the case, because some file systems tell no difference. */
+/** Unique even if case is ignored, because some file systems ignore it. */
 export function endpointNames(outlines: readonly Outline[]): Map<Outline, string> {
   const used = new Set(taken);
   const names = new Map<Outline, string>();
@@ -19,7 +19,7 @@ export function endpointNames(outlines: readonly Outline[]): Map<Outline, string
   return names;
 }
 
-/** Letters, digits, `-` and `_`; all else becomes `_`. */
+/** Letters, digits, `-` and `_`; all other characters become `_`. */
 export function plainName(name: string): string {
   const plain = name
     .normalize("NFKD")

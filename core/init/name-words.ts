@@ -1,4 +1,5 @@
-/** Names of tables and columns as words: what they seem to be, and headings made of them. */
+/** Names of tables and columns as words: their probable meaning, and headings made of them. */
+import { auditFields } from "../plans/audit-columns.ts";
 
 /** `OrderLines`, `order_lines`, `ORDER LINES` -> `["order", "lines"]`. */
 export const wordsOf = (name: string): string[] =>
@@ -23,13 +24,13 @@ export function singular(word: string): string {
   return word.endsWith("s") && word.length > 2 ? word.slice(0, -1) : word;
 }
 
-/** The name without a last `id`: `category_id` -> `category`; unchanged where it has none. */
+/** The name without a final `id`: `category_id` -> `category`; otherwise unchanged. */
 export const withoutId = (name: string): string =>
   name.length > 2 ? name.replace(/(?:_id|(?<=[a-z\d])I[dD]|(?<=[A-Z])_ID|_fk)$/, "") : name;
 
 const secretWords: ReadonlySet<string> = new Set(["token", "hash", "salt", "pwd", "otp", "cvv"]);
 
-/** Whether a column seems to hold what nobody should read: passwords, tokens, secrets, hashes. */
+/** Whether a column seems to hold secrets: passwords, tokens, secrets, hashes. */
 export function looksSecret(name: string): boolean {
   const words = wordsOf(name);
   if (/passw(or)?d|passphrase|secret/.test(words.join(""))) return true;
@@ -39,9 +40,4 @@ export function looksSecret(name: string): boolean {
 }
 
 /** Columns that the service fills by itself. */
-export const auditNames: ReadonlySet<string> = new Set([
-  "created_at",
-  "created_by",
-  "updated_at",
-  "updated_by",
-]);
+export const auditNames: ReadonlySet<string> = new Set(auditFields.map(({ name }) => name));

@@ -1,17 +1,20 @@
-/** References of a table as imports and joins use them: names in files that stand for keys, and tables to join by name. */
+/** References of a table for imports and joins: names in files that stand for keys, and tables to join by name. */
 import type { Outline } from "../plans/database-catalog.ts";
 import type { Column, Table } from "../values/column.ts";
 import { tableNameOf } from "./file-names.ts";
-import { labelColumn } from "./label-column.ts";
+import type { Label } from "./label-column.ts";
+import { columnTypes } from "../values/column-types.ts";
 import { auditNames, headingOf, looksSecret, withoutId } from "./name-words.ts";
 
-/** A table or view of the database, and what is known of it. */
+/** A table or view of the database, and the facts known about it. */
 export interface Relation {
   readonly outline: Outline;
   readonly table: Table;
+  /** Null: no column identifies its rows for a person. */
+  readonly label: Label | null;
 }
 
-/** A reference to one column of a table whose rows a person can name. */
+/** A reference to one column of another table. */
 export interface Reference {
   readonly column: Column;
   /** What the column is called without its `_id`. */
@@ -19,7 +22,9 @@ export interface Reference {
   readonly target: Relation;
   /** Of `target`. */
   readonly id: string;
-  readonly label: Column;
+  /** A column of `target` that finds its rows by a name; null = there is none that is unique. */
+  readonly label: Column | null;
+  /** Of the column in imports that holds such names. */
   readonly heading: string;
 }
 
@@ -36,8 +41,8 @@ export function referencesOf(
   return keys.flatMap((key) => {
     const target = tables.get(key.referencedIdentity);
     const column = table.columns.get(key.columns[0]!);
-    const label = target && labelColumn(target.table);
-    if (key.columns.length !== 1 || !target || !column || !label) return [];
+    if (key.columns.length !== 1 || !target || !column) return [];
+    const label = findingColumn(target);
     const name = nameOf(column.name, key.referencedColumns[0]!);
     const heading = freeHeading(name, label, used);
     used.add(heading.toLowerCase());
@@ -45,16 +50,27 @@ export function referencesOf(
   });
 }
 
-/** `category_id` -> `category`; `country_code` -> `country` where it refers to `code`. */
+/** The label if it is one column; else another unique text, such as a person's e-mail address. */
+function findingColumn({ table: { columns, unique, primaryKey }, label }: Relation): Column | null {
+  const [only, second] = label?.columns ?? [];
+  if (only && !second && !label?.isKey && label?.isUnique) return only;
+  const names = unique.flatMap(({ columns: [one, ...others] }) =>
+    one !== undefined && others.length === 0 && !primaryKey.includes(one) ? [one] : [],
+  );
+  const texts = names.flatMap((name) => columns.get(name) ?? []);
+  return texts.find(({ name, type }) => columnTypes[type].isText && !looksSecret(name)) ?? null;
+}
+
+/** `category_id` -> `category`; `country_code` -> `country` if it refers to `code`. */
 function nameOf(column: string, referenced: string): string {
   const ending = `_${referenced}`.toLowerCase();
   const isLonger = column.toLowerCase().endsWith(ending) && column.length > ending.length;
   return isLonger ? column.slice(0, -ending.length) : withoutId(column);
 }
 
-function freeHeading(name: string, label: Column, used: ReadonlySet<string>): string {
+function freeHeading(name: string, label: Column | null, used: ReadonlySet<string>): string {
   const plain = headingOf(name);
-  const named = `${plain} ${headingOf(label.name).toLowerCase()}`;
+  const named = `${plain} ${headingOf(label?.name ?? "name").toLowerCase()}`;
   return [plain, named].find((one) => !used.has(one.toLowerCase())) ?? `${named} (2)`;
 }
 
@@ -65,7 +81,9 @@ export function draftImport(
 ): object {
   if (outline.kind === "view" || table.primaryKey.length === 0) return {};
   const headings = new Set(Object.values(labels).map((label) => label.toLowerCase()));
-  const lookups = references.filter(({ heading }) => !headings.has(heading.toLowerCase()));
+  const lookups = references.filter(
+    ({ heading, label }) => label !== null && !headings.has(heading.toLowerCase()),
+  );
   return {
     importConfig: {
       upsertKeys: upsertKeysOf(table),
@@ -79,12 +97,12 @@ export function draftImport(
 const importLookup = ({ column, target, id, label }: Reference): object => ({
   targetTable: tableNameOf(target.outline),
   targetField: column.name,
-  lookupField: label.name,
+  lookupField: label!.name,
   idField: id,
   ...(column.nullable && { required: false }),
 });
 
-/** What a person knows a row by; without such a key the table's own. */
+/** The key that a person knows a row by, otherwise the table's own. */
 function upsertKeysOf({ unique, primaryKey, columns }: Table): readonly string[] {
   const known = unique.find(
     (one) =>

@@ -1,6 +1,6 @@
 /**
- * The files of a RESTForge project as a project of this service. Their texts stay as they are: the service reads their spellings. They are
- * compiled against the database, so that the summary can say what is to be changed.
+ * Takes the files of a RESTForge project over unchanged, since the service reads their spellings. They are compiled
+ * against the database, so that the summary can list what must be changed.
  */
 import { compileProject } from "../config/compile-project.ts";
 import { isMembers, type Members } from "../config/draft.ts";
@@ -21,7 +21,7 @@ export interface RestforgeFiles {
 
 export interface TakeOptions {
   readonly project: string;
-  /** As it stands in project.json. */
+  /** As in project.json. */
   readonly url: string;
   /** What `url` means, for the check. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -42,7 +42,7 @@ export async function takeRestforge(
   }
   for (const [path, text] of queries) files.set(`${project}/query/${path}`, text);
   const found = await faultsOf(files, env, catalog);
-  // What is wrong with the shape of a file hides what is wrong with its names.
+  // Faults in the shape of a file hide faults in its names.
   const rest = await faultsOf(withoutFaulty(files, found.faults), env, catalog);
   return {
     files,
@@ -70,7 +70,7 @@ async function faultsOf(
   };
 }
 
-/** The files without their faulty properties; one that is no JSON, or whose actions are faulty, is left out. */
+/** The files without their faulty properties. Leaves out files that are not JSON or have faulty actions. */
 function withoutFaulty(files: Files, faults: readonly Fault[]): Map<string, string> {
   const kept = new Map(files);
   for (const [file, own] of Map.groupBy(faults, (fault) => fault.file)) {

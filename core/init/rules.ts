@@ -1,9 +1,9 @@
-/** The rule of `fieldValidation` that a column itself asks for. */
+/** The rule of `fieldValidation` that follows from a column. */
 import type { Rule } from "../config/rule-schema.ts";
 import type { Column, ColumnType } from "../values/column.ts";
 import type { CheckedColumn } from "./check-text.ts";
 
-/** The word for the type in a rule; a type without one needs no rule. */
+/** The name of the type in a rule; a type without one needs no rule. */
 const ruleTypes: Readonly<Partial<Record<ColumnType, Rule["type"]>>> = {
   text: "string",
   integer: "integer",
@@ -21,7 +21,7 @@ export interface DraftRule {
   readonly constraints?: Readonly<Record<string, unknown>>;
 }
 
-/** Null where a rule would say nothing. `checked`: what check constraints ask of the column. */
+/** Null if a rule would have no content. `checked`: what check constraints require of the column. */
 export function ruleOf(column: Column, checked: CheckedColumn = {}): DraftRule | null {
   const type = ruleTypes[column.type];
   const isText = column.type === "text";
@@ -48,7 +48,7 @@ export function ruleOf(column: Column, checked: CheckedColumn = {}): DraftRule |
   };
 }
 
-/** Nobody but the body gives the column a value. */
+/** Whether only the body provides the column's value. */
 const isRequired = (column: Column): boolean =>
   !column.nullable &&
   !column.hasDefault &&

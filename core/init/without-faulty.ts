@@ -37,6 +37,11 @@ function withoutPart(payload: Payload, path: string): Record<string, unknown> | 
     return withoutMember(payload, ["importConfig", "lookupFields"], member);
   if (member && path.startsWith("aggregateConfig.joins"))
     return withoutMember(payload, ["aggregateConfig", "joins"], member);
+  const [, relation] = /^relations\.(\w+)/.exec(path) ?? [];
+  if (relation !== undefined) {
+    const relations = without(payload["relations"] as Payload, relation);
+    return { ...without(payload, "relations"), ...(!isEmpty(relations) && { relations }) };
+  }
   for (const property of ["importConfig", "aggregateConfig"])
     if (path.startsWith(property) && Object.hasOwn(payload, property))
       return without(payload, property);
@@ -45,6 +50,8 @@ function withoutPart(payload: Payload, path: string): Record<string, unknown> | 
     return withoutActions(payload, [...writing, ...composites]);
   return null;
 }
+
+const isEmpty = (payload: Payload): boolean => Object.keys(payload).length === 0;
 
 function without(payload: Payload, property: string): Record<string, unknown> {
   const { [property]: _, ...rest } = payload;

@@ -4,7 +4,7 @@
 import { headingKey } from "../values/text.ts";
 import { closest } from "../values/closest.ts";
 import type { Column } from "../values/column.ts";
-import type { ImportLookup, ImportPlan } from "../plans/entity.ts";
+import type { ImportLookup, ImportPlan } from "../plans/import-plan.ts";
 import { invalidFile } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
@@ -30,7 +30,7 @@ export interface FileColumns {
 
 type Headings = readonly (string | null)[];
 
-/** Rejects with `invalidFile`: no heading is known, two refer to the same field, or one that every row needs is missing. */
+/** Rejects with `invalidFile` if no heading is known, two refer to the same field, or a required one is missing. */
 export function readHeadings(plan: ImportPlan, headings: Headings): FileColumns {
   const known: FileColumn[] = [];
   const ignored: string[] = [];

@@ -3,15 +3,18 @@
  * offers, and how cells look. It follows from the same plan and rules that judge the rows later.
  */
 import type { Column } from "../values/column.ts";
-import type { ReadQueries } from "../callers/session.ts";
-import type { BooleanWords, ImportLookup, ImportPlan } from "../plans/entity.ts";
+import type { ReadQueries } from "../query/session.ts";
+import type { BooleanWords, ImportLookup, ImportPlan } from "../plans/import-plan.ts";
 import type { Json } from "../values/json.ts";
 import type { Choices, GuidedColumn } from "../plans/workbooks-port.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { FieldWords } from "../rules/field-words.ts";
 import { headingKey } from "../values/text.ts";
 import { mustBeSent } from "../values/new-key.ts";
-import { type Name, readNames } from "./import-names.ts";
+import { limits } from "../values/limits.ts";
+import { selectFrom, sourceOf } from "../query/statement.ts";
+
+type Name = string | number;
 
 interface Importing {
   readonly plan: ImportPlan;
@@ -127,7 +130,7 @@ function purposeOf({ upsertKeys, strategy }: ImportPlan, column: Column): string
   }[strategy];
 }
 
-/** Values that a cell can hold; null where there are others, or none. */
+/** Values that a cell can contain; null if some cannot be listed, or there are none. */
 function choicesOf(allowed: readonly Json[] | null): Choices | null {
   const values = (allowed ?? []).filter((value) => typeof value !== "object");
   const plain = values.filter((value) => typeof value !== "boolean");
@@ -147,3 +150,34 @@ function noteOf(sentences: readonly (string | null)[]): string {
   const note = [...distinct].join("\n");
   return note.length > noteLengthMax ? `${note.slice(0, noteLengthMax)}…` : note;
 }
+
+/** The names that lookups offer, in rows that the caller can see. Skips a lookup with no names or more than `limits.importChoicesMax`. */
+async function readNames(
+  queries: Pick<ReadQueries, "all">,
+  lookups: readonly ImportLookup[],
+): Promise<ReadonlyMap<ImportLookup, readonly Name[]>> {
+  const names = new Map<ImportLookup, readonly Name[]>();
+  for (const lookup of lookups) {
+    const { table, name } = lookup;
+    const rows = await queries.all(
+      selectFrom(sourceOf(table), {
+        columns: [name],
+        where: { kind: "null", column: name, negated: true },
+        sort: [{ column: name, direction: "asc" }],
+        limit: limits.importChoicesMax + 1,
+      }),
+    );
+    const offered = namesOf(rows.map((row) => row[name.name]));
+    if (rows.length <= limits.importChoicesMax && offered.length > 0) names.set(lookup, offered);
+  }
+  return names;
+}
+
+/** Leaves out names that several rows have, because they identify none of them. */
+function namesOf(values: readonly unknown[]): Name[] {
+  const names = values.filter((value) => isName(value));
+  return names.filter((value) => names.indexOf(value) === names.lastIndexOf(value));
+}
+
+const isName = (value: unknown): value is Name =>
+  typeof value === "number" || (typeof value === "string" && value.trim() !== "");

@@ -3,9 +3,9 @@
  * exactly when the rows do. It takes precedence over the state in the queue.
  */
 import type { Table } from "../values/column.ts";
-import type { Queries } from "../callers/session.ts";
+import type { Queries } from "../query/session.ts";
 import type { Json } from "../values/json.ts";
-import { equals, sourceOf } from "../query/statement.ts";
+import { equals, sourceOf, selectFrom } from "../query/statement.ts";
 
 const columnOf = (ledger: Table, name: "job_id" | "result" | "finished_at") => {
   const column = ledger.columns.get(name);
@@ -19,16 +19,13 @@ export async function findJobResult(
   { ledger, jobId }: { ledger: Table; jobId: string },
 ): Promise<Json> {
   const result = columnOf(ledger, "result");
-  const row = await queries.one({
-    kind: "select",
-    source: sourceOf(ledger),
-    columns: [result],
-    where: equals(columnOf(ledger, "job_id"), jobId),
-    sort: [],
-    limit: 1,
-    offset: 0,
-    lock: false,
-  });
+  const row = await queries.one(
+    selectFrom(sourceOf(ledger), {
+      columns: [result],
+      where: equals(columnOf(ledger, "job_id"), jobId),
+      limit: 1,
+    }),
+  );
   const text = row?.["result"];
   return typeof text === "string" && text !== "" ? (JSON.parse(text) as Json) : null;
 }

@@ -1,18 +1,32 @@
-/** What requests and answers say of jobs and their files, as JSON Schemas; the same for every entity. */
+/** Requests and answers about jobs and their files; the same for every entity. */
+import { type Grammar, meaning, object, whatever } from "../grammar/grammar.ts";
+import { invalidPayload } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { closedObject, wholeObject } from "../values/json-shapes.ts";
-import { exportMediaTypes } from "../lists/export-list.ts";
-import type { JobKind } from "../plans/ports.ts";
+import type { JobKind } from "./job.ts";
 
-export const workbookMediaType = exportMediaTypes.xlsx;
+/** The multipart body of import-upload; its file is read separately from the fields. */
+export const uploadBody: Grammar<unknown> = {
+  ...whatever,
+  schema: () => wholeObject({ file: { type: "string", format: "binary" } }),
+};
 
-/** The multipart body of import-upload. */
-export const uploadSchema: JsonSchema = wholeObject({ file: { type: "string", format: "binary" } });
+/** A request that only names a job or an upload by its id. Rejects with Invalid payload. `kinds`: those it may name. */
+export const idRequest = (name: string, ...kinds: readonly string[]): Grammar<string> =>
+  meaning(
+    object(
+      { [name]: { read: (sent) => idIn(sent, name), schema: () => idSchema(...kinds) } },
+      { required: [name] },
+    ),
+    (sent) => sent[name] as string,
+  );
 
-/** The id of a job of one of these kinds. */
-export const jobIdSchema = (...kinds: readonly JobKind[]): JsonSchema => idSchema(...kinds);
-
-export const uploadIdSchema = idSchema("upload");
+function idIn(sent: unknown, name: string): string {
+  if (sent === undefined || sent === null || sent === "")
+    throw invalidPayload(`${name} is required`);
+  if (typeof sent !== "string") throw invalidPayload(`${name} must be text`);
+  return sent;
+}
 
 function idSchema(...prefixes: readonly string[]): JsonSchema {
   const kinds = prefixes.length === 1 ? prefixes[0] : `(${prefixes.join("|")})`;
@@ -20,18 +34,13 @@ function idSchema(...prefixes: readonly string[]): JsonSchema {
   return { type: "string", pattern: `^${kinds}-${uuid}$` };
 }
 
-/** `{job_id}` alone. */
-export const jobRequestSchema = (...kinds: readonly JobKind[]): JsonSchema =>
-  wholeObject({ job_id: jobIdSchema(...kinds) });
-
 /** The answer to the start of a job. */
 export const startedSchema = (kind: JobKind, status: string): JsonSchema =>
-  wholeObject({ job_id: jobIdSchema(kind), status: { const: status } });
+  wholeObject({ job_id: idSchema(kind), status: { const: status } });
 
 const count: JsonSchema = { type: "integer", minimum: 0 };
 const progress = wholeObject({ processed_rows: count, total_rows: count });
 
-/** States of an export. */
 export const exportStateSchema = stateSchema("export", [
   { status: "pending" },
   { status: "processing", required: { progress } },
@@ -62,6 +71,16 @@ const outcomes: JsonSchema = {
   }),
 };
 
+export const commitStateSchema: JsonSchema = stateSchema("commit", [
+  { status: "processing", optional: { progress } },
+  {
+    status: "completed",
+    required: {
+      result: wholeObject({ inserted: count, updated: count, skipped: count, failed: count }),
+    },
+  },
+]);
+
 /** States of a preview and of a commit. */
 export const importStateSchema: JsonSchema = {
   anyOf: [
@@ -70,21 +89,13 @@ export const importStateSchema: JsonSchema = {
       { status: "preview_ok", required: { summary }, optional: { outcomes } },
       { status: "preview_error", required: { errors: rowErrors, summary, outcomes } },
     ]),
-    stateSchema("commit", [
-      { status: "processing", optional: { progress } },
-      {
-        status: "completed",
-        required: {
-          result: wholeObject({ inserted: count, updated: count, skipped: count, failed: count }),
-        },
-      },
-    ]),
+    commitStateSchema,
   ],
 };
 
 export const uploadedSchema: JsonSchema = closedObject(
   {
-    upload_id: uploadIdSchema,
+    upload_id: idSchema("upload"),
     total_rows: count,
     preview: { type: "array", items: { type: "object" } },
     ignored_columns: { type: "array", items: { type: "string" } },
@@ -98,9 +109,9 @@ interface State {
   readonly optional?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** One branch for each state, and one for a job that failed, whose answer says `success` itself. */
+/** One branch per state, and one for a failed job, whose answer contains `success` itself. */
 function stateSchema(kind: JobKind, states: readonly State[]): JsonSchema {
-  const job_id = jobIdSchema(kind);
+  const job_id = idSchema(kind);
   const failed = closedObject(
     {
       success: { const: false },

@@ -1,16 +1,18 @@
 /**
  * Jobs as the actions of one project use them: start, look up, cancel. A job belongs to its project, endpoint and
- * caller; for everyone else its id is unknown. `ports.ts` defines jobs, `jobs/` keeps and runs them.
+ * caller; for everyone else its id is unknown. `job.ts` defines jobs, `jobs/` keeps and runs them.
  */
 import { type Caller, identityOf, nobody } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
-import { AppError, invalidPayload, notFound } from "../values/errors.ts";
+import { AppError, notFound } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
-import type { Json } from "../values/json.ts";
-import type { Files, Job, JobKind, JobProgress, JobRecord, Queue } from "../plans/ports.ts";
+import { type Json, parseOwnJson } from "../values/json.ts";
+import type { Files } from "../plans/files-port.ts";
+import type { Job, JobKind } from "./job.ts";
+import type { JobProgress, JobRecord, Queue } from "./queue.ts";
 import type { Workbooks } from "../plans/workbooks-port.ts";
-import type { NewId } from "../values/clock.ts";
+import type { Runtime } from "../plans/runtime.ts";
 
 /** The owner of a job or an upload. */
 export interface Owner {
@@ -40,11 +42,11 @@ export const ownerOf = ({ entity, caller, share, reachesAllJobs }: OwnCall): Own
 export interface ProjectJobs {
   readonly files: Files;
   readonly workbooks: Workbooks;
-  /** How long files are kept; the records of jobs are kept twice as long. */
+  /** How long files are stored; the records of jobs are stored twice as long. */
   readonly fileTtlSeconds: number;
   /**
-   * Starts a job. `id` names the job that a repeated request means too; absent: a new one.
-   * Rejects with `payloadTooLarge` for a request beyond `limits.jobRequestLengthMax`, `tooManyRequests`, and `unavailable`.
+   * Starts a job. `id` identifies the job for repeated requests too; absent: a new one. Rejects with `payloadTooLarge`
+   * for a request beyond `limits.jobRequestLengthMax`, `tooManyRequests`, and `unavailable`.
    */
   start(
     kind: JobKind,
@@ -55,23 +57,26 @@ export interface ProjectJobs {
   find(kinds: readonly JobKind[], owner: Owner, id: string): Promise<JobRecord>;
   /** As `find`. Rejects with `invalidJobState` when the job has ended. */
   cancel(kinds: readonly JobKind[], owner: Owner, id: string): Promise<JobRecord>;
-  /** Whether the job's files are kept no longer. */
+  /** Whether the job's files have expired. */
   hasExpired(job: JobRecord): boolean;
 }
 
-export interface ProjectJobsDeps {
+export interface ProjectJobsDeps extends Pick<Runtime, "newId"> {
   readonly queue: Queue;
   readonly files: Files;
   readonly workbooks: Workbooks;
-  readonly newId: NewId;
-  /** Milliseconds since 1970. */
-  readonly nowMs: () => number;
 }
 
 /** Who started the job. */
-export const callerOf = ({ caller }: Pick<Job, "caller">): Caller => caller ?? nobody;
+export function callerOf({ caller }: Pick<Job, "caller">): Caller {
+  if (caller === null) return nobody;
+  const { claims } = caller;
+  return { ...caller, claims: typeof claims === "string" ? claimsIn(claims) : claims };
+}
 
-/** What the status of a job that was cancelled says. */
+const claimsIn = (json: string): Caller["claims"] => parseOwnJson(json) as Caller["claims"];
+
+/** The error in the status of a cancelled job. */
 export const cancelledError = "The job was cancelled";
 
 /** The status message of a job that failed for an internal reason. */
@@ -83,7 +88,7 @@ export const abandonedError = "The job was interrupted too often and was given u
 const idShape =
   /^(export|preview|commit)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The kind of the job that the id names; null where no job has such an id. */
+/** The kind of the job with this id; null if no job can have such an id. */
 export function kindOf(id: unknown): JobKind | null {
   if (typeof id !== "string" || id.length > 64) return null;
   return (idShape.exec(id)?.[1] as JobKind | undefined) ?? null;
@@ -91,11 +96,11 @@ export function kindOf(id: unknown): JobKind | null {
 
 export function createProjectJobs(
   { name, fileTtlSeconds }: { name: string; fileTtlSeconds: number },
-  { queue, files, workbooks, newId, nowMs }: ProjectJobsDeps,
+  { queue, files, workbooks, newId }: ProjectJobsDeps,
 ): ProjectJobs {
   const keptSeconds = fileTtlSeconds * 2;
   const hasEndedFor = (job: JobRecord, seconds: number): boolean =>
-    job.finishedAtMs !== null && nowMs() - job.finishedAtMs > seconds * 1_000;
+    job.finishedAtMs !== null && Date.now() - job.finishedAtMs > seconds * 1_000;
 
   const jobs: ProjectJobs = {
     files,
@@ -108,11 +113,12 @@ export function createProjectJobs(
     ) {
       if (JSON.stringify(request).length > limits.jobRequestLengthMax)
         throw new AppError("payloadTooLarge", "The request is too large for a background job");
-      const kept = caller.kind === "nobody" ? null : caller;
-      // Not the name itself: it may hold an address, and the job is kept.
+      const kept =
+        caller.kind === "nobody" ? null : { ...caller, claims: JSON.stringify(caller.claims) };
+      // Not the name itself: it may contain an address, and the job is stored.
       const share = hashOf(shareName);
       const job = { id, kind, project: name, endpoint, caller: kept, share, request, keptSeconds };
-      const dated: Job = { ...job, createdAtMs: nowMs() };
+      const dated: Job = { ...job, createdAtMs: Date.now() };
       await queue.add(dated);
       return dated;
     },
@@ -140,14 +146,6 @@ export function createProjectJobs(
   return jobs;
 }
 
-/** The id of a job or an upload that a request must name. Rejects (400 Invalid payload) one that is missing or no text. */
-export function idIn(body: Record<string, unknown>, name: string): string {
-  const id = Object.hasOwn(body, name) ? (body[name] ?? "") : "";
-  if (id === "") throw invalidPayload(`${name} is required`);
-  if (typeof id !== "string") throw invalidPayload(`${name} must be text`);
-  return id;
-}
-
 export const invalidJobState = (message: string): AppError =>
   new AppError("invalidJobState", message);
 
@@ -157,7 +155,7 @@ export const progressOf = ({ processed, total }: JobProgress): Record<string, nu
   total_rows: total,
 });
 
-/** A member of what a job was asked for, or gave; null when it is no such text. */
+/** A member of a job's request or result; null if it is not a text. */
 export function textMember(object: Json, name: string): string | null {
   if (typeof object !== "object" || object === null || Array.isArray(object)) return null;
   const value = object[name];

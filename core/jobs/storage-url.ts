@@ -1,6 +1,4 @@
-/**
- * What STORAGE_URL says: a folder, or a bucket of an S3-compatible service. Only reads the text; `jobs/files/open-files.ts` opens the place.
- */
+/** Parses STORAGE_URL: a folder, or a bucket of an S3-compatible service. */
 
 export interface FolderStorage {
   readonly kind: "folder";
@@ -10,7 +8,7 @@ export interface FolderStorage {
 
 export interface BucketStorage {
   readonly kind: "bucket";
-  /** Where the bucket answers, without a slash at the end: `https://shop.s3.eu-central-1.amazonaws.com`. */
+  /** The bucket's address, without a final slash: `https://shop.s3.eu-central-1.amazonaws.com`. */
   readonly url: string;
   readonly region: string;
   /** What every key begins with: empty, or ends with `/`. */
@@ -20,11 +18,11 @@ export interface BucketStorage {
 export interface BucketKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of keys that somebody lent for a while. */
+  /** Of temporary keys. */
   readonly sessionToken?: string | undefined;
 }
 
-/** Where files are kept, with all that it takes to get at them. */
+/** Where files are stored, and the keys for access. */
 export type Storage = FolderStorage | (BucketStorage & { readonly keys: BucketKeys });
 
 const folderFault = "must be a folder such as file:./data/files, or a bucket such as s3://bucket";
@@ -33,8 +31,9 @@ const prefixShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*$/;
 const parameterNames = ["region", "endpoint", "pathStyle"];
 
 /**
- * `file:./data/files`, or `s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.internal:9000&pathStyle=true`. Without a region it
- * is us-east-1, without an endpoint AWS. A text instead of a place says what is wrong, and repeats nothing of the URL.
+ * `file:./data/files`, or `s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.internal:9000&pathStyle=true`.
+ * The default region is us-east-1, the default endpoint AWS. A returned text is an error message, which contains
+ * nothing of the URL.
  */
 export function parseStorageUrl(text: string): FolderStorage | BucketStorage | string {
   const path = /^file:(?:\/\/(?=[/.]))?(.+)$/i.exec(text)?.[1];

@@ -1,6 +1,7 @@
 /** How a list counts the rows behind its pages: exactly, by an estimate, or not at all. */
+import { described, type Grammar, optional, word } from "../grammar/grammar.ts";
 import { invalidParameter } from "../values/errors.ts";
-import type { ReadQueries } from "../callers/session.ts";
+import type { ReadQueries } from "../query/session.ts";
 import type { Count } from "../query/statement.ts";
 
 export const countModes = ["exact", "estimated", "none"] as const;
@@ -11,15 +12,17 @@ export interface RowCount {
   readonly total: number | null;
   readonly isEstimate: boolean;
 }
-/** The mode of that name; exact when it is absent. Rejects with Invalid parameter. */
-export function parseCountMode(value: unknown): CountMode {
-  if (value === undefined || value === null) return "exact";
-  const known = countModes.find((mode) => mode === value);
-  if (known) return known;
-  throw invalidParameter("count must be exact, estimated or none");
-}
 
-/** Counts as the mode says; where there is no good estimate, exactly. `none` runs no statement. */
+/** The mode of that name; exact when it is absent. Rejects with Invalid parameter. */
+export const countMode: Grammar<CountMode> = described(
+  optional(
+    word(countModes, () => invalidParameter("count must be exact, estimated or none")),
+    "exact",
+  ),
+  { default: "exact" },
+);
+
+/** Counts in the given mode; exactly if there is no good estimate. `none` runs no statement. */
 export async function countRows(
   queries: ReadQueries,
   count: Count,

@@ -1,39 +1,39 @@
 /**
- * A page with a number, and the count of all rows of its list, with as little reading as what is known of the list allows. A kept count
- * is not made again; a page that ends the list tells the count; and a page near the end is read from there, in reverse order.
+ * A page with a number, and the count of all rows of its list, with as little reading as possible. A cached count is
+ * reused. A page that ends the list gives the count. A page near the end is read from there, in reverse order.
  */
 import type { TextForm } from "../query/list-text.ts";
 import type { Column } from "../values/column.ts";
 import { limits } from "../values/limits.ts";
 import type { Condition, Select, Sort } from "../query/statement.ts";
-import type { ReadQueries, ReadSession } from "../callers/session.ts";
+import type { ReadQueries, ReadSession } from "../query/session.ts";
 import { type CountMode, countRows, type RowCount } from "./count.ts";
 
-/** Rows in whatever form. */
+/** Rows in any form. */
 interface Found {
   /** As in `ListText`. */
   readonly found: number;
 }
 
 export interface CountedPageRequest<Rows extends Found> {
-  /** Reads rows of which the page shows as many as the form says. */
+  /** Reads rows; the page shows as many as the form allows. */
   readRows(queries: ReadQueries, select: Select, form: TextForm): Promise<Rows>;
   /** The list without its page. Its order is total, if there is a second page. */
   readonly list: Select;
-  /** The columns that tell its rows apart. */
+  /** The columns that identify its rows. */
   readonly key: readonly Column[];
   readonly size: number;
   readonly offset: number;
   readonly countMode: CountMode;
-  /** The kept count of the list, which all of its pages share, or what `make` gives, which is kept then. */
+  /** The cached count of the list, which all of its pages share; otherwise caches the result of `make`. */
   keepCount(make: () => Promise<RowCount>): Promise<RowCount>;
 }
 
-/** The part of a request that says which rows the page has. */
+/** The parts of a request that select the rows of the page. */
 type Sized = Pick<CountedPageRequest<Found>, "size" | "offset" | "countMode">;
 
 export interface CountedPage<Rows> {
-  /** One more than `size` at most where the count is not exact: it says whether there is a next page. */
+  /** At most `size` rows, plus one if the count is not exact, to detect a next page. */
   readonly rows: Rows;
   readonly count: RowCount;
 }
@@ -49,7 +49,7 @@ export async function readCountedPage<Rows extends Found>(
   const count = await keepCount(() => {
     const page = readAndCount(session, request);
     made.push(page);
-    // Other pages may wait for this count: they do not fail because this page does.
+    // Other pages may wait for this count, so it must not fail with this page.
     return page.then(
       (read) => read.count,
       () => countRows(session, countOf(request), countMode),
@@ -62,8 +62,9 @@ const countOf = ({ list: { source, where } }: Pick<CountedPageRequest<Found>, "l
   ({ kind: "count", source, where }) as const;
 
 /**
- * A page for which no count is kept. Where the rows come in the order of the key, a page is quick if many match, and else it tells the count.
- * Any other order makes the database look at all rows before the first one, so that the count is made at the same time.
+ * A page without a cached count. In the order of the key, a page with many matches is quick, and one with few ends the
+ * list and so gives the count. Any other order makes the database read all rows before the first one, so the count runs
+ * at the same time.
  */
 async function readAndCount<Rows extends Found>(
   session: ReadSession,
@@ -83,7 +84,7 @@ async function readAndCount<Rows extends Found>(
   return readKnowing(session, request, await count());
 }
 
-/** A page that is not full ends the list; an empty one says only that the list is no longer than what lies before it. */
+/** A page that is not full ends the list. An empty one only shows that the list is not longer than the offset. */
 function countTold(found: number, request: Sized): RowCount | null {
   const { offset } = request;
   if (found === limitOf(request) || (found === 0 && offset > 0)) return null;
@@ -102,23 +103,39 @@ async function readKnowing<Rows extends Found>(
 }
 
 /**
- * Counts, and reads the page from the nearer end. Both see the rows as they were at one moment: otherwise the place of the page, counted from
- * the end, would shift with every row that comes or goes in between.
+ * Counts, and reads the page from the nearer end. Both see one snapshot: otherwise the position of the page, counted
+ * from the end, would shift with every insert and delete in between.
  */
 function readInSnapshot<Rows extends Found>(
   session: ReadSession,
   request: CountedPageRequest<Rows>,
 ): Promise<CountedPage<Rows>> {
-  return session.snapshot(async (queries) => {
-    const total = await queries.count(countOf(request));
-    const rows = isNearerToEnd(request, total)
-      ? await backward(queries, request, total)
-      : await forward(queries, request);
-    return { rows, count: { total, isEstimate: false } };
-  });
+  return session.snapshot((queries) => readExactly(queries, request));
 }
 
-/** Whether fewer rows lie behind the page than before it. Near the beginning that does not matter. */
+async function readExactly<Rows extends Found>(
+  queries: ReadQueries,
+  request: CountedPageRequest<Rows>,
+): Promise<CountedPage<Rows>> {
+  const total = await queries.count(countOf(request));
+  const rows = isNearerToEnd(request, total)
+    ? await backward(queries, request, total)
+    : await forward(queries, request);
+  return { rows, count: { total, isEstimate: false } };
+}
+
+/** The same inside of a snapshot, where everything is of one moment; counts are not cached. */
+export async function readCountedNow<Rows extends Found>(
+  queries: ReadQueries,
+  request: CountedPageRequest<Rows>,
+): Promise<CountedPage<Rows>> {
+  const { countMode } = request;
+  if (countMode === "exact") return readExactly(queries, request);
+  const rows = await forward(queries, request);
+  return { rows, count: await countRows(queries, countOf(request), countMode) };
+}
+
+/** Whether fewer rows follow the page than precede it. Near the beginning that does not matter. */
 function isNearerToEnd(request: Sized, total: number | null): boolean {
   const { offset } = request;
   return (
@@ -126,7 +143,7 @@ function isNearerToEnd(request: Sized, total: number | null): boolean {
   );
 }
 
-/** Whether a search looks into the texts of all rows: to count them again costs more than to sort what it leaves. */
+/** Whether a search reads the texts of all rows: counting them again costs more than sorting the matches. */
 function comparesTexts(where: Condition | null): boolean {
   if (where === null) return false;
   if ("members" in where) return where.members.some(comparesTexts);
@@ -150,7 +167,7 @@ function backward<Rows extends Found>(
   total: number,
 ): Promise<Rows> {
   const { list, size, offset } = request;
-  // None where the list ends before the page.
+  // 0 if the list ends before the page.
   const limit = Math.max(0, Math.min(limitOf(request), total - offset));
   const sort = list.sort.map(reversed);
   const select = { ...list, sort, limit, offset: Math.max(0, total - offset - limit) };

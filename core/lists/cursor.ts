@@ -1,25 +1,28 @@
 /**
- * Paging by keyset: a cursor says at which row a page ended, and the next page begins behind it, however many rows came
- * or went meanwhile. It holds the row's marks (`Column.markOf`) in the columns of the sort, because the JSON form of a
- * value may have lost digits that decide the order. It is no secret and grants nothing: scope and filter are those of
- * the request that brings it.
+ * Paging by keyset: a cursor states at which row a page ended, and the next page begins after it, even if rows were
+ * added or removed meanwhile. It contains the row's marks (`Column.markOf`) in the sort columns, because the JSON form
+ * of a value may lack digits that decide the order. It is not secret and grants nothing: scope and filter are those of
+ * the request that uses it.
  */
-import { type Column, derivedColumn } from "../values/column.ts";
+import type { Grammar } from "../grammar/grammar.ts";
+import { type Column, derivedColumn, type Hop } from "../values/column.ts";
 import { AppError, type ErrorKind, invalidParameter } from "../values/errors.ts";
 import { fromBase64, toBase64 } from "../values/formats.ts";
 import { hashOf } from "../values/hash.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { type Pagination, parsePerPage } from "./page.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Pagination } from "./page.ts";
+import type { Row } from "../values/row.ts";
 import type { ListText } from "../query/list-text.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 
-/** What decides which rows a list has and in which order; a cursor of one list is refused by all others. */
+/** Everything that determines a list's rows and their order. Other lists refuse its cursors. */
 export interface CursorList {
   /** Project and endpoint. */
   readonly name: string;
-  /** At least one term; the last one tells all rows apart. */
+  /** At least one term; together they distinguish all rows. */
   readonly sort: readonly Sort[];
   /** False: the sort ends with all that the records show. */
   readonly hasKey: boolean;
@@ -27,34 +30,46 @@ export interface CursorList {
   readonly filter: Condition | null;
 }
 
-/** A mark of each term of the sort; null where the row has no value. */
+/** A mark for each term of the sort; null if the row has no value. */
 type Place = readonly (string | null)[];
 
 export interface CursorPage {
   readonly list: CursorList;
   readonly perPage: number;
-  /** The row that the page begins behind; null = the beginning of the list. */
+  /** The row before the page; null = the beginning of the list. */
   readonly after: Place | null;
 }
 
-/** Whether the request is paged by cursor: true begins, a text goes on. */
-export const asksForCursor = ({ cursor }: Record<string, unknown>): boolean =>
-  cursor !== undefined && cursor !== null && cursor !== false;
-
-/** Rejects with Invalid parameter: `page` or `limit` beside the cursor, or a cursor that is not of this list. */
-export function parseCursorPage(body: Record<string, unknown>, list: CursorList): CursorPage {
-  for (const name of ["page", "limit"]) {
-    if (body[name] !== undefined)
-      throw invalidParameter(`${name} and cursor cannot be combined; leave one of them out`);
-  }
-  const { cursor } = body;
-  if (cursor !== true && typeof cursor !== "string")
+/** The cursor in a request: true begins, a text continues; null without paging by cursor. */
+export const cursor: Grammar<true | string | null> = {
+  read(sent) {
+    if (sent === undefined || sent === null || sent === false) return null;
+    if (sent === true || typeof sent === "string") return sent;
     throw invalidParameter("cursor must be true, or the next_cursor of an answer");
-  const after = cursor === true ? null : readCursor(cursor, list);
-  return { list, perPage: parsePerPage(body), after };
-}
+  },
+  schema: () => ({
+    type: ["boolean", "string", "null"],
+    pattern: "^[A-Za-z0-9_-]+$",
+    maxLength: limits.cursorLengthMax,
+    description: "true begins; the next_cursor of an answer goes on.",
+  }),
+};
 
-/** The list's statement, narrowed to this page: with the marks of each row, and one row more, which tells whether there is a next page. */
+/** Rejects (Invalid parameter) a cursor that is not of this list. */
+export const placeBehind = (sent: true | string, list: CursorList): CursorPage["after"] =>
+  sent === true ? null : readCursor(sent, list);
+
+/** As `pageBehind` makes it. */
+export const cursorPaginationSchema: JsonSchema = closedObject(
+  {
+    per_page: { type: "integer", minimum: 0 },
+    next_cursor: { type: ["string", "null"] },
+    has_next: { type: "boolean" },
+  },
+  ["per_page", "next_cursor", "has_next"],
+);
+
+/** The list's statement for this page, with the marks of each row, and one more row to detect a next page. */
 export function selectPage(select: Select, { list, perPage, after }: CursorPage): Select {
   const behind = after && isBehind(list.sort.map((term, at) => placed(term, after[at] ?? null)));
   return {
@@ -67,8 +82,9 @@ export function selectPage(select: Select, { list, perPage, after }: CursorPage)
 }
 
 /**
- * The `pagination` of a page, from the text of the rows of `selectPage`, of which it shows `perPage`. Rejects (Invalid parameter) where the
- * next row has the last one's place, as a view may have it: no cursor can stand between the two.
+ * The `pagination` of a page, from the text of the rows of `selectPage`, of which it shows `perPage`. Rejects (Invalid
+ * parameter) if the next row has the same marks as the last one, which happens in views: no cursor can separate the
+ * two.
  */
 export function pageBehind(
   { found, ends }: Pick<ListText, "found" | "ends">,
@@ -91,13 +107,14 @@ export function pageBehind(
 }
 
 /**
- * The failure of a statement that went on from a cursor. What it holds was checked as far as that is possible without the
- * database, which alone can read the values of many types: where it refused one, the cursor was made up.
+ * The failure of a statement that continues from a cursor. The cursor was checked as far as possible, but only the
+ * database can read the values of many types. If it refuses one, the cursor was not made by the service.
  */
 export function cursorFailure(error: unknown, { list, after }: CursorPage): unknown {
   if (!(error instanceof AppError) || after === null) return error;
   const isForeign = list.sort.some(({ column }) => columnTypes[column.type].isForeign);
-  const isRefused = refusals.has(error.kind) || (isForeign && error.kind === "internal");
+  const mayBeRefusal = isForeign && error.kind === "internal" && !error.isOfData;
+  const isRefused = refusals.has(error.kind) || mayBeRefusal;
   if (!isRefused) return error;
   return new AppError(
     "invalidParameter",
@@ -113,7 +130,7 @@ const refusals: ReadonlySet<ErrorKind> = new Set(["validationFailed", "invalidPa
 
 const marks = new WeakMap<Column, Column>();
 
-/** The column of marks of another one: always the same object, as statements are kept by their columns. */
+/** The column of marks of another one. One object per column: statements are cached by it. */
 export function markOf(column: Column): Column {
   let mark = marks.get(column);
   if (mark === undefined) {
@@ -142,8 +159,8 @@ const placed = ({ column, direction }: Sort, value: string | null): PlacedTerm =
 });
 
 /**
- * The rows behind the place: further in the first term, or equal in it and behind in the others. The bound in front says nothing
- * new, but one that an index can begin at.
+ * The rows after the place: further in the first term, or equal in it and after it in the others. The bound in front is
+ * redundant, but an index can start at it.
  */
 function isBehind(terms: readonly PlacedTerm[]): Condition {
   const [first, ...others] = terms as [PlacedTerm, ...PlacedTerm[]];
@@ -161,7 +178,7 @@ const isEqual = ({ mark, value }: PlacedTerm): Condition =>
     ? { kind: "null", column: mark, negated: false }
     : { kind: "compare", column: mark, operator: "=", value };
 
-/** Null where nothing can follow: nulls are the smallest. */
+/** Null if nothing can follow: nulls are the smallest. */
 function isFurther({ mark, direction, value }: PlacedTerm): Condition | null {
   if (value === null)
     return direction === "asc" ? { kind: "null", column: mark, negated: true } : null;
@@ -171,7 +188,7 @@ function isFurther({ mark, direction, value }: PlacedTerm): Condition | null {
   return { kind: "or", members: [smaller, { kind: "null", column: mark, negated: false }] };
 }
 
-/** Null where no single comparison holds for all rows from here on. */
+/** Null if no single comparison holds for all further rows. */
 function boundOf({ mark, direction, value }: PlacedTerm): Condition | null {
   if (value === null || (direction === "desc" && mark.nullable)) return null;
   return { kind: "compare", column: mark, operator: direction === "asc" ? ">=" : "<=", value };
@@ -218,7 +235,7 @@ const isPlace = (value: unknown): value is Place =>
   Array.isArray(value) &&
   value.every((mark) => mark === null || (typeof mark === "string" && mark.isWellFormed()));
 
-/** Equal for equal lists: columns count by their names, and a `where` by what it means. */
+/** Equal for equal lists: columns are compared by name, and a `where` by meaning. */
 function digestOf({ name, sort, filter }: CursorList): string {
   const order = sort.map(({ column, direction }) => [column.name, direction]);
   return hashOf(JSON.stringify([name, order, filter], plainMember));
@@ -226,6 +243,11 @@ function digestOf({ name, sort, filter }: CursorList): string {
 
 function plainMember(name: string, value: unknown): unknown {
   if (name === "column") return (value as Column).name;
+  if (name === "steps")
+    return (value as readonly Hop[]).map(({ endpoint, on }) => [
+      endpoint,
+      ...on.flatMap(({ left, right }) => [left.name, right.name]),
+    ]);
   if (typeof value === "bigint") return `${value}n`;
   return value instanceof Uint8Array ? toBase64(value) : value;
 }

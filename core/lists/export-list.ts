@@ -1,74 +1,94 @@
 /**
- * The client's request for an export -> what the job reads and writes. `parseExport` runs twice: when the request
- * comes, so that its faults are answered at once, and in the job, which has the request as the client wrote it.
+ * The client's request for an export -> what the job reads and writes. The grammar reads it twice: in the request, so
+ * that errors are answered at once, and in the job, which stores the request as the client wrote it.
  */
-import type { ExportPlan } from "../plans/entity.ts";
+import { type TableFormat, tableFormats } from "../plans/table-formats.ts";
+import type {
+  ConfiguredFormat,
+  ExportColumn,
+  ExportFormat,
+  ExportPlan,
+} from "../plans/export-plan.ts";
 import { invalidParameter } from "../values/errors.ts";
-import { ExactNumber, isObject, type Json } from "../values/json.ts";
-
+import { ExactNumber, type Json } from "../values/json.ts";
+import { described, type Grammar, meaning, object, optional, word } from "../grammar/grammar.ts";
 import { orderedBy } from "./order.ts";
-import { parseSort } from "../query/sort.ts";
-import { allOf, type Select } from "../query/statement.ts";
-import { parseWhere } from "../query/where.ts";
-
-export const exportFormats = ["xlsx", "csv", "jsonl"] as const;
-export type ExportFormatName = (typeof exportFormats)[number];
-
-/** What each format is called in HTTP. */
-export const exportMediaTypes: Readonly<Record<ExportFormatName, string>> = {
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  csv: "text/csv; charset=utf-8",
-  jsonl: "application/x-ndjson; charset=utf-8",
-};
+import { type Column, columnList } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { selectColumns } from "../query/select.ts";
+import { sortColumns } from "../query/sort.ts";
+import { allOf, type Select, selectFrom } from "../query/statement.ts";
+import { where } from "../query/where.ts";
 
 export interface ExportRequest {
-  readonly format: ExportFormatName;
+  readonly format: TableFormat;
   /** All rows of the export, in their order. */
   readonly list: Select;
+  /** What the file shows of them. */
+  readonly shown: readonly ExportColumn[];
 }
 
 /** Rejects with Invalid payload, Invalid parameter or Invalid field, as read does. */
-export function parseExport(
-  body: { readonly [name: string]: unknown },
-  { source, columns, exported, key, scope }: ExportPlan,
-): ExportRequest {
-  const list: Select = {
-    kind: "select",
-    source,
-    columns: exported.map(({ column }) => column),
-    where: allOf(scope, parseWhere(body["where"], columns)),
-    sort: orderedBy(parseSort(withDirections(body["sort_columns"]), columns), { columns, key }),
-    limit: null,
-    offset: 0,
-    lock: false,
+export function exportGrammar(plan: ExportPlan): Grammar<ExportRequest> {
+  const { source, columns, named, exported, key, scope } = plan;
+  const parts = object({
+    format: described<TableFormat>(
+      optional(
+        word(tableFormats, () =>
+          invalidParameter(`format must be one of ${tableFormats.join(", ")}`),
+        ),
+        "xlsx",
+      ),
+      { default: "xlsx" },
+    ),
+    select: selectColumns(named),
+    where: where(named),
+    sort_columns: sortColumns(named, "direction or order"),
+  });
+  return meaning(parts, ({ format, select, where: filter, sort_columns: sort }) => {
+    // Without a select, the file holds what the configuration says.
+    const shown =
+      select === columnList(named) ? exported : select.map((column) => exportColumn(column, plan));
+    return {
+      format,
+      shown,
+      list: selectFrom(source, {
+        columns: shown.map(({ column }) => column),
+        where: allOf(scope, filter),
+        sort: orderedBy(sort, { columns, key }),
+      }),
+    };
+  });
+}
+
+/** How files show the column. */
+export const exportColumn = (
+  column: Column,
+  { headings, formats }: Pick<ExportPlan, "headings" | "formats">,
+): ExportColumn => ({
+  column,
+  heading: headings.get(column.name) ?? column.name,
+  format: formatOf(formats.get(column.name), column),
+});
+
+function formatOf(given: ConfiguredFormat | undefined, { type }: Column): ExportFormat | null {
+  const { exportedAs, isInstant } = columnTypes[type];
+  if (!given) return exportedAs === null ? null : { type: exportedAs };
+  if (given.type === "boolean") return given;
+  return {
+    type: given.type === "date" && isInstant ? "datetime" : given.type,
+    pattern: given.format,
   };
-  return { format: formatOf(body["format"] ?? "xlsx"), list };
 }
 
 /** What of the body the job needs, as plain JSON: numbers that JavaScript cannot hold become texts of their digits. */
 export function requestOf(body: Record<string, unknown>): { [name: string]: Json } {
-  const { format = "xlsx", where = null, sort_columns = null } = body;
-  return JSON.parse(JSON.stringify({ format, where, sort_columns }, plainNumber));
+  const { format = "xlsx", select = null, where = null, sort_columns = null } = body;
+  return JSON.parse(JSON.stringify({ format, select, where, sort_columns }, plainNumber));
 }
 
 /** `value` has been through `toJSON` already. */
 function plainNumber(this: Record<string, unknown>, name: string, value: unknown): unknown {
   const own = this[name];
   return own instanceof ExactNumber ? own.source : value;
-}
-
-function formatOf(format: unknown): ExportFormatName {
-  const known = exportFormats.find((name) => name === format);
-  if (known) return known;
-  throw invalidParameter(`format must be one of ${exportFormats.join(", ")}`);
-}
-
-/** `order` is the direction's other name. */
-function withDirections(sortColumns: unknown): unknown {
-  if (!Array.isArray(sortColumns)) return sortColumns;
-  return sortColumns.map((item: unknown) =>
-    isObject(item) && item["direction"] === undefined && item["order"] !== undefined
-      ? { column: item["column"], direction: item["order"] }
-      : item,
-  );
 }

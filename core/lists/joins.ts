@@ -3,44 +3,131 @@
  * is only looked up: among the joins that the configuration declares, and among the tables of the project's other
  * entities with the columns that those show.
  */
+import {
+  absentOr,
+  choice,
+  described,
+  type Grammar,
+  list,
+  type Meaning,
+  meaning,
+  object,
+  optional,
+  text,
+  word,
+} from "../grammar/grammar.ts";
 import type { Column, Columns } from "../values/column.ts";
-import type { AggregatePlan, DeclaredJoin } from "../plans/entity.ts";
+import type { AggregatePlan, DeclaredJoin } from "../plans/aggregate-plan.ts";
 import { validationError } from "../values/errors.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import { anyOf } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
+import { nameSchema } from "../query/condition-schema.ts";
+import { type FoundRelation, PathColumns } from "../query/paths.ts";
 import type { Join } from "../query/statement.ts";
 import { columnTypes } from "../values/column-types.ts";
 
 export interface Joined {
   readonly joins: readonly Join[];
-  /** The entity's columns, and those of the joins: as `table.field`, and as `field` where that names one column only. */
+  /** The columns of the entity and the joins: as `table.field`, and as `field` if only one column has that name. */
   readonly columns: Columns;
 }
 
-const shape =
-  "joins must be an array of declared names or of objects {tableName, joinType, sourceField, targetField, fields}";
+const fault = (message: string) => () => validationError(message);
+const notAJoin = fault(
+  "joins must be an array of declared names or of objects {tableName, joinType, sourceField, targetField, fields}",
+);
+const incomplete = fault(
+  "A join needs tableName, sourceField, targetField and fields, a non-empty array of column names",
+);
 
-/** Rejects with Validation error; what is not allowed and what does not exist get the same answer. */
-export function parseJoins(joins: unknown, plan: AggregatePlan): Joined {
-  if (joins === undefined || joins === null) return { joins: [], columns: plan.columns };
-  if (!Array.isArray(joins)) throw validationError(shape);
-  if (joins.length > limits.aggregateJoinsMax)
-    throw validationError(`joins takes at most ${limits.aggregateJoinsMax} items`);
-  const found = new Map<string, Resolved>();
-  for (const item of joins) {
-    const resolved = typeof item === "string" ? named(item, plan) : requested(item, plan);
-    if (found.has(resolved.name))
-      throw validationError(`"${resolved.name.slice(0, 100)}" is joined twice`);
-    found.set(resolved.name, resolved);
-  }
-  const resolved = [...found.values()];
-  const statements = resolved.map(({ join }) => join);
-  if (new Set(statements.map(({ right }) => right)).size < statements.length)
-    throw validationError("The same join is requested twice, by name and as an object");
-  return { joins: statements, columns: allColumns(plan.columns, resolved) };
+const joinParts = object(
+  {
+    joinType: described(
+      absentOr(
+        word(["LEFT", "INNER", "RIGHT"], fault("joinType must be LEFT, INNER or RIGHT")),
+        "LEFT",
+      ),
+      { default: "LEFT" },
+    ),
+    tableName: text(incomplete),
+    sourceField: text(incomplete),
+    targetField: text(incomplete),
+    fields: list(text(incomplete), { fault: incomplete, min: 1 }),
+  },
+  { fault: notAJoin, required: ["tableName", "sourceField", "targetField", "fields"] },
+);
+
+type Wanted = Meaning<typeof joinParts>;
+
+/** Rejects with Validation error; forbidden and unknown joins get the same answer. */
+export function joinsOf(plan: AggregatePlan): Grammar<Joined> {
+  const declared = meaning(text(notAJoin), (name) => named(name, plan));
+  const asked = meaning(joinParts, (wanted) => requested(wanted, plan));
+  const item = choice([declared, asked], (sent) => (typeof sent === "string" ? declared : asked));
+  return meaning(
+    optional(
+      list(item, {
+        fault: notAJoin,
+        max: limits.aggregateJoinsMax,
+        tooMany: fault(`joins takes at most ${limits.aggregateJoinsMax} items`),
+      }),
+      [],
+    ),
+    (resolved) => {
+      const names = new Set<string>();
+      for (const { name } of resolved) {
+        if (names.has(name)) throw validationError(`"${name.slice(0, 100)}" is joined twice`);
+        names.add(name);
+      }
+      const joins = resolved.map(({ join }) => join);
+      if (new Set(joins.map(({ right }) => right)).size < joins.length)
+        throw validationError("The same join is requested twice, by name and as an object");
+      return { joins, columns: namedBeside(plan, resolved) };
+    },
+    () => joinsSchema(knownJoins(plan)),
+  );
+}
+
+const joinsSchema = (items: readonly JsonSchema[]): JsonSchema => ({
+  type: "array",
+  items: anyOf(items),
+  minItems: 1,
+  maxItems: limits.aggregateJoinsMax,
+});
+
+/** Joins whose tables and columns are known only as texts. */
+export const namedJoinsSchema: JsonSchema = joinsSchema([{ type: "string" }, joinParts.schema()]);
+
+function knownJoins({ columns, joins, tables }: AggregatePlan): JsonSchema[] {
+  const asked = tables.flatMap(({ name, columns: fields }) => {
+    // Columns that can be joined to the same ones share a branch.
+    const sources = Map.groupBy(columns.values(), (left) =>
+      JSON.stringify([...fields.values()].filter((right) => canJoin(left, right)).map(nameOf)),
+    );
+    return [...sources].flatMap(([targets, lefts]) =>
+      targets === "[]"
+        ? []
+        : joinSchema({
+            tableName: { const: name },
+            sourceField: nameSchema(lefts),
+            targetField: { enum: JSON.parse(targets) as string[] },
+            fields: { type: "array", items: nameSchema(fields.values()), minItems: 1 },
+          }),
+    );
+  });
+  return joins.size > 0 ? [{ enum: [...joins.keys()] }, ...asked] : asked;
+}
+
+const nameOf = ({ name }: Column): string => name;
+
+function joinSchema(names: Record<string, JsonSchema>): JsonSchema {
+  const schema = joinParts.schema();
+  return { ...schema, properties: { ...schema.properties, ...names } };
 }
 
 interface Resolved {
-  /** What stands before the point in `table.field`. */
+  /** The part before the dot in `table.field`. */
   readonly name: string;
   readonly join: Join;
   readonly fields: Columns;
@@ -52,23 +139,8 @@ function named(name: string, plan: AggregatePlan): Resolved {
   return { name, join: declared.join, fields: declared.fields };
 }
 
-interface Wanted {
-  readonly tableName: string;
-  readonly type: Join["type"];
-  readonly sourceField: string;
-  readonly targetField: string;
-  readonly fields: readonly string[];
-}
-
-const joinTypes: ReadonlyMap<unknown, Join["type"]> = new Map([
-  ["LEFT", "left"],
-  ["INNER", "inner"],
-  ["RIGHT", "right"],
-]);
-
-function requested(item: unknown, plan: AggregatePlan): Resolved {
-  const wanted = readWanted(item);
-  const { tableName: name, type, sourceField, targetField } = wanted;
+function requested(wanted: Wanted, plan: AggregatePlan): Resolved {
+  const { tableName: name, sourceField, targetField } = wanted;
   const declared = [...plan.joins.values()].find((one) => isSame(one, wanted));
   if (declared) return { name, join: declared.join, fields: only(declared.fields, wanted.fields) };
   const left = plan.columns.get(sourceField);
@@ -86,40 +158,15 @@ function requested(item: unknown, plan: AggregatePlan): Resolved {
       `"${sourceField}" and "${targetField}" cannot be compared: their types differ`,
     );
   const columns = [...table.columns.values()];
-  const join = { type, source: table.source, columns, left, right, rows: null };
+  const join = { type: typeOf(wanted), source: table.source, columns, left, right, rows: null };
   return { name, join, fields: only(table.columns, wanted.fields) };
 }
 
-function readWanted(item: unknown): Wanted {
-  if (typeof item !== "object" || item === null || Array.isArray(item))
-    throw validationError(shape);
-  const {
-    tableName,
-    joinType = "LEFT",
-    sourceField,
-    targetField,
-    fields,
-  } = item as Record<string, unknown>;
-  const type = joinTypes.get(joinType);
-  if (type === undefined) throw validationError("joinType must be LEFT, INNER or RIGHT");
-  if (
-    typeof tableName !== "string" ||
-    typeof sourceField !== "string" ||
-    typeof targetField !== "string" ||
-    !Array.isArray(fields) ||
-    fields.length === 0 ||
-    !fields.every((field) => typeof field === "string")
-  ) {
-    throw validationError(
-      "A join needs tableName, sourceField, targetField and fields, a non-empty array of column names",
-    );
-  }
-  return { tableName, type, sourceField, targetField, fields };
-}
+const typeOf = ({ joinType }: Wanted): Join["type"] => joinType.toLowerCase() as Join["type"];
 
 const isSame = (declared: DeclaredJoin, wanted: Wanted): boolean =>
   declared.tableName === wanted.tableName &&
-  declared.join.type === wanted.type &&
+  declared.join.type === typeOf(wanted) &&
   declared.join.left.name === wanted.sourceField &&
   declared.join.right.name === wanted.targetField &&
   wanted.fields.every((field) => declared.fields.has(field));
@@ -130,6 +177,38 @@ export const canJoin = (left: Column, right: Column): boolean =>
 
 const only = (columns: Columns, names: readonly string[]): Columns =>
   new Map(names.map((name) => [name, columns.get(name)!]));
+
+/** A column of the very name comes first, then one of a join, then a path. */
+function namedBeside(
+  { columns, named: paths }: AggregatePlan,
+  resolved: readonly Resolved[],
+): Columns {
+  if (resolved.length === 0) return paths;
+  const joined = allColumns(columns, resolved);
+  return paths instanceof PathColumns ? new JoinedColumns(joined, paths) : joined;
+}
+
+/** Columns of joins, and the paths of the entity, which are always the same objects. */
+class JoinedColumns extends PathColumns {
+  readonly #paths: PathColumns;
+
+  constructor(joined: Columns, paths: PathColumns) {
+    super(joined, () => new Map());
+    this.#paths = paths;
+  }
+
+  override get(name: string): Column | undefined {
+    return super.get(name) ?? this.#paths.get(name);
+  }
+
+  override relation(path: string): FoundRelation | undefined {
+    return this.#paths.relation(path);
+  }
+
+  override relationNames(): readonly string[] {
+    return this.#paths.relationNames();
+  }
+}
 
 function allColumns(own: Columns, joined: readonly Resolved[]): Columns {
   const columns = new Map(own);

@@ -1,58 +1,114 @@
-/** What a request of lookup filters by -> Conditions: `where` in its three forms, and the text that a person types. */
-import type { Columns } from "../values/column.ts";
-import type { LookupPlan } from "../plans/entity.ts";
+/** Filters of a lookup request: `where` in its three forms, ids, and the text that a person types. */
+import type { Grammar } from "../grammar/grammar.ts";
+import { closest } from "../values/closest.ts";
+import type { Column, Columns } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
+import type { LookupPlan } from "../plans/read-plan.ts";
 import { invalidParameter, invalidPayload } from "../values/errors.ts";
 import { isObject, parseJson } from "../values/json.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { allOf, type Condition } from "../query/statement.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { comparedSchema } from "../values/schemas.ts";
 import { characterCount, withoutAccents } from "../values/text.ts";
-import { columnOf, parseEqualities, parseWhere, patternText } from "../query/where.ts";
-
-/** read's tree, or `[{key, value}]`; an empty list filters nothing. Rejects like parseWhere. */
-export function bodyFilter(where: unknown, columns: Columns): Condition | null {
-  if (!Array.isArray(where)) return parseWhere(where, columns);
-  return where.length === 0 ? null : allOf(...parseEqualities(where, columns, false));
-}
+import { equalitySide, patternSchema } from "../query/condition-schema.ts";
+import { columnOf, comparand, patternText } from "../query/comparisons.ts";
+import { allOf, type Condition } from "../query/statement.ts";
+import { equalities, treeOrPairs } from "../query/where.ts";
 
 /**
- * `where` of a query: `where[city]=Graz` for each column, or the JSON text of what a body may hold; empty = none. An empty value of a column
- * that has no empty text finds nothing: the field that it depends on is not filled yet.
+ * `where` of a query: `where[city]=Graz` per column, or JSON text as in a body; empty = none. An empty value of a
+ * column that cannot hold an empty text matches nothing: the field that the lookup depends on is not filled yet.
  */
-export function queryFilter(where: unknown, columns: Columns): Condition | null {
-  if (where === undefined || where === "") return null;
-  if (typeof where === "string") return bodyFilter(jsonOf(where), columns);
-  if (!isObject(where))
-    throw invalidPayload("where must be where[column]=value, or JSON text of conditions");
-  const pairs = Object.entries(where);
+export const queryFilter = (columns: Columns): Grammar<Condition | null> => ({
+  read(sent) {
+    if (sent === undefined || sent === "") return null;
+    if (typeof sent === "string") return treeOrPairs(columns).read(jsonOf(sent));
+    if (!isObject(sent)) throw notAFilter();
+    return filterOf(sent, columns);
+  },
+  schema: () => querySchema(columns),
+  *unknownIn(sent, path) {
+    if (!isObject(sent)) return;
+    for (const name of Object.keys(sent)) {
+      if (!columns.has(name))
+        yield { path: `${path}.${name}`, near: closest(name, columns.keys()) };
+    }
+  },
+});
+
+const notAFilter = () =>
+  invalidPayload("where must be where[column]=value, or JSON text of conditions");
+
+function filterOf(sent: Record<string, unknown>, columns: Columns): Condition | null {
+  const pairs = Object.entries(sent);
   const isUnfilled = pairs.some(
     ([name, value]) => value === "" && !columnTypes[columnOf(name, columns, "where").type].isText,
   );
   const filled = pairs.filter(([, value]) => value !== "" || !isUnfilled);
-  const conditions =
-    filled.length === 0
-      ? []
-      : parseEqualities(
-          filled.map(([key, value]) => ({ key, value })),
-          columns,
-          false,
-        );
+  const conditions = equalities(columns, { min: 0 }).read(
+    filled.map(([key, value]) => ({ key, value })),
+  );
   return allOf(...conditions, isUnfilled ? { kind: "or", members: [] } : null);
 }
 
+function querySchema(columns: Columns): JsonSchema {
+  const [first = ""] = columns.keys();
+  const example = { conditions: [{ key: first, operator: "IS NOT NULL" }] };
+  const values = [...columns].map(([name, column]): [string, JsonSchema] => {
+    return [name, { anyOf: [orNull(equalitySide(column)), { const: "" }] }];
+  });
+  return {
+    anyOf: [
+      closedObject(Object.fromEntries(values)),
+      {
+        type: "string",
+        pattern: String.raw`^(\s*[\[{]|$)`,
+        examples: [JSON.stringify(example)],
+        description: "The JSON text of a where as in the body of a POST.",
+      },
+    ],
+  };
+}
+
 function jsonOf(text: string): unknown {
-  const isJson = /^\s*[{[]/.test(text);
-  if (!isJson)
-    throw invalidPayload("where must be where[column]=value, or JSON text of conditions");
+  if (!/^\s*[{[]/.test(text)) throw notAFilter();
   return parseJson(text);
 }
 
-/** `name`: what the request calls the text. Rejects (Invalid parameter) what is no text, or longer than lookups take. */
-export function lookupText(value: unknown, name: string): string {
-  const text = patternText(value, name);
-  if (characterCount(text) <= limits.lookupSearchLengthMax) return text;
-  throw invalidParameter(`${name} must have at most ${limits.lookupSearchLengthMax} characters`);
-}
+/**
+ * The rows with the given ids (`ids=a,b`, or an array in a body), for a page that needs the labels of values that it
+ * already has; null = not requested.
+ */
+export const idsOf = (id: Column): Grammar<Condition | null> => ({
+  read(sent) {
+    if (sent === undefined || sent === null) return null;
+    const wanted = typeof sent === "string" ? sent.split(",").filter((part) => part !== "") : sent;
+    if (!Array.isArray(wanted)) throw invalidParameter("ids must be a list of ids");
+    if (wanted.length > limits.inValuesMax)
+      throw invalidParameter(`ids takes at most ${limits.inValuesMax} ids`);
+    const values = wanted.map((value: unknown) => comparand(id, value));
+    return { kind: "in", column: id, values, negated: false };
+  },
+  schema() {
+    const items = orNull(comparedSchema(id) ?? {});
+    const list = orNull({ type: "array", items, maxItems: limits.inValuesMax });
+    return columnTypes[id.type].isText ? { anyOf: [list, { type: "string" }] } : list;
+  },
+});
+
+/**
+ * The text that a person types; `name`: its name in the request. Rejects (Invalid parameter) anything but a text, and a
+ * text that is too long for lookups.
+ */
+export const lookupText = (name: string): Grammar<string> => ({
+  read(sent) {
+    const text = patternText(sent, name);
+    if (characterCount(text) <= limits.lookupSearchLengthMax) return text;
+    throw invalidParameter(`${name} must have at most ${limits.lookupSearchLengthMax} characters`);
+  },
+  schema: () => ({ ...patternSchema, maxLength: limits.lookupSearchLengthMax }),
+});
 
 /** The labels that a search finds, as the configuration says; null for an empty text. */
 export function labelMatch(
@@ -60,6 +116,7 @@ export function labelMatch(
   { text: column, matchesPrefix, ignoresAccents }: LookupPlan,
 ): Condition | null {
   if (text === "") return null;
+  if (column === null) return { kind: "or", members: [] };
   if (!matchesPrefix && !ignoresAccents) return { kind: "contains", column, text };
   const literal = (ignoresAccents ? withoutAccents(text) : text).replace(/[\\%_]/g, "\\$&");
   return {

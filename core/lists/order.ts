@@ -1,6 +1,6 @@
 /**
- * The end of every list's order: the columns of the key, or, where rows have none, every column that they show. So the order is
- * total, and pages never overlap. Rows that are equal in all of that are the same to every client.
+ * The end of every list's order: the columns of the key, or, without a key, every shown column. This makes the order
+ * total, so pages never overlap. Rows that are equal in all these columns look the same to every client.
  */
 import { type Column, type Columns, derivedColumn } from "../values/column.ts";
 import { columnTypes } from "../values/column-types.ts";
@@ -8,17 +8,17 @@ import { type AppError, invalidParameter } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import type { Sort } from "../query/statement.ts";
 
-/** What a plan says of its rows. */
+/** The parts of a plan that an order needs. */
 export interface Listed {
-  /** What requests may name. */
+  /** The columns that requests may name. */
   readonly columns: Columns;
-  /** The columns that tell rows apart; empty = nothing is known to. */
+  /** The columns that identify rows; empty = no such columns are known. */
   readonly key: readonly Column[];
 }
 
 /**
- * `first`, which names each column once, and behind it what makes the order total, as far as the columns can be
- * ordered.
+ * `first`, which names each column once, followed by the columns that make the order total, as far as they can be
+ * sorted.
  */
 export function orderedBy(first: readonly Sort[], listed: Listed): Sort[] {
   const last = lastColumns(listed).map((column): Sort => ({ column, direction: "asc" }));
@@ -27,7 +27,7 @@ export function orderedBy(first: readonly Sort[], listed: Listed): Sort[] {
   return [...first, ...last.filter((term) => !isNamed(term))];
 }
 
-/** Why the list has no second page: its order is not total. Null where it is. */
+/** The error for a second page if the list's order is not total; otherwise null. */
 export function onlyPage({ columns, key }: Listed): AppError | null {
   if (key.length > 0) return null;
   const unordered = [...columns.values()].find(({ type }) => !columnTypes[type].isSorted);
@@ -48,7 +48,7 @@ function lastColumns({ columns, key }: Listed): readonly Column[] {
 
 const exact = new WeakMap<Column, Column>();
 
-/** The texts of a column in an order that tells all of them apart: always the same object, as statements are kept by their columns. */
+/** The column in an order that distinguishes all its texts. One object per column: statements are cached by it. */
 function exactOf(column: Column): Column {
   let made = exact.get(column);
   if (made === undefined) {
@@ -60,5 +60,5 @@ function exactOf(column: Column): Column {
   return made;
 }
 
-/** No engine sorts such a text by its beginning alone. */
+/** Some engines sort longer texts by a prefix only. */
 const lengthMax = 255;

@@ -1,7 +1,12 @@
-/** The page or the limit that a list asks for, and the `pagination` that an answer carries. */
-import type { RowCount } from "./count.ts";
+/** The page or limit that a list requests, and the `pagination` of an answer. */
+import { absentOr, described, type Grammar, wholeNumber } from "../grammar/grammar.ts";
+import type { RequestSettings } from "../plans/entity.ts";
 import { invalidParameter } from "../values/errors.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
+import type { RowCount } from "./count.ts";
+import { type Listed, onlyPage } from "./order.ts";
 
 /** `page` null: the list is not paginated, `size` is its limit. */
 export interface Page {
@@ -11,15 +16,11 @@ export interface Page {
   readonly offset: number;
 }
 
-/** Rows of a page whose number is not asked for. Rejects with Invalid parameter. */
-export const parsePerPage = (body: Record<string, unknown>): number =>
-  wholeNumber(body, "per_page", { min: 1, max: limits.perPageMax }) ?? limits.perPageDefault;
-
 export type NumberedPage = Page & { readonly page: number };
 
 /**
- * The rows before a page with a number. Rejects with Invalid parameter where they are more than `offsetMax`: a database walks through each of
- * them. `instead`: how to get at what lies further.
+ * The number of rows before a page with a number. Rejects with Invalid parameter if it exceeds `offsetMax`, because a
+ * database reads every one of them. `instead`: how to reach rows further on.
  */
 export function offsetOf(
   { page, size }: { readonly page: number; readonly size: number },
@@ -30,16 +31,46 @@ export function offsetOf(
   throw invalidParameter(`page lies beyond the first ${offsetMax} records; ${instead}`);
 }
 
-/** Both numbers are checked whenever they are there, also the one that the mode does not use. */
-export function parsePage(body: Record<string, unknown>, offsetMax: number): Page {
-  const page = wholeNumber(body, "page", { min: 1, max: Number.MAX_SAFE_INTEGER });
-  const perPage = parsePerPage(body);
-  const limit = wholeNumber(body, "limit", { min: 1, max: limits.limitMax });
-  if (page === null) return { page, size: limit ?? limits.limitDefault, offset: 0 };
-  const instead = "page with a cursor instead (cursor: true), or narrow the list with where";
-  const offset = offsetOf({ page, size: perPage }, { offsetMax, instead });
-  return { page, size: perPage, offset };
-}
+const numberUpTo = (name: string, max: number, fromText = false): Grammar<number> =>
+  wholeNumber({ min: 1, max, fromText }, () =>
+    invalidParameter(`${name} must be a whole number from 1 to ${max}`),
+  );
+
+/** Records of a page. */
+export const perPage = described(
+  absentOr(numberUpTo("per_page", limits.perPageMax), limits.perPageDefault),
+  { default: limits.perPageDefault },
+);
+
+/** The maximum number of records of a list without pages; null if not requested. `fromText`: also as digits. */
+export const listLimit = ({ fromText = false } = {}): Grammar<number | null> =>
+  described(absentOr(numberUpTo("limit", limits.limitMax, fromText), null), {
+    default: limits.limitDefault,
+  });
+
+/** The number of a page; null if not requested. `offsetOf` checks it, because the offset depends on the size. */
+export const pageNumber = (
+  listed: Listed,
+  { offsetMax }: RequestSettings,
+  { fromText = false } = {},
+): Grammar<number | null> => ({
+  ...absentOr(numberUpTo("page", Number.MAX_SAFE_INTEGER, fromText), null),
+  // With larger pages the last one has a smaller number.
+  schema: () =>
+    onlyPage(listed) === null
+      ? {
+          ...numberSchema,
+          maximum: Math.min(offsetMax + 1, Number.MAX_SAFE_INTEGER),
+          description: `Pages before it may hold ${offsetMax} records.`,
+        }
+      : { const: 1 },
+});
+
+const numberSchema: JsonSchema = {
+  type: "integer",
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+};
 
 export type Pagination = Record<string, number | boolean | string | null>;
 
@@ -56,8 +87,8 @@ export function paginationOf(page: number, perPage: number, totalRecords: number
 }
 
 /**
- * The pagination of a page that was read with one row more than it shows: `found` rows were there from its first one on. What was
- * seen overrules an estimate, so that the two never contradict each other.
+ * The pagination of a page that was read with one row more than it shows. `found`: rows found from its first one on.
+ * What was found overrides an estimate, so that the two never contradict each other.
  */
 export function lookAheadPagination(
   page: NumberedPage,
@@ -74,34 +105,26 @@ export function lookAheadPagination(
   return { ...paginationOf(current, size, total), count_mode: countMode };
 }
 
-/** A page that is not full ends the list; an empty one says only that the list is no longer than what lies before it. */
+/** A page that is not full ends the list. An empty one only shows that the list is not longer than the offset. */
 function credibleTotal(estimate: number, { size, offset }: NumberedPage, found: number): number {
   const seen = offset + found;
   if (found > size) return Math.max(estimate, seen);
   return found > 0 ? seen : Math.min(estimate, seen);
 }
 
-/** The number that a whole number is, or that a text of digits stands for, as forms and queries send them; else null. */
-export function readWholeNumber(value: unknown): number | null {
-  const number = typeof value === "string" && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
-  // Adding 0 turns -0 into 0.
-  return typeof number === "number" && Number.isInteger(number) ? number + 0 : null;
-}
+const whole: JsonSchema = { type: "integer", minimum: 0 };
+const truth: JsonSchema = { type: "boolean" };
 
-/** The body's number of that name; null when it is absent. Rejects with Invalid parameter. */
-function wholeNumber(
-  body: Record<string, unknown>,
-  name: string,
-  range: { min: number; max: number },
-): number | null {
-  const value = body[name];
-  if (value === undefined) return null;
-  if (
-    typeof value === "number" &&
-    Number.isInteger(value) &&
-    value >= range.min &&
-    value <= range.max
-  )
-    return value;
-  throw invalidParameter(`${name} must be a whole number from ${range.min} to ${range.max}`);
-}
+/** The result of `paginationOf` and `lookAheadPagination`; without totals if rows are not counted. */
+export const numberedPaginationSchema: JsonSchema = closedObject(
+  {
+    current_page: numberSchema,
+    per_page: whole,
+    total_records: whole,
+    total_pages: whole,
+    has_next: truth,
+    has_previous: truth,
+    count_mode: { enum: ["exact", "estimated"] },
+  },
+  ["current_page", "per_page", "has_next", "has_previous"],
+);

@@ -1,27 +1,38 @@
-/** The parts that the bodies of lock/acquire, lock/release and lock/status share: which records they mean, and by which token. */
+/** Members that the bodies of lock/acquire, lock/release and lock/status share: the records, and the token. */
+import {
+  absentOr,
+  choice,
+  described,
+  type Grammar,
+  list,
+  meaning,
+  object,
+  type Parts,
+  present,
+  text,
+  value,
+  whatever,
+  word,
+} from "../grammar/grammar.ts";
 import type { Column, Columns } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { invalidParameter, invalidPayload } from "../values/errors.ts";
 import { ExactNumber, isObject, type Json } from "../values/json.ts";
+import { anyOf, wholeObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { resourceOf } from "./lock-names.ts";
 import type { LockKey } from "./locks.ts";
-
 import { type Key, keyNames, keyText, type KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { columnOf, comparand } from "../query/where.ts";
-
-/** Of a call, what names the records. */
-interface Asked {
-  readonly body: Record<string, unknown>;
-  readonly entity: Entity;
-}
+import { comparedSchema } from "../values/schemas.ts";
+import { columnOf, comparand } from "../query/comparisons.ts";
+import { alike } from "../query/condition-schema.ts";
 
 /** What the lock actions need. */
 export interface LockPlan {
   /** The columns that a `key` may name. */
   readonly columns: Columns;
-  /** What a `record` names; empty = records have no key, or one that the caller may not see. */
+  /** The columns of a `record`; empty = records have no key, or the caller may not see it. */
   readonly key: Key;
 }
 
@@ -32,46 +43,80 @@ export function lockPlan({ write, read }: Entity): LockPlan | null {
   return { columns, key: key.every(({ name }) => columns.has(name)) ? key : [] };
 }
 
-/**
- * `lock_keys` of the body, each record once. Rejects with Invalid payload (shape, number of keys), Invalid field (unknown
- * column) or Invalid parameter (a value that names no record, or another resource than the endpoint of the path).
- */
-export function lockKeysOf({ body, entity }: Asked, plan: LockPlan): LockKey[] {
-  if (body["resource"] !== undefined && body["resource"] !== entity.name)
-    throw invalidParameter(`resource must be "${entity.name}" here, or left out`);
-  const items = body["lock_keys"];
-  if (!Array.isArray(items) || items.length === 0 || items.length > limits.lockKeysMax)
-    throw invalidPayload(shape);
-  const resource = resourceOf(entity);
-  const keys = new Map<string, LockKey>();
-  for (const item of items as unknown[]) {
-    if (!isObject(item)) throw invalidPayload(shape);
-    const { shown, key, value } =
-      item["record"] === undefined ? pairOf(item, plan) : recordOf(item, plan);
-    const id = `${keyNames(key)}\n${keyText(value)}`;
-    if (!keys.has(id)) keys.set(id, { shown, locked: { resource, key, value } });
-  }
-  return [...keys.values()];
-}
+/** The members that all lock actions take: the records, and perhaps the endpoint. */
+export const lockMembers = (plan: LockPlan, entity: Entity) => ({
+  resource: absentOr(
+    word([entity.name], () =>
+      invalidParameter(`resource must be "${entity.name}" here, or left out`),
+    ),
+    entity.name,
+  ),
+  lock_keys: lockKeys(plan, entity),
+});
 
-const shape = `lock_keys must be an array of 1 to ${limits.lockKeysMax} objects {key, value} or {record}`;
+/** A token as lock/acquire answered it. */
+export const lockToken: Grammar<string> = value(
+  (sent): sent is string => typeof sent === "string" && sent !== "",
+  () => invalidPayload("lock_token must be text"),
+  () => ({ type: "string", minLength: 1 }),
+);
+
+const notKeys = () =>
+  invalidPayload(
+    `lock_keys must be an array of 1 to ${limits.lockKeysMax} objects {key, value} or {record}`,
+  );
+
+/**
+ * `lock_keys`, each record once. Rejects with Invalid payload (shape, number of keys), Invalid field (unknown column)
+ * or Invalid parameter (a value that no record can have).
+ */
+function lockKeys(plan: LockPlan, entity: Entity): Grammar<LockKey[]> {
+  const [pair, record] = [keyPair(plan), wholeRecord(plan)];
+  const item = choice(plan.key.length === 0 ? [pair] : [pair, record], (sent) =>
+    isObject(sent) && sent["record"] !== undefined ? record : pair,
+  );
+  const resource = resourceOf(entity);
+  return meaning(list(item, { fault: notKeys, min: 1, max: limits.lockKeysMax }), (named) => {
+    const keys = new Map<string, LockKey>();
+    for (const { shown, key, value: values } of named) {
+      const id = `${keyNames(key)}\n${keyText(values)}`;
+      const locked = { resource, key, value: values };
+      if (!keys.has(id)) keys.set(id, { shown, locked, isShared: !tellsApart(entity, key) });
+    }
+    return [...keys.values()];
+  });
+}
 
 type Named = Pick<LockKey, "shown"> & { readonly key: Key; readonly value: KeyValue };
 
-function pairOf(item: Record<string, unknown>, { columns }: LockPlan): Named {
-  const { key: name } = item;
-  if (typeof name !== "string" || !Object.hasOwn(item, "value")) throw invalidPayload(shape);
-  const column = columnOf(name, columns, "lock_keys");
-  const value = lockedValue(column, item["value"]);
+const pairParts = object({ key: text(notKeys), value: present(notKeys) }, { fault: notKeys });
+
+const keyPair = ({ columns }: LockPlan): Grammar<Named> =>
+  meaning(
+    pairParts,
+    ({ key: name, value: sent }) => {
+      const column = columnOf(name, columns, "lock_keys");
+      const locked = lockedValue(column, sent);
+      return { shown: { key: name, value: sentValue(sent) }, key: [column], value: [locked] };
+    },
+    () => anyOf(alike(columns).map(wholeObject)),
+  );
+
+/** A record by every column of its key. */
+function wholeRecord({ key }: LockPlan): Grammar<Named> {
+  const names = key.map(({ name }) => name);
+  const members = key.map((column) => [
+    column.name,
+    described(whatever, comparedSchema(column) ?? {}),
+  ]);
+  const record = object(Object.fromEntries(members) as Parts, { required: names });
   return {
-    shown: { key: column.name, value: sentValue(item["value"]) },
-    key: [column],
-    value: [value],
+    ...object({ record }, { required: ["record"] }),
+    read: (sent) => recordOf(sent as Record<string, unknown>, key),
   };
 }
 
-/** A record by every column of its key. */
-function recordOf(item: Record<string, unknown>, { key }: LockPlan): Named {
+function recordOf(item: Record<string, unknown>, key: Key): Named {
   const { record } = item;
   if (key.length === 0)
     throw invalidPayload("These records have no key that a record in lock_keys could name");
@@ -101,9 +146,13 @@ function lockedValue(column: Column, sent: unknown): Scalar {
 const sentValue = (value: unknown): Json =>
   (value instanceof ExactNumber ? value.source : value) as Json;
 
-/** `lock_token` of the body, as lock/acquire answered it. */
-export function lockTokenOf(body: Record<string, unknown>): string {
-  const token = body["lock_token"];
-  if (typeof token !== "string" || token === "") throw invalidPayload("lock_token must be text");
-  return token;
+/** Whether one record at most has a value of the columns. */
+function tellsApart({ write, read }: Entity, columns: Key): boolean {
+  const key = write?.key ?? read?.key ?? [];
+  const has = (name: string): boolean => columns.some((column) => column.name === name);
+  if (key.length > 0 && key.every(({ name }) => has(name))) return true;
+  return (
+    write?.table.unique.some((unique) => unique.columns.length > 0 && unique.columns.every(has)) ??
+    false
+  );
 }

@@ -2,18 +2,20 @@
  * Names of locks in the store. Two requests for the same record must produce the same name, whatever they sent and
  * through whichever endpoint. Record locks (of one write) and resource locks (of lock/acquire) never share a name.
  */
-import type { Column, Table } from "../values/column.ts";
+import type { AlikeText, Column, Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
+import type { Db } from "../plans/db-port.ts";
 import type { Key, KeyValue } from "../values/key.ts";
 import { toBase64 } from "../values/formats.ts";
+import { AppError } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { columnTypes } from "../values/column-types.ts";
 
 export type LockKind = "record" | "resource";
 
 /** What is locked: the rows of `resource` whose columns hold the values. */
 export interface Locked {
-  /** As `tableResource` or `resourceOf` gives it. */
+  /** From `tableResource` or `resourceOf`. */
   readonly resource: string;
   /** At least one column. */
   readonly key: Key;
@@ -27,28 +29,101 @@ export const tableResource = ({ identity }: Table): string => `table ${identity}
 export const resourceOf = ({ write, name }: Entity): string =>
   write ? tableResource(write.table) : `endpoint ${name}`;
 
-/** `digest` keeps names short however long a key is; two keys must never share one. */
-export function lockName(
-  kind: LockKind,
-  { resource, key, value }: Locked,
-  digest: (text: string) => string,
-): string {
-  const parts = key.map((column, at) => [column.name, sameText(value[at]!, column)] as const);
-  const [only] = parts;
-  // Endpoints of one table may name the columns of its key in another order.
-  const named = only && parts.length === 1 ? only.join("\n") : JSON.stringify(parts.toSorted());
-  const text = `${resource}\n${named}`;
-  return `${kind}:${digest(text).slice(0, 40)}`;
+export interface NamingOptions {
+  readonly db: Pick<Db, "equalForms">;
+  /** Shortens names of long keys; two keys must never share one. */
+  readonly digest: (text: string) => string;
+  /** On the clock of `performance.now()`. */
+  readonly deadlineAtMs: number;
 }
 
-/**
- * Some databases find a text regardless of case, accents or trailing spaces. Locks cannot know that, so they treat all
- * such texts as one record: two different records may have to wait for each other, but two requests never hold the same
- * record.
- */
-function sameText(value: Scalar, { type }: Column): string {
+/** Names the locks of one request; the database is queried once per text. */
+export class LockNames {
+  private readonly options: NamingOptions;
+  /** By `formKey`. */
+  private readonly forms = new Map<string, string>();
+
+  constructor(options: NamingOptions) {
+    this.options = options;
+  }
+
+  /** In the order of the records; equal exactly if the database equates the keys. Rejects with `unavailable`. */
+  async of(kind: LockKind, records: readonly Locked[]): Promise<string[]> {
+    const texts = records.flatMap(({ key, value }) =>
+      key.flatMap((column, at) => askedOf(column, value[at]!)),
+    );
+    const unknown = new Map(texts.map((text) => [formKey(text), text]));
+    for (const key of this.forms.keys()) unknown.delete(key);
+    for (const some of batches([...unknown])) {
+      const forms = await this.ask(some.map(([, text]) => text));
+      for (const [at, [key]] of some.entries()) this.forms.set(key, forms[at]!);
+    }
+    return records.map((record) => this.nameOf(kind, record));
+  }
+
+  private nameOf(kind: LockKind, { resource, key, value }: Locked): string {
+    const parts = key.map((column, at) => {
+      const [asked] = askedOf(column, value[at]!);
+      const text = asked ? this.forms.get(formKey(asked))! : equalText(column, value[at]!);
+      return [column.name, text] as const;
+    });
+    const [only] = parts;
+    // Endpoints of one table may name the columns of its key in another order.
+    const named = only && parts.length === 1 ? only.join("\n") : JSON.stringify(parts.toSorted());
+    return `${kind}:${this.options.digest(`${resource}\n${named}`).slice(0, 40)}`;
+  }
+
+  /** A text that the column's type does not accept matches no record. It is used unchanged as its form. */
+  private async ask(texts: readonly AlikeText[]): Promise<readonly string[]> {
+    const { db, deadlineAtMs } = this.options;
+    try {
+      return await db.equalForms(texts, deadlineAtMs);
+    } catch (error) {
+      if (error instanceof AppError && error.kind === "unavailable") throw error;
+      if (texts.length === 1) return [texts[0]!.text];
+      const forms: string[] = [];
+      for (const one of texts) forms.push(...(await this.ask([one])));
+      return forms;
+    }
+  }
+}
+
+const formKey = ({ alike: { before, behind }, text }: AlikeText): string =>
+  `${before}\n${behind}\n${text}`;
+
+/** As many at once as the store takes. */
+export function batches<T>(items: readonly T[]): T[][] {
+  const count = Math.ceil(items.length / limits.lockNamesMax);
+  return Array.from({ length: count }, (_, at) =>
+    items.slice(at * limits.lockNamesMax, (at + 1) * limits.lockNamesMax),
+  );
+}
+
+/** The text whose form only the database knows; empty: `equalText` knows it. */
+const askedOf = ({ alike }: Column, value: Scalar): readonly AlikeText[] =>
+  typeof alike === "object" && typeof value === "string" ? [{ alike, text: value }] : [];
+
+/** A text that is equal for values which the column calls equal. */
+function equalText({ alike }: Column, value: Scalar): string {
   if (value instanceof Uint8Array) return toBase64(value);
-  if (typeof value !== "string" || !columnTypes[type].isFolded) return String(value);
-  const plain = value.normalize("NFKD").replace(/[\p{M}\p{C}]/gu, "");
-  return plain.toUpperCase().toLowerCase().trimEnd();
+  if (typeof value !== "string" || typeof alike === "object") return String(value);
+  switch (alike) {
+    case "ascii case":
+      return value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    case "blanks":
+      return withoutBlanks(value);
+    case "loosely": {
+      const plain = value.normalize("NFKD").replace(/[\p{M}\p{C}]/gu, "");
+      return withoutBlanks(plain.toUpperCase().toLowerCase());
+    }
+    default:
+      return value;
+  }
+}
+
+/** Not by a pattern, which takes quadratic time on blanks within a text. */
+function withoutBlanks(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === " ") end--;
+  return text.slice(0, end);
 }

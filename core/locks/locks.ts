@@ -4,12 +4,14 @@
  * expires. `core/dispatch.ts` opens a `RequestLocks` for every request and closes it.
  */
 import { AppError, unavailable } from "../values/errors.ts";
-import type { WritePlan } from "../plans/entity.ts";
+import type { WritePlan } from "../plans/write-plan.ts";
 import { limits } from "../values/limits.ts";
-import { type LockKind, lockName, type Locked, tableResource } from "./lock-names.ts";
+import { batches, type LockKind, LockNames, type Locked, tableResource } from "./lock-names.ts";
 import type { Json } from "../values/json.ts";
-import type { LockHolder, LockOutcome, LockState, LockStore, Log } from "../plans/ports.ts";
-import type { NewId } from "../values/clock.ts";
+import type { Db } from "../plans/db-port.ts";
+import type { LockHolder, LockOutcome, LockState, LockStore } from "./lock-store.ts";
+import type { Log } from "../plans/log-port.ts";
+import type { Runtime } from "../plans/runtime.ts";
 import { createRecordLocks, type RecordLocks } from "./record-locks.ts";
 import type { KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -38,6 +40,16 @@ export type ShownKey =
 export interface LockKey {
   readonly shown: ShownKey;
   readonly locked: Locked;
+  /** Whether several records can have the values. If the caller has a scope, such a lock is known only within it. */
+  readonly isShared: boolean;
+}
+
+export interface ResourceClaim {
+  readonly token: string | null;
+  readonly owner: string | null;
+  readonly ttlMs: number;
+  /** The key of the caller's scope; absent: the caller sees every record. */
+  readonly within?: string;
 }
 
 export interface Acquisition {
@@ -47,47 +59,45 @@ export interface Acquisition {
   readonly acquiredAtMs: number;
 }
 
-/** The locks that one request takes, asks for and has to respect. */
+/** The locks that one request takes, queries and respects. */
 export interface RequestLocks {
   readonly settings: LockSettings;
-  /** Whether a write has to say which records it changes, with `guardWrite`, before it does. */
+  /** Whether a write must first announce the records that it changes with `guardWrite`. */
   readonly guardsWrites: boolean;
   /**
-   * Before update, delete, adjust and the composites change these records: takes their locks where locking is enabled or resource locks
-   * are enforced, then respects the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or unavailable (also where the
-   * store has just started); then nothing may be written.
+   * Before update, delete, adjust and the composites change these records: takes their locks if locking is enabled or
+   * resource locks are enforced, then checks the resource locks. Rejects with lockNotTaken (500), lockConflict (409) or
+   * unavailable (also if the store has just started); then nothing may be written.
    */
   guardWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void>;
   /**
-   * Takes the records' locks whatever the configuration says, trying again as it says; they are kept on until the
-   * request ends. Rejects with lockConflict, or unavailable where the store is unreachable.
+   * Takes the records' locks even if locking is disabled, with the configured retries, and extends them until the
+   * request ends. Rejects with lockConflict, or with unavailable if the store is unreachable and locks are configured.
+   * If they are not, the process stores the locks itself: row locks of the database keep other processes out.
    */
   takeRecords(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void>;
   /**
-   * Right before a write: rejects with lockConflict when a lock of this request was lost, or when somebody else holds a record
-   * through lock/acquire and resource locks are enforced; with unavailable when nobody can say.
+   * Right before a write: rejects with lockConflict if a lock of this request was lost, or if another client holds a
+   * record through lock/acquire and resource locks are enforced; with unavailable if the store cannot tell.
    */
   checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void>;
-  /** lock/acquire: all keys or none. With a `token`, keeps on what that token holds. Rejects with lockConflict, tooManyRequests or unavailable. */
-  acquire(
-    keys: readonly LockKey[],
-    claim: { token: string | null; owner: string | null; ttlMs: number },
-  ): Promise<Acquisition>;
+  /** lock/acquire: all keys or none; extends those of `token`. Rejects: lockConflict, tooManyRequests, unavailable. */
+  acquire(keys: readonly LockKey[], claim: ResourceClaim): Promise<Acquisition>;
   /** lock/release: how many of the keys the token held. Rejects with unavailable. */
   release(keys: readonly LockKey[], token: string): Promise<number>;
-  /** lock/status, in the order of the keys. Rejects with unavailable. */
-  status(keys: readonly LockKey[]): Promise<(LockState | null)[]>;
+  /** lock/status, in the order of the keys; `within` as in a claim. Rejects with unavailable. */
+  status(keys: readonly LockKey[], within?: string): Promise<(LockState | null)[]>;
   isHolding(): boolean;
   /** Releases the record locks at the end of the request. Never rejects. */
   close(): Promise<void>;
 }
 
-export interface LocksDeps {
+export interface LocksDeps extends Pick<Runtime, "digest" | "newId"> {
   readonly store: LockStore;
+  /** Of this process only. */
+  readonly ownStore: LockStore;
+  readonly db: Pick<Db, "equalForms">;
   readonly settings: LockSettings;
-  /** A cryptographic hash as hexadecimal text: two records must never share a lock. */
-  readonly digest: (text: string) => string;
-  readonly newId: NewId;
 }
 
 export interface LockRequest {
@@ -95,7 +105,7 @@ export interface LockRequest {
   readonly token: string | null;
   /** Of the caller, as `shareOf` names it. */
   readonly share: () => string;
-  /** On the clock of `performance.now()`: nobody waits for a lock beyond it. */
+  /** On the clock of `performance.now()`: no caller waits for a lock longer than this. */
   readonly deadlineAtMs: number;
   readonly log: Log;
 }
@@ -104,7 +114,7 @@ export interface LockRequest {
 interface Patience {
   /** Tries after the first one. */
   readonly retries: number;
-  /** Before the try after so many. */
+  /** The delay before the next try, after this number of tries. */
   delayMs(tries: number): number;
 }
 
@@ -114,15 +124,13 @@ const untilDeadline: Patience = {
   delayMs: (tries) => Math.min(10 * 2 ** tries, 100),
 };
 
-/** Creates the locks of one request of a project. */
 export type ProjectLocks = (request: LockRequest) => RequestLocks;
 
-export function createLocks({ store, settings, digest, newId }: LocksDeps): ProjectLocks {
+export function createLocks(deps: LocksDeps): ProjectLocks {
+  const { settings } = deps;
   const parts: Parts = {
-    store: answering(store),
-    settings,
-    digest,
-    newId,
+    ...deps,
+    store: answering(deps.store),
     asConfigured: {
       retries: settings.strategy === "retry" ? settings.retries : 0,
       delayMs: () => settings.retryDelayMs,
@@ -141,6 +149,7 @@ class LocksOfRequest implements RequestLocks {
   private readonly request: LockRequest;
   /** Null until the first lock is taken. */
   private held: RecordLocks | null = null;
+  private names: LockNames | null = null;
 
   constructor(parts: Parts, request: LockRequest) {
     this.parts = parts;
@@ -171,8 +180,15 @@ class LocksOfRequest implements RequestLocks {
     await this.checkWrite(write, keyValues);
   }
 
-  takeRecords(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
-    return this.takeFor(write, keyValues, this.parts.asConfigured);
+  async takeRecords(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
+    const { ownStore, asConfigured } = this.parts;
+    const take = () => this.takeFor(write, keyValues, asConfigured);
+    await take().catch(async (error: unknown) => {
+      if (!isUnavailable(error) || this.guardsWrites) throw error;
+      await this.held?.close();
+      this.held = this.heldIn(ownStore);
+      await take();
+    });
   }
 
   async checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
@@ -182,7 +198,10 @@ class LocksOfRequest implements RequestLocks {
     if (!this.settings.enforceResourceLocks || keyValues.length === 0) return;
     const states: (LockState | null)[] = [];
     for (const some of batches(keyValues)) {
-      const names = some.map((value) => this.nameOf("resource", lockedRecord(write, value)));
+      const names = await this.namesOf(
+        "resource",
+        some.map((value) => lockedRecord(write, value)),
+      );
       states.push(...(await store.status(names, token)));
     }
     const foreign = states.findIndex((state) => state !== null && !state.isOwn);
@@ -195,36 +214,35 @@ class LocksOfRequest implements RequestLocks {
 
   async acquire(
     keys: readonly LockKey[],
-    { token, owner, ttlMs }: { token: string | null; owner: string | null; ttlMs: number },
+    { token, owner, ttlMs, within }: ResourceClaim,
   ): Promise<Acquisition> {
     const { store, digest, newId, asConfigured } = this.parts;
     if (token === null && this.settings.enforceResourceLocks) {
       // A write that was allowed before must have finished: it holds the record's lock until then.
       const records = keys.map(({ locked }) => locked);
-      await this.take(
-        records,
-        keys.map(({ shown }) => shown),
-        asConfigured,
-      );
+      const all = keys.map(({ shown }) => shown);
+      await this.take(records, all, asConfigured);
     }
-    const names = [...new Set(this.keyNames(keys))];
+    const scope = token === null ? this.scopeName(within) : scopeIn(token);
+    const names = await this.keyNames(keys, scope);
     const share = digest(this.request.share()).slice(0, 40);
-    const claim = { token: token ?? newId(), owner, share, ttlMs };
+    const end = scope !== null && keys.some(({ isShared }) => isShared) ? `.${scope}` : "";
+    const claim = { token: token ?? `${newId()}${end}`, owner, share, ttlMs };
     const outcome = await (token === null
-      ? store.acquire(names, claim)
-      : store.extend(names, claim));
+      ? store.acquire([...new Set(names)], claim)
+      : store.extend([...new Set(names)], claim));
     if (outcome.ok) return { ...outcome, token: claim.token };
-    const key = keys[this.keyNames(keys).indexOf(outcome.name)]!;
+    const key = keys[names.indexOf(outcome.name)]!;
     const message = outcome.holder === null ? tokenEnded : heldByOther;
     throw conflict(message, { key: key.shown, holder: outcome.holder });
   }
 
-  release(keys: readonly LockKey[], token: string): Promise<number> {
-    return this.parts.store.release([...new Set(this.keyNames(keys))], token);
+  async release(keys: readonly LockKey[], token: string): Promise<number> {
+    return this.parts.store.release([...new Set(await this.keyNames(keys, scopeIn(token)))], token);
   }
 
-  status(keys: readonly LockKey[]): Promise<(LockState | null)[]> {
-    return this.parts.store.status(this.keyNames(keys), null);
+  async status(keys: readonly LockKey[], within?: string): Promise<(LockState | null)[]> {
+    return this.parts.store.status(await this.keyNames(keys, this.scopeName(within)), null);
   }
 
   isHolding(): boolean {
@@ -240,11 +258,9 @@ class LocksOfRequest implements RequestLocks {
     keyValues: readonly KeyValue[],
     patience: Patience,
   ): Promise<void> {
-    return this.take(
-      keyValues.map((value) => lockedRecord(write, value)),
-      keyValues.map((value) => shownKey(write, value)),
-      patience,
-    );
+    const shown = keyValues.map((value) => shownKey(write, value));
+    const records = keyValues.map((value) => lockedRecord(write, value));
+    return this.take(records, shown, patience);
   }
 
   /** Takes the record locks; `shown` is each record as the caller may see it. */
@@ -253,7 +269,7 @@ class LocksOfRequest implements RequestLocks {
     shown: readonly (ShownKey | null)[],
     patience: Patience,
   ): Promise<void> {
-    const names = records.map((record) => this.nameOf("record", record));
+    const names = await this.namesOf("record", records);
     // Always in the same order, so that two requests that need several calls do not wait for each other.
     for (const some of batches([...new Set(names)].toSorted())) {
       const outcome = await this.takePatiently(some, patience);
@@ -265,9 +281,8 @@ class LocksOfRequest implements RequestLocks {
 
   /** Tries until the locks are taken, a try too many, or too late. */
   private async takePatiently(names: readonly string[], patience: Patience): Promise<LockOutcome> {
-    const { store, settings, newId } = this.parts;
-    const { log, deadlineAtMs } = this.request;
-    this.held ??= createRecordLocks(store, { ttlMs: settings.ttlSeconds * 1_000, newId, log });
+    const { deadlineAtMs } = this.request;
+    this.held ??= this.heldIn(this.parts.store);
     for (let tries = 0; ; tries++) {
       const outcome = await this.held.take(names);
       // Random delays keep two competing requests from retrying at the same moment.
@@ -278,14 +293,38 @@ class LocksOfRequest implements RequestLocks {
     }
   }
 
-  private nameOf(kind: LockKind, locked: Locked): string {
-    return lockName(kind, locked, this.parts.digest);
+  private heldIn(store: LockStore): RecordLocks {
+    const { settings, newId } = this.parts;
+    const ttlMs = settings.ttlSeconds * 1_000;
+    return createRecordLocks(store, { ttlMs, newId, log: this.request.log });
   }
 
-  private keyNames(keys: readonly LockKey[]): string[] {
-    return keys.map(({ locked }) => this.nameOf("resource", locked));
+  private namesOf(kind: LockKind, records: readonly Locked[]): Promise<string[]> {
+    const { db, digest } = this.parts;
+    const { deadlineAtMs } = this.request;
+    this.names ??= new LockNames({ db, digest, deadlineAtMs });
+    return this.names.of(kind, records);
+  }
+
+  private scopeName(within: string | undefined): string | null {
+    return within === undefined ? null : this.parts.digest(within).slice(0, 32);
+  }
+
+  /** `scope`: from `scopeName` or a token; null: keys mean all records. */
+  private keyNames(keys: readonly LockKey[], scope: string | null): Promise<string[]> {
+    return this.namesOf(
+      "resource",
+      keys.map(({ locked, isShared }) =>
+        isShared && scope !== null
+          ? { ...locked, resource: `${locked.resource} of ${scope}` }
+          : locked,
+      ),
+    );
   }
 }
+
+/** The scope that limits the token's locks, which follows the dot: a caller of any scope can release them. */
+const scopeIn = (token: string): string | null => token.split(".")[1] ?? null;
 
 /** Whole seconds until it ends, rounded up: a lock that is still held has at least one. */
 export const secondsLeft = (holder: LockHolder | null): number =>
@@ -317,9 +356,11 @@ const lockedRecord = ({ table, key }: WritePlan, value: KeyValue): Locked => ({
   value,
 });
 
-/** A store that says itself that it grants nothing yet, where one unreachable is the cause of an error. */
-const passesSoon = (error: unknown): boolean =>
-  error instanceof AppError && error.kind === "unavailable" && error.cause === undefined;
+/** Errors of a store that does not grant locks yet; if it is unreachable instead, the error has a cause. */
+const passesSoon = (error: unknown): boolean => isUnavailable(error) && error.cause === undefined;
+
+const isUnavailable = (error: unknown): error is AppError =>
+  error instanceof AppError && error.kind === "unavailable";
 
 /** The record as the caller may see it. */
 function shownKey({ key, shown }: WritePlan, value: KeyValue): ShownKey | null {
@@ -334,14 +375,6 @@ function shownKey({ key, shown }: WritePlan, value: KeyValue): ShownKey | null {
 function shownValue(value: Scalar): Json {
   if (value instanceof Uint8Array) return showBytes(value);
   return typeof value === "bigint" ? showInteger(value, "number") : value;
-}
-
-/** As many at once as the store takes. */
-function batches<T>(items: readonly T[]): T[][] {
-  const count = Math.ceil(items.length / limits.lockNamesMax);
-  return Array.from({ length: count }, (_, at) =>
-    items.slice(at * limits.lockNamesMax, (at + 1) * limits.lockNamesMax),
-  );
 }
 
 /** The store, with the error for clients when it is unreachable. */

@@ -1,7 +1,8 @@
 /**
  * The record locks of one request: one token for all of them, and a timer that renews them while the request runs.
  */
-import type { LockOutcome, LockStore, Log } from "../plans/ports.ts";
+import type { LockOutcome, LockStore } from "./lock-store.ts";
+import type { Log } from "../plans/log-port.ts";
 import type { NewId } from "../values/clock.ts";
 
 export interface RecordLocks {
@@ -21,7 +22,7 @@ export function createRecordLocks(
   const taken: (readonly string[])[] = [];
   let token: string | null = null;
   let timer: ReturnType<typeof setInterval> | undefined;
-  /** By our own clock, from before the store was asked: it never ends earlier there. */
+  /** On our own clock, measured before the store was called: the lock never ends earlier there. */
   let endsAtMs = Infinity;
   let wasLost = false;
 

@@ -1,29 +1,33 @@
 /**
- * Locks for a caller who may not see every record: one outside of the scope is answered like one that is not there, the
- * one that holds it, so that no lock tells of a foreign record.
+ * Locks for a caller who may not see every record. A record outside of the scope is answered like a missing one, even
+ * to the holder of its lock, so that locks reveal nothing about foreign records.
  */
 import type { Scope } from "../callers/scope.ts";
-import type { ReadQueries } from "../callers/session.ts";
+import type { ReadQueries } from "../query/session.ts";
 import type { Source } from "../values/column.ts";
 import { type Key, keyNames, keyText, type KeyValue } from "../values/key.ts";
-import type { Entity, WritePlan } from "../plans/entity.ts";
-import { comparand } from "../query/where.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { WritePlan } from "../plans/write-plan.ts";
+import { comparand } from "../query/comparisons.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
 import { sourceOf } from "../query/statement.ts";
 import { noSuchRecord } from "../values/errors.ts";
 import type { LockKey, RequestLocks } from "./locks.ts";
 
-interface Seeing {
-  /** Of the caller. */
+/** Through whom a request sees records. */
+export interface Seeing {
+  /** Of the caller, as is the scope. */
   readonly session: ReadQueries;
   readonly scope: Scope;
   readonly entity: Entity;
 }
 
-/** Where nothing is narrowed, the locks themselves. */
+/** Returns the locks themselves if nothing is restricted. */
 export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
   if (seeing.scope.isWhole) return locks;
   const { entity } = seeing;
+  const { key } = seeing.scope;
+  const within = key === "" ? undefined : key;
 
   async function mustSee({ table, key }: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
     const seen = await seenValues(seeing, { source: sourceOf(table), key }, keyValues);
@@ -41,18 +45,6 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
     return seen;
   }
 
-  /**
-   * Records of others may have the same value in a column that does not tell records apart. Such a lock is for the records of the scope,
-   * and known within it alone.
-   */
-  const ownKey = (key: LockKey): LockKey =>
-    tellsApart(entity, key.locked.key)
-      ? key
-      : {
-          ...key,
-          locked: { ...key.locked, resource: `${key.locked.resource} of ${seeing.scope.key}` },
-        };
-
   return {
     settings: locks.settings,
     guardsWrites: locks.guardsWrites,
@@ -69,27 +61,17 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
     async acquire(keys, claim) {
       const seen = await seenKeys(keys);
       if (seen.size < keys.length) throw noSuchRecord(entity);
-      return locks.acquire(keys.map(ownKey), claim);
+      return locks.acquire(keys, within === undefined ? claim : { ...claim, within });
     },
-    release: (keys, token) => locks.release(keys.map(ownKey), token),
+    // A token is enough, even if the record or the scope has changed.
+    release: (keys, token) => locks.release(keys, token),
     async status(keys) {
-      const [seen, states] = await Promise.all([seenKeys(keys), locks.status(keys.map(ownKey))]);
+      const [seen, states] = await Promise.all([seenKeys(keys), locks.status(keys, within)]);
       return states.map((state, at) => (seen.has(keys[at]!) ? state : null));
     },
     isHolding: () => locks.isHolding(),
     close: () => locks.close(),
   };
-}
-
-/** Whether one record at most has a value of the columns. */
-function tellsApart({ write, read }: Entity, columns: Key): boolean {
-  const key = write?.key ?? read?.key ?? [];
-  const has = (name: string): boolean => columns.some((column) => column.name === name);
-  if (key.length > 0 && key.every(({ name }) => has(name))) return true;
-  return (
-    write?.table.unique.some((unique) => unique.columns.length > 0 && unique.columns.every(has)) ??
-    false
-  );
 }
 
 /** Those of the values, by `keyText`, that the columns have in a row of the scope. */

@@ -64,7 +64,7 @@ function draftsOf(bound: BoundAction, viewOf: ViewOf): DraftOperation[] {
   return action.methods.flatMap((method) => draftOperation(bound, { entity, method }) ?? []);
 }
 
-/** The forms in which answers show a record, by what goes behind the endpoint's name for each. */
+/** The forms in which answers show a record, each with the suffix of its name. */
 function recordsOf({ read, write, grid, settings }: Entity): [string, JsonSchema][] {
   const records: [string, JsonSchema][] = [];
   if (read) {

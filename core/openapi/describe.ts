@@ -1,6 +1,6 @@
 /**
- * START HERE: the OpenAPI document (3.1) of projects, as a plain value. It is made of what the actions say of themselves and of
- * the compiled entities, as one caller sees them; nothing in it is written by hand for an endpoint.
+ * START HERE: the OpenAPI document (3.1) of projects, as a plain value. It is generated from the actions and the
+ * compiled entities, as one caller sees them. No part is written by hand for an endpoint.
  */
 import type { Routes } from "../dispatch.ts";
 import type { Json } from "../values/json.ts";
@@ -16,7 +16,7 @@ import { describeProjectWide } from "./project-wide.ts";
 import { securitySchemes } from "./security.ts";
 import type { ProjectTraits } from "./traits.ts";
 
-/** One project, and the caller who asks for the document. */
+/** One project, and the caller who requests the document. */
 export interface DescribedProject {
   readonly name: string;
   readonly traits: ProjectTraits;
@@ -26,14 +26,14 @@ export interface DescribedProject {
   readonly viewOf: ViewOf | null;
 }
 
-/** Whoever may use every action with all fields. */
+/** The view of a caller who may use every action with all fields. */
 export const wholeView: ViewOf = ({ entity }) => entity;
 
 export interface OpenApiDocument {
   readonly openapi: "3.1.0";
   readonly info: Json;
   readonly servers: Json;
-  /** Operations that need credentials say so themselves. */
+  /** Operations that need credentials define it themselves. */
   readonly security: readonly [];
   readonly tags: readonly Json[];
   readonly paths: Paths;
@@ -41,21 +41,28 @@ export interface OpenApiDocument {
 }
 
 export interface DescribeOptions {
-  /** Where the service is; absent: where the document comes from. */
+  /** The address of the service; absent: the document's origin. */
   readonly serverUrl?: string;
 }
 
-/** The document of one project. Other work of the process goes on while it is built. */
-export async function describeProject(
-  project: DescribedProject,
-  options: DescribeOptions = {},
-): Promise<OpenApiDocument> {
-  const parts = createDocumentParts();
-  const described = await describe(project, { parts, name: "", tag: "", breathe: createBreath() });
-  return documentOf(described, { ...options, title: project.name, parts, projects: [project] });
+export interface DescribeProjectOptions extends DescribeOptions {
+  /** The only endpoint that is described; absent: all of them, and what belongs to the whole project. */
+  readonly endpoint?: string;
 }
 
-/** The document of all projects: a project's name stands first in the names of its operations and schemas. */
+/** The document of one project, or of one of its endpoints. Other work of the process goes on while it is built. */
+export async function describeProject(
+  project: DescribedProject,
+  { endpoint, ...options }: DescribeProjectOptions = {},
+): Promise<OpenApiDocument> {
+  const parts = createDocumentParts();
+  const place = { parts, name: "", tag: "", breathe: createBreath(), only: endpoint };
+  const described = await describe(project, place);
+  const title = endpoint === undefined ? project.name : `${project.name}/${endpoint}`;
+  return documentOf(described, { ...options, title, parts, projects: [project] });
+}
+
+/** The document of all projects: a project's name is the prefix of its operation and schema names. */
 export async function describeProjects(
   projects: readonly DescribedProject[],
   options: DescribeOptions = {},
@@ -76,6 +83,42 @@ export async function describeProjects(
   return documentOf(whole, { ...options, title: "Rowgate", parts, projects });
 }
 
+export interface PrintedDocument {
+  /** JSON. */
+  readonly text: string;
+  /** Of the text: 32 hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** The document as JSON, printed in slices so that other work can run. `digest`: a cryptographic hash as hex text. */
+export async function printDocument(
+  document: OpenApiDocument,
+  digest: (text: string) => string,
+): Promise<PrintedDocument> {
+  const breathe = createBreath();
+  const pieces: string[] = [];
+  const hashes: string[] = [];
+  /** `depth`: on this many levels, each member of an object is printed as a separate piece. */
+  async function print(value: unknown, depth: number): Promise<void> {
+    const isSplit = depth > 0 && typeof value === "object" && !Array.isArray(value);
+    const members = isSplit ? Object.entries(value as object) : [];
+    if (members.length === 0) {
+      const text = JSON.stringify(value);
+      pieces.push(text);
+      hashes.push(digest(text));
+      return breathe();
+    }
+    for (const [at, [name, member]] of members.entries()) {
+      pieces.push(`${at === 0 ? "{" : ","}${JSON.stringify(name)}:`);
+      hashes.push(name);
+      await print(member, depth - 1);
+    }
+    pieces.push("}");
+  }
+  await print(document, 3);
+  return { text: pieces.join(""), hash: digest(hashes.join()).slice(0, 32) };
+}
+
 interface Described {
   readonly paths: Paths;
   readonly tags: readonly Tag[];
@@ -83,22 +126,24 @@ interface Described {
 
 type Tag = {
   readonly name: string;
-  /** What a schema cannot say of the endpoint; absent for a tag that is no endpoint. */
+  /** Facts about the endpoint that a schema cannot express; absent for a tag that is no endpoint. */
   readonly "x-rowgate"?: Json;
 };
 
 interface ProjectPlace {
   readonly parts: DocumentParts;
-  /** Stands before the names of the project's operations and schemas. */
+  /** Prefix of the project's operation and schema names. */
   readonly name: string;
-  /** Stands before its tags. */
+  /** Prefix of its tags. */
   readonly tag: string;
   readonly breathe: () => Promise<void>;
+  /** The only endpoint that is described. */
+  readonly only?: string | undefined;
 }
 
 async function describe(
   { name, routes, traits, viewOf }: DescribedProject,
-  { parts, breathe, ...prefix }: ProjectPlace,
+  { parts, breathe, only, ...prefix }: ProjectPlace,
 ): Promise<Described> {
   if (routes === null || viewOf === null) return { paths: {}, tags: [] };
   const { endpoints, projectWide } = routes;
@@ -108,6 +153,7 @@ async function describe(
   const tags: Tag[] = [];
   const relations = relationsOf(endpoints, viewOf);
   for (const [endpoint, actions] of endpoints) {
+    if (only !== undefined && endpoint !== only) continue;
     const place = {
       path: `/api/${name}/${endpoint}`,
       base: prefix.name + names.get(endpoint)!,
@@ -122,8 +168,7 @@ async function describe(
     Object.assign(paths, own);
     await breathe();
   }
-  const [tag] = tags;
-  if (tag === undefined) return { paths, tags };
+  if (tags.length === 0 || only !== undefined) return { paths, tags };
   const whole = { path: `/api/${name}`, base: prefix.name, tag: `${prefix.tag}lock`, parts };
   const wide = [...projectWide.values()].map((bound) => describeProjectWide(bound, paths, whole));
   const all: Paths = Object.assign({}, ...wide);
@@ -173,7 +218,7 @@ function documentOf(
   };
 }
 
-/** The API has no versions: its ETag tells whether the document changed. */
+/** The API has no versions: the document's ETag shows whether it changed. */
 const documentVersion = "1";
 
 const pick = (

@@ -13,8 +13,8 @@ import { sharedSchemas } from "./shared-schemas.ts";
 export interface DocumentParts {
   readonly schemas: SchemaRegistry;
   /**
-   * Returns a reference to the response. It is built for the first operation that has it: `key` is equal for equal responses
-   * that want the same name.
+   * Returns a reference to the response, which is built for the first operation that has it. `key` is equal for equal
+   * responses with the same wanted name.
    */
   addResponse(wanted: string, key: string, build: () => Json): Json;
   /** By name. */

@@ -1,4 +1,4 @@
-/** One operation of a document before it is printed: an action of an endpoint by one of its methods, as a caller may use it. */
+/** One operation of a document before printing: an action of an endpoint by one method, with the caller's rights. */
 import type { Action, AnswerForm, Method } from "../calls/action.ts";
 import type { BoundAction } from "../dispatch.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -28,7 +28,7 @@ export interface OperationPlace {
   readonly traits: ProjectTraits;
 }
 
-/** Null where the view of the entity lacks what the action needs. */
+/** Null if the view of the entity lacks what the action needs. */
 export function draftOperation(
   bound: BoundAction,
   { entity, method }: { readonly entity: Entity; readonly method: Method },

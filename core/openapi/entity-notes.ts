@@ -1,9 +1,10 @@
 /**
- * What a form or a grid needs to know of an endpoint and a JSON Schema cannot say: labels, the key, which field refers to which
- * endpoint, lines, statuses. It stands as `x-rowgate` at the endpoint's tag, for the caller who asks.
+ * Facts about an endpoint for forms and grids that JSON Schema cannot express: labels, the key, references to other
+ * endpoints, lines, statuses. They are `x-rowgate` of the endpoint's tag, filtered by the caller's rights.
  */
 import type { BoundAction } from "../dispatch.ts";
-import type { DetailPlan, Entity } from "../plans/entity.ts";
+import type { DetailPlan } from "../plans/composite-plan.ts";
+import type { Entity } from "../plans/entity.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { Column, Columns, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
@@ -11,12 +12,18 @@ import type { ActionView, ViewOf } from "./describe-endpoint.ts";
 
 /** How the endpoints that a caller may use refer to each other. */
 export interface Relations {
-  /** The endpoint that offers the rows of a table for lookup, by the table's identity, and the field that it offers them by. */
+  /** By the identity of a table: the endpoint that offers its rows for lookup, and the field that identifies them. */
   readonly lookups: ReadonlyMap<string, EndpointField>;
   /** The fields that refer to a table, by its identity. */
   readonly referrers: ReadonlyMap<string, readonly EndpointField[]>;
   /** The endpoint of a table, by its identity. */
-  readonly endpoints: ReadonlyMap<string, string>;
+  readonly endpoints: ReadonlyMap<string, TableEndpoint>;
+}
+
+interface TableEndpoint {
+  readonly name: string;
+  /** Of the fields that it shows. */
+  readonly labels: ReadonlyMap<string, string>;
 }
 
 interface EndpointField {
@@ -29,7 +36,7 @@ type ByAction = ReadonlyMap<string, BoundAction>;
 export function relationsOf(endpoints: ReadonlyMap<string, ByAction>, viewOf: ViewOf): Relations {
   const lookups = new Map<string, EndpointField>();
   const referrers = new Map<string, EndpointField[]>();
-  const names = new Map<string, string>();
+  const names = new Map<string, TableEndpoint>();
   for (const [endpoint, actions] of endpoints) {
     const view = (action: string): Entity | null => {
       const bound = actions.get(action);
@@ -38,7 +45,8 @@ export function relationsOf(endpoints: ReadonlyMap<string, ByAction>, viewOf: Vi
     const listed = view("read") ?? view("datatables");
     const table = listed && tableOf(listed);
     if (listed && table) {
-      if (!names.has(table.identity)) names.set(table.identity, endpoint);
+      if (!names.has(table.identity))
+        names.set(table.identity, { name: endpoint, labels: shownLabels(listed) });
       for (const [field, { identity }] of referencesOf(table, listed.read?.columns))
         referrers.set(identity, [...(referrers.get(identity) ?? []), { endpoint, field }]);
     }
@@ -50,7 +58,12 @@ export function relationsOf(endpoints: ReadonlyMap<string, ByAction>, viewOf: Vi
   return { lookups, referrers, endpoints: names };
 }
 
-/** `views`: the endpoint as each usable action shows it. What belongs to an action is told to who may use it. */
+function shownLabels({ labels, read, grid }: Entity): ReadonlyMap<string, string> {
+  const columns = (read ?? grid)?.columns;
+  return new Map([...labels].filter(([name]) => columns?.has(name)));
+}
+
+/** `views`: the endpoint as each usable action shows it. Notes about an action are for callers who may use it. */
 export function entityNotes(
   endpoint: string,
   views: readonly ActionView[],
@@ -93,7 +106,7 @@ export function entityNotes(
   };
 }
 
-/** The field that says that a record is deleted: its flag, else the time of its deletion; null: the caller sees neither. */
+/** The field that shows whether a record is deleted: its flag, else the time. Null if the caller sees neither. */
 const marksOf = ({ flag, at }: MarkColumns, columns: Columns): string | null => {
   const name = flag?.name ?? at?.name;
   return name !== undefined && columns.has(name) ? name : null;
@@ -110,13 +123,14 @@ function lineNotes(detail: DetailPlan, { header, relations }: LinesPlace): Json 
   const seenIn = (columns: Columns, all: readonly Column[]): string[] =>
     all.map(({ name }) => name).filter((name) => columns.has(name));
   const [link] = seenIn(shown, [foreignKey]);
+  const own = relations.endpoints.get(table.identity);
   return {
     name: table.name,
-    endpoint: relations.endpoints.get(table.identity) ?? null,
+    endpoint: own?.name ?? null,
     key: seenIn(shown, key),
     ...(link !== undefined && { foreignKey: link }),
     shown: queryShown.length > 0 ? [...queryShown] : [...shown.keys()],
-    fields: fieldNotes(shown, { labels: new Map(), table, relations }),
+    fields: fieldNotes(shown, { labels: own?.labels ?? new Map(), table, relations }),
     computed: seenIn(
       shown,
       computed.map(({ column }) => column),
@@ -154,7 +168,7 @@ function fieldNotes(columns: Columns, { labels, table, relations }: FieldPlace):
 function seenColumns(entities: readonly Entity[]): Columns {
   const columns = new Map<string, Column>();
   const add = (more: Columns | undefined): void => {
-    // What the table says of a column is more exact than what a view does.
+    // A table's column is described more exactly than a view's.
     for (const [name, column] of more ?? [])
       if (!columns.has(name) || columns.get(name)!.scale === null) columns.set(name, column);
   };

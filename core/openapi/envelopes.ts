@@ -1,4 +1,4 @@
-/** Answers as they are sent: what an action says of its answer, in the envelope of every answer. */
+/** Answers as they are sent: the action's answer in the common envelope. */
 import type { JsonForm } from "../calls/action.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 
@@ -15,9 +15,9 @@ const timestamp: JsonSchema = {
 export const answeredSchema = ({ schema, isBare = false }: JsonForm): JsonSchema =>
   isBare ? schema : enveloped(schema);
 
-/** Each branch of an object with several has the envelope; one may say itself that it is no success. */
+/** Each branch of an object gets the envelope; a branch may itself define `success` as false. */
 export function enveloped(schema: JsonSchema): JsonSchema {
-  if (schema.anyOf) return { ...schema, anyOf: schema.anyOf.map(enveloped) };
+  if (schema.anyOf) return { type: "object", ...schema, anyOf: schema.anyOf.map(enveloped) };
   const { success = { const: true }, ...members } = schema.properties ?? {};
   return {
     ...schema,

@@ -1,4 +1,4 @@
-/** The errors of an operation as responses: one for each status, with the names that stand in `error`, and an example of each. */
+/** The errors of an operation as responses: one per status, with the names in `error`, and an example of each. */
 import type { Action, Method } from "../calls/action.ts";
 import { errorTable } from "../calls/error-table.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -128,7 +128,7 @@ const exampleMembers: Readonly<Record<ErrorKind, ExampleMembers>> = {
   invalidSelectFields: { message: "Invalid fields in select: pric" },
   invalidRequestMode: { message: "GET lookup needs the header X-Request-Mode: dynamic" },
   validationFailed: { message: "Invalid data", errors: { name: ["is required"] } },
-  invalidFile: { message: "The file must be an .xlsx workbook" },
+  invalidFile: { message: "The file must be an .xlsx workbook or a .csv file" },
   badRequest: { message: "The request is not valid HTTP" },
   expectationFailed: { message: "The expectation of the request cannot be met" },
   misdirected: { message: "The host name is not allowed; add it to ALLOWED_HOSTS" },

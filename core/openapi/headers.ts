@@ -5,7 +5,7 @@ import { limits } from "../values/limits.ts";
 
 const text = { type: "string" } as const;
 
-/** A header of a request besides those that `mode` and credentials need. */
+/** A header of a request, other than those for `mode` and credentials. */
 export type ParameterName = Exclude<RequestHeader, "X-Request-Mode"> | "X-Request-Id" | "Range";
 
 const parameter = (name: ParameterName, description: string, schema: Json = text): Json => ({
@@ -63,7 +63,6 @@ export const answerHeaders = {
 
 export type AnswerHeader = keyof typeof answerHeaders;
 
-/** A reference to a component. */
 export const referenceToHeader = (name: AnswerHeader): Json => ({
   $ref: `#/components/headers/${name}`,
 });

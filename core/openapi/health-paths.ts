@@ -1,4 +1,4 @@
-/** The paths beside the API that tell how the service is. */
+/** The paths of the health checks, outside of the API. */
 import type { Json } from "../values/json.ts";
 import { exampleTime } from "./envelopes.ts";
 import { referenceToHeader } from "./headers.ts";

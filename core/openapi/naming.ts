@@ -1,6 +1,6 @@
 /** Names in a document: of operations and of shared schemas, made from the names of projects, endpoints and actions. */
 
-/** `visit-create/composite` -> `VisitCreateComposite`. Capitals inside of a word stay. */
+/** `visit-create/composite` -> `VisitCreateComposite`. Capitals within a word stay. */
 export const pascalCase = (name: string): string =>
   name
     .split(/[^A-Za-z0-9]+/)
@@ -13,7 +13,7 @@ export function camelCase(name: string): string {
   return pascal.slice(0, 1).toLowerCase() + pascal.slice(1);
 }
 
-/** Returns the wanted name the first time, and with a number behind it after that: `Order`, `Order2`, `Order404_2`. */
+/** Returns the wanted name the first time, then with a number appended: `Order`, `Order2`, `Order404_2`. */
 export function createUniqueNames(): (wanted: string) => string {
   const taken = new Set<string>();
   return (wanted) => {

@@ -1,6 +1,6 @@
-/** What an operation takes: its parameters and its body. */
+/** The request of an operation: parameters and body. */
+import { tableMediaTypes } from "../plans/table-formats.ts";
 import type { RequestHeader } from "../calls/action-errors.ts";
-import { workbookMediaType } from "../jobs/job-schema.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
@@ -45,7 +45,7 @@ function headersOf(
   return [...own, ...ofFiles, parameter("X-Request-Id")];
 }
 
-/** Objects and lists come as names with brackets: `where[city]=Graz`. */
+/** Objects and lists are sent as names with brackets: `where[city]=Graz`. */
 function queryOf({ method, input }: DraftOperation, { printer }: OperationPlace): Json[] {
   if (method !== "GET") return [];
   const { properties = {}, required = [] } = input;
@@ -66,7 +66,7 @@ function bodyOf(draft: DraftOperation, { printer }: OperationPlace, name: string
   const { action, input } = draft;
   const schema = printer.printAs(input, name);
   if (action.takesUpload) {
-    const encoding = { file: { contentType: workbookMediaType } };
+    const encoding = { file: { contentType: tableMediaTypes.xlsx } };
     return { required: true, content: { "multipart/form-data": { schema, encoding } } };
   }
   const example = exampleOf(input, { members: exampleMembersOf(draft) });
@@ -86,8 +86,9 @@ function bodyOf(draft: DraftOperation, { printer }: OperationPlace, name: string
 const isEmptyTaken = ({ minProperties = 0, required = [], anyOf }: JsonSchema): boolean =>
   minProperties === 0 && required.length === 0 && !anyOf?.every((one) => !isEmptyTaken(one));
 
-/** The body itself, or beside options for handlers. */
+/** The body itself, or next to options for handlers. */
 const withOptions = (schema: Json): Json => ({
+  type: "object",
   anyOf: [
     schema,
     {

@@ -1,4 +1,4 @@
-/** What an operation answers: its success, as JSON or as a file, and each error that it can give. */
+/** The responses of an operation: its success, as JSON or as a file, and each possible error. */
 import type { ErrorKind } from "../values/errors.ts";
 import { errorTable } from "../calls/error-table.ts";
 import type { Action, FileForm, JsonForm } from "../calls/action.ts";
@@ -71,40 +71,54 @@ function jsonResponse(
     ...(answer.hasEtag ? (["ETag"] as const) : []),
     ...(action.headers.has("Idempotency-Key") ? (["Idempotency-Replayed"] as const) : []),
   ];
-  return {
+  const response: Json = {
     description: answer.status === 201 ? "It was stored." : "The answer.",
     headers: parts.headers([...always, ...own]),
     content: {
       "application/json": {
         schema: action.showsErrorsInline(entity)
-          ? { anyOf: [schema, printer.print(errorSchemaOf(action))] }
+          ? { type: "object", anyOf: [schema, printer.print(errorSchemaOf(action))] }
           : schema,
         ...(example !== undefined && { example }),
       },
     },
   };
+  // No part of it is specific to the endpoint.
+  if (!printer.isShared(whole)) return response;
+  return parts.addResponse(
+    `${pascalCase(action.name)}Answer`,
+    JSON.stringify(response),
+    () => response,
+  );
 }
 
-/** The whole file, a part of it, or a part that it does not have. */
+/** The whole file, a part of it, or an error for a part that it does not have. */
 function fileResponses(
   { mediaTypes }: FileForm,
   always: readonly AnswerHeader[],
   parts: DocumentParts,
 ): Record<string, Json> {
+  // Only by the type, as readers look it up: without the charset that the header has.
   const content = Object.fromEntries(
-    mediaTypes.map((type) => [type, { schema: { type: "string", format: "binary" } }]),
+    mediaTypes.map((type) => [
+      type.replace(/;.*/, ""),
+      { schema: { type: "string", format: "binary" } },
+    ]),
   );
   const headers = (...own: AnswerHeader[]): Json =>
     parts.headers([...always, "Content-Disposition", "Accept-Ranges", ...own]);
-  return {
+  const ranged = headers("Content-Range");
+  const responses: Record<string, Json> = {
     200: { description: "The file.", headers: headers(), content },
-    206: {
-      description: "The part that Range asks for.",
-      headers: headers("Content-Range"),
-      content,
-    },
-    416: { description: "The file has no such part.", headers: headers("Content-Range") },
+    206: { description: "The part that Range asks for.", headers: ranged, content },
+    416: { description: "The file has no such part.", headers: ranged },
   };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      parts.addResponse(`File${status}`, JSON.stringify(response), () => response),
+    ]),
+  );
 }
 
 interface FailureParts {
@@ -127,6 +141,7 @@ function failureResponse(
     content: {
       "application/json": {
         schema: {
+          type: "object",
           allOf: [schema, { type: "object", properties: { error: { enum: names } } }],
         },
         examples: failureExamples(kinds, action.besideErrors(undefined)),

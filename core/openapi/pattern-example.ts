@@ -6,18 +6,34 @@ import { readLinearPattern } from "../rules/linear-pattern.ts";
 
 /** Null for expressions with syntax that is not followed here (lookaheads, references, properties of Unicode). */
 export function textMatching(pattern: string): string | null {
+  const known = texts.get(pattern);
+  if (known !== undefined) return known;
+  if (texts.size >= textsMax) texts.clear();
+  const text = makeText(pattern);
+  texts.set(pattern, text);
+  return text;
+}
+
+/** A database has few different patterns, and compiling one takes most of the time. */
+const texts = new Map<string, string | null>();
+const textsMax = 1_000;
+
+function makeText(pattern: string): string | null {
   const expression = readLinearPattern(pattern);
   if (typeof expression === "string") return null;
   const text = createReader(pattern).alternatives();
   return text !== null && expression.test(text) ? text : null;
 }
 
-/** A recursive descent through the expression; each part gives its text, or null where it cannot be followed. */
+/**
+ * A recursive descent through the expression, in one piece because its functions share the position. Each part returns
+ * its text, or null if it is not supported.
+ */
 function createReader(pattern: string) {
   let at = 0;
   const next = (): string => pattern[at] ?? "";
 
-  /** The first alternative that gives a text: `a|b`. */
+  /** The text of the first possible alternative: `a|b`. */
   function alternatives(): string | null {
     const texts = [sequence()];
     while (next() === "|") {
@@ -88,7 +104,7 @@ function createReader(pattern: string) {
     return candidates.find((character) => expression.test(character)) ?? null;
   }
 
-  /** The fewest that are asked for, and once where none are. */
+  /** The required minimum of repetitions, and 1 if there is none. */
   function repetitions(): number {
     const [whole, least] = /^(?:[*+?]|\{(\d+)(?:,\d*)?\})\??/.exec(pattern.slice(at)) ?? [""];
     at += whole.length;

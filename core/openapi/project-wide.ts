@@ -14,7 +14,7 @@ export interface ProjectWidePlace {
   readonly tag: string;
 }
 
-/** Made of the same actions in `paths`, which has the endpoints that the caller may use. */
+/** Built from the same actions in `paths`, which contains the endpoints that the caller may use. */
 export function describeProjectWide(
   { action }: BoundAction,
   paths: Paths,
@@ -25,7 +25,7 @@ export function describeProjectWide(
   );
   const [first] = operations;
   if (!first) return {};
-  const schema = { anyOf: operations.map((one) => withResource(schemaOf(one))) };
+  const schema = { type: "object", anyOf: operations.map((one) => withResource(schemaOf(one))) };
   const operation: Operation = {
     ...first,
     operationId: parts.operationId(camelCase(`${base} ${action.name}`)),

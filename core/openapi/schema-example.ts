@@ -1,7 +1,4 @@
-/**
- * An example for a schema: a value that it takes, the same every time. Where it is not certain that a value is right, there
- * is none.
- */
+/** A valid example value for a schema, the same every time. None if it is not certain that a value is valid. */
 import type { Json } from "../values/json.ts";
 import type { JsonSchema, JsonType } from "../values/json-schema.ts";
 import { characterCount } from "../values/text.ts";
@@ -23,7 +20,7 @@ export function exampleOf(schema: JsonSchema, { members }: ExampleOptions = {}):
     : objectOf(schema, { members, places });
 }
 
-/** Each day of an example comes after the one before it, as rules between two fields usually want it. */
+/** Each day in an example is later than the previous one, as rules between two fields usually require. */
 interface Places {
   /** Days so far. */
   count: number;
@@ -132,7 +129,7 @@ const overlaid = (base: JsonSchema, branch: JsonSchema): JsonSchema => ({
   },
 });
 
-/** A number of the range, as near to ten of its units as it goes. */
+/** A number in the range, as close to ten units as possible. */
 function numberIn(schema: JsonSchema, unit: number): number | undefined {
   const { minimum = -Infinity, maximum = Infinity } = schema;
   const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema;

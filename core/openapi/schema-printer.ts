@@ -1,6 +1,6 @@
 /**
- * Prints schemas into a document: a part that stands in several places becomes a component with a name, and a reference
- * everywhere else. Parts are told apart by what they say and not by which object says it.
+ * Prints schemas into a document. A part that occurs several times becomes a named component, and references replace
+ * it. Parts are compared by content, not by object.
  */
 import type { Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
@@ -14,7 +14,7 @@ export interface SchemaRegistry {
   readonly uniqueName: (wanted: string) => string;
   /** Parts that no endpoint owns, by their key. */
   readonly shared: ReadonlyMap<string, SharedPart>;
-  /** The keys of these parts and of what stands in them, by what they say. */
+  /** The keys of these parts and of their contents, by content. */
   readonly sharedKeys: ReadonlyMap<string, string>;
 }
 
@@ -25,7 +25,7 @@ interface SharedPart {
   readonly needs: readonly SharedPart[];
 }
 
-/** `named`: the parts that no endpoint owns, by name; one that stands in another comes before it. */
+/** `named`: the parts that no endpoint owns, by name. A part that occurs in another one comes before it. */
 export function createSchemaRegistry(named: ReadonlyMap<string, JsonSchema>): SchemaRegistry {
   const { intern, keys: sharedKeys } = createInterning("shared");
   const schemas = new Map<string, Json>();
@@ -52,19 +52,21 @@ const referenceTo = (name: string): Json => ({ $ref: `#/components/schemas/${nam
 
 export interface SchemaPrinter {
   /**
-   * Every schema comes here once before the first one is printed, so that it is known what stands in several places.
-   * `owner`: begins the names of what stands in no other schema.
+   * Must be called for every schema before the first one is printed, to find parts that occur several times. `owner`:
+   * prefix of the names of parts that occur in no other schema.
    */
   collect(schema: JsonSchema, hint: string, owner: string): void;
-  /** Gives the part a name wherever it stands. */
+  /** Gives the part a name wherever it occurs. */
   name(schema: JsonSchema, wanted: string): void;
   /** The schema itself, with references to its named parts; or a reference to it. */
   print(schema: JsonSchema): Json;
-  /** A reference to the schema, which becomes a component of its own. */
+  /** Whether it is a part that no endpoint owns. */
+  isShared(schema: JsonSchema): boolean;
+  /** A reference to the schema, which becomes a separate component. */
   printAs(schema: JsonSchema, wanted: string): Json;
 }
 
-/** `prefix`: begins the names of parts that are found to stand in several places. */
+/** `prefix`: of the names of parts that occur several times. */
 export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): SchemaPrinter {
   const { intern } = createInterning("own", registry.sharedKeys);
 
@@ -92,7 +94,7 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
 
   function define(name: string, node: SchemaNode): Json {
     if (!registry.schemas.has(name)) {
-      // Takes its place before its parts take theirs.
+      // Reserves its place before its parts get theirs.
       registry.schemas.set(name, null);
       registry.schemas.set(name, inline(node));
     }
@@ -115,6 +117,7 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
       node.name ??= registry.uniqueName(wanted);
     },
     print: (schema) => printNode(intern(schema, "")),
+    isShared: (schema) => registry.shared.has(intern(schema, "").key),
     printAs(schema, wanted) {
       const node = intern(schema, "");
       const shared = registry.shared.get(node.key);
@@ -123,11 +126,11 @@ export function createSchemaPrinter(registry: SchemaRegistry, prefix: string): S
   };
 }
 
-/** Shorter parts are as easily read where they stand. */
+/** Shorter parts are just as readable inline. */
 const namedLengthMin = 400;
 
 interface SchemaNode {
-  /** Equal for schemas that say the same. */
+  /** Equal for schemas with the same content. */
   readonly key: string;
   /** Characters of the schema as text, about. */
   readonly length: number;
@@ -136,9 +139,9 @@ interface SchemaNode {
   readonly parts: readonly SchemaNode[];
   /** The member under which it was found first. */
   hint: string;
-  /** Places where it stands. */
+  /** The number of its occurrences. */
   uses: number;
-  /** The only one of the collected schemas in which it stands; empty = there are several. */
+  /** The only one of the collected schemas in which it occurs; empty = there are several. */
   owner: string | null;
   name: string | null;
 }
@@ -149,7 +152,7 @@ function own(node: SchemaNode, owner: string): void {
   for (const part of node.parts) own(part, node.owner);
 }
 
-/** One node for all schemas that say the same. `known`: keys that some have already, by what they say. */
+/** One node for all schemas with the same content. `known`: existing keys, by content. */
 function createInterning(prefix: string, known: ReadonlyMap<string, string> = new Map()) {
   const byText = new Map<string, SchemaNode>();
   const bySchema = new Map<JsonSchema, SchemaNode>();
@@ -191,10 +194,10 @@ function hintFor(place: Place, hint: string): string {
   return place === "items" ? hint.replace(/(?<=[a-z]{2})s$/, "") : place.name;
 }
 
-/** Where a part stands: under a name below `properties`, or elsewhere in its schema. */
+/** The place of a part: under a name below `properties`, or elsewhere in its schema. */
 type Place = { readonly name: string } | "items" | "branch";
 
-/** The schema with something else in the place of each part of it. */
+/** The schema with each part replaced. */
 function replaceParts<Part, Other>(
   schema: Parted<Part>,
   replace: (part: Part, place: Place) => Other,

@@ -14,7 +14,7 @@ export function securitySchemes(all: readonly (Credentials | null)[]): Record<st
   };
 }
 
-/** Where people get a token; each place once. */
+/** The places where people get a token, each once. */
 function signInSchemes(places: readonly SignIn[]): Record<string, Json> {
   const schemes = places.map(({ issuer, clientId, scope }) => ({
     type: "openIdConnect",
@@ -28,7 +28,7 @@ function signInSchemes(places: readonly SignIn[]): Record<string, Json> {
   );
 }
 
-/** The member `security` of an operation: one of these will do. Absent where nobody is asked for credentials. */
+/** The member `security` of an operation: one of these is enough. Absent if no credentials are required. */
 export function securityOf(
   credentials: Credentials | null,
   bound: BoundAction,

@@ -1,17 +1,20 @@
 /** The schemas that every endpoint has alike: a document names each of them once. */
 import { actions } from "../actions.ts";
 import {
+  commitStateSchema,
   exportStateSchema,
   importStateSchema,
   startedSchema,
   uploadedSchema,
 } from "../jobs/job-schema.ts";
-import { aggregateAnswerSchema, joinedRequestSchema } from "../lists/aggregate-schema.ts";
-import { cursorPaginationSchema, numberedPaginationSchema } from "../lists/list-schema.ts";
-import { namedWhereSchema } from "../lists/where-schema.ts";
+import { aggregateAnswerSchema } from "../actions/aggregate.ts";
+import { joinedRequestSchema } from "../lists/aggregate-request.ts";
+import { cursorPaginationSchema } from "../lists/cursor.ts";
+import { numberedPaginationSchema } from "../lists/page.ts";
 import { acquiredSchema, lockStatesSchema, releasedSchema } from "../locks/lock-schema.ts";
+import { namedWhereSchema } from "../query/where.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
-import { allowedStatusesSchema } from "../workflow/status-schema.ts";
+import { allowedStatusesSchema } from "../workflow/status-grammar.ts";
 import { enveloped } from "./envelopes.ts";
 import { errorSchema, errorSchemaOf } from "./failures.ts";
 import { pascalCase } from "./naming.ts";
@@ -33,7 +36,7 @@ export const sharedSchemas: ReadonlyMap<string, JsonSchema> = new Map([
   ["ExportState", enveloped(exportStateSchema)],
   ["ImportUploaded", enveloped(uploadedSchema)],
   ["ImportPreviewStarted", enveloped(startedSchema("preview", "validating"))],
-  ["ImportCommitStarted", enveloped(startedSchema("commit", "processing"))],
+  ["ImportCommitState", enveloped(commitStateSchema)],
   ["ImportState", enveloped(importStateSchema)],
   ["LockAcquired", enveloped(acquiredSchema)],
   ["LockReleased", enveloped(releasedSchema)],

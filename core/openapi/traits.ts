@@ -1,9 +1,9 @@
-/** What a project's settings say of all of its requests, as far as a document shows it. */
+/** The project's settings for all of its requests, as far as a document shows them. */
 import type { ProjectSettings, RateLimitSettings } from "../config/project-schema.ts";
 import type { Caller } from "../plans/caller.ts";
 
 export interface ProjectTraits {
-  /** Null: the project asks for no credentials. */
+  /** Null: the project requires no credentials. */
   readonly credentials: Credentials | null;
   /** Null: requests are not limited. */
   readonly rateLimit: RateLimitSettings | null;
@@ -13,7 +13,7 @@ export interface ProjectTraits {
 export interface Credentials {
   readonly takesApiKeys: boolean;
   readonly takesTokens: boolean;
-  /** Where people sign in for a token; null: nowhere that is known. */
+  /** Where people sign in for a token; null: not known. */
   readonly signIn: SignIn | null;
   /** Who sends none; null: such requests are refused. */
   readonly anonymous: Caller | null;
@@ -26,7 +26,7 @@ export interface SignIn {
   readonly scope: string;
 }
 
-/** The origins that the console asks when somebody signs in. */
+/** The origins that the console calls to sign a user in. */
 export function signInOriginsOf(auth: ProjectSettings["auth"]): string[] {
   const { clientId, issuer, jwksUri } = auth?.jwt ?? {};
   if (clientId === undefined) return [];

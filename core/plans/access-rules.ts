@@ -1,8 +1,6 @@
-/**
- * What an endpoint's file lets each role do: actions, rows and columns. `core/config/access-plan.ts` makes it of the file;
- * `core/callers/role-access.ts` applies it to callers.
- */
-import type { Table } from "../values/column.ts";
+/** Which actions, rows and columns an endpoint's file allows each role. */
+import type { JoinedHop, Narrowed } from "../query/statement.ts";
+import type { Column, Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
 
 export interface AccessRules {
@@ -12,6 +10,8 @@ export interface AccessRules {
   readonly administrators: ReadonlySet<string>;
   /** Roles with an action that shows rows of the endpoint. */
   readonly readers: ReadonlySet<string>;
+  /** Roles with an action that writes rows of the endpoint. */
+  readonly writers: ReadonlySet<string>;
   /** By role: a row must meet all of these. A role without an entry sees every row. */
   readonly rows: ReadonlyMap<string, readonly RowRule[]>;
   /** By role: columns that it never sees. */
@@ -24,16 +24,26 @@ export interface AccessRules {
 
 /** One condition on a column, as in `where`. */
 export interface RowRule {
+  /** Its name, or a path. */
   readonly column: string;
+  /** Where the path leads; absent = it is a column of the row itself. */
+  readonly path?: RulePath;
   /** In capitals. */
   readonly operator: string;
   readonly value: RowValue;
 }
 
-/** What the column is compared with: a value of the file, or the claim of the caller at this path. */
+/** A column of a related record, whatever callers may see there. */
+export interface RulePath {
+  /** One for each relation, with the rows that are not marked as deleted. At least one. */
+  readonly steps: readonly Narrowed<JoinedHop>[];
+  readonly column: Column;
+}
+
+/** What the column is compared with: a value of the file, or the claim of the caller that `claimAt` finds. */
 export type RowValue =
   | { readonly kind: "fixed"; readonly value: Json }
-  | { readonly kind: "claim"; readonly path: readonly string[] };
+  | { readonly kind: "claim"; readonly path: string };
 
 /** The role of every caller with credentials. */
 export const everyRole = "*";

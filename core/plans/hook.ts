@@ -1,12 +1,13 @@
 /**
- * What a handler of the operator's own is written against: the context that it gets, and how it refuses. The files under
- * `components/` of a configuration import its types and nothing else; `core/records/events.ts` runs them.
+ * The context of an operator's handler, and how a handler refuses a request. Files under `components/` of a
+ * configuration import these types and nothing else.
  */
 import type { User } from "./caller.ts";
 import type { FieldErrors } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import type { NativeParams } from "../query/native.ts";
-import type { Log, Row } from "./ports.ts";
+import type { Log } from "./log-port.ts";
+import type { Row } from "../values/row.ts";
 
 /** Every event, in the order of the actions. */
 export const eventNames = [
@@ -32,18 +33,18 @@ export interface HookContext {
   readonly project: string;
   readonly endpoint: string;
   /**
-   * The request's data; for delete `{where}`, for adjust the body with its adjustments. A before handler may change it in place or
-   * return another object; after handlers get what these left, before rules changed it: `record` is what was stored. A number
-   * that a double cannot hold is an object whose text (`String(value)`) has all its digits.
+   * The request's data: for delete `{where}`, for adjust the body with its adjustments. A before handler may change it
+   * in place or return another object. After handlers get that result, before rules changed it; `record` is what was
+   * stored. A number that a double cannot hold is an object whose text (`String(value)`) has all its digits.
    */
   readonly data: Record<string, unknown>;
-  /** The record as it was, with the columns that answers show; null in the events of an insert. */
+  /** The record before the change, with the columns that answers show; null in the events of an insert. */
   readonly oldRecord: Row | null;
-  /** The record as it is now, as it is answered; null in before handlers and after a delete. */
+  /** The record after the change, as it is answered; null in before handlers and after a delete. */
   readonly record: Row | null;
   /** The client's `options`. */
   readonly options: Record<string, unknown>;
-  /** Who made the request; null where the project asks for no credentials. */
+  /** Who made the request; null if the project requires no credentials. */
   readonly user: User | null;
   /**
    * Runs one SQL statement in the same transaction, and gives its rows. Values go in as parameters: `?` or `$1` with an
@@ -52,7 +53,7 @@ export interface HookContext {
   query(text: string, params?: NativeParams): Promise<Row[]>;
   /** Writes lines that carry the request's id, or the job and row of an import. */
   readonly log: Log;
-  /** Refuses the request (422), or the row of an import: throws a HookError, so that everything of it is rolled back. */
+  /** Refuses the request (422) or the row of an import. Throws a HookError, so that all its changes are rolled back. */
   reject(message: string, errors?: Record<string, string | string[]>): never;
 }
 

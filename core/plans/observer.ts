@@ -1,8 +1,7 @@
 /**
- * What the parts of the service report about their work, for logs, traces and metrics. Each part gets the observer that
- * it reports to, or none, which costs nothing. `app/observe/` implements these. Observers never throw, and are called in
- * the asynchronous context of the request or job that caused the work. All times are on the clock of
- * `performance.now()`.
+ * What the parts of the service report about their work, for logs, traces and metrics. Each part gets its observer, or
+ * none, which costs nothing. Observers never throw, and are called in the asynchronous context of the request or job
+ * that caused the work. All times are on the clock of `performance.now()`.
  */
 
 /** One statement that a database ran. */
@@ -66,7 +65,7 @@ export interface HandlerReport {
 
 /** How one call of a hook ended. */
 export interface HookReport {
-  /** `refused`: the service answered, but with no status from 200 to 299. `failed`: it gave no answer. */
+  /** `refused`: the service answered with a status outside 200 to 299. `failed`: it did not answer. */
   readonly outcome: "completed" | "refused" | "failed";
   /** Null: it gave no answer. */
   readonly status: number | null;
@@ -76,13 +75,13 @@ export interface HookReport {
 /** `lost`: another worker has the job. `stopping`: the process ends, and the job is run again later. */
 export type JobOutcome = "completed" | "failed" | "cancelled" | "lost" | "stopping";
 
-/** Where a piece of work belongs in a distributed trace, in the words of the W3C's headers. */
+/** The place of a piece of work in a distributed trace, as in the headers of W3C Trace Context. */
 export interface TraceCarrier {
   readonly traceparent: string;
   readonly tracestate?: string;
 }
 
-/** What a request is about, as far as the configuration has it: a request can never make up a name. */
+/** What a request is about. Only names from the configuration, so a request cannot invent one. */
 export interface RouteNames {
   readonly project: string | null;
   readonly endpoint: string | null;
@@ -96,17 +95,17 @@ export interface ArrivedRequest {
     readonly url: string;
     /** By names in lower case. */
     readonly headers: { get(name: string): string | null };
-    /** The pattern of a path that is no action of a project; null: there is none at this path, or it is an action. */
-    readonly route: string | null;
   };
   readonly exchange: {
     readonly requestId: string;
+    /** The pattern of the path of a page; null: it is no page. */
+    readonly route: string | null;
     /** Complete once the request was answered. */
     readonly place: RouteNames;
   };
 }
 
-/** Runs `answer`, which gives the status and never rejects. The result is further headers for the answer. */
+/** Runs `answer`, which returns the status and never rejects. Returns further headers for the answer. */
 export type ObserveRequest = (
   arrived: ArrivedRequest,
   answer: () => Promise<number>,

@@ -29,11 +29,11 @@ export interface MarkedTable {
   /** Empty: rows cannot be named, and so not be marked. */
   readonly key: Key;
   readonly marks: MarkColumns;
-  /** The time of the last change, which a mark leaves as it is. */
-  readonly updatedAt: Column | null;
-  /** Columns whose values a marked row gives up, so that another row may have them. */
+  /** The times of the last change, which a mark leaves as they are. */
+  readonly changeTimes: readonly Column[];
+  /** Columns whose values become free when a row is marked, so that another row can use them. */
   readonly reusable: readonly Column[];
-  /** Digits of a second that all tables keep which are marked together with this one. */
+  /** Digits of a second that this table and all tables marked together with it can store. */
   readonly timeDigits: number;
   /** The foreign keys that point at the table. */
   readonly children: readonly ChildKey[];
@@ -46,7 +46,7 @@ export interface ChildKey {
   readonly columns: Key;
   /** Of the marked table, in the order of `columns`. */
   readonly referenced: Key;
-  /** What becomes of the rows when theirs is marked: `refuse`: nothing may point at it. */
+  /** What happens to the rows when theirs is marked. `refuse`: the mark is refused if there are any. */
   readonly onMark: "refuse" | "mark" | "leave";
   /** Null: the rows of the child have no marks. */
   readonly child: MarkedTable | null;
@@ -63,7 +63,7 @@ export interface ParentKey {
 export interface Visibility {
   /** By action: rows of the entity itself, and of its details. */
   readonly seen: ReadonlyMap<string, SeenRows>;
-  /** The marks of what the entity reads and writes; null = it has no soft delete. */
+  /** The marks of the rows that the entity reads and writes; null = no soft delete. */
   readonly own: MarkNames | null;
   /** Identities of the entity's tables and views; its queries are its own, too. */
   readonly ownIdentities: ReadonlySet<string>;

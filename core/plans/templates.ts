@@ -1,11 +1,10 @@
 /**
- * Texts with variables, as the hooks of a workflow have them in their URL and body: `{{id}}`, `{{record.total}}`. They are
- * taken apart once, at start, and filled in one pass: a value that itself looks like a variable stays text.
- * `core/config/workflow-plan.ts` parses, `core/workflow/workflow.ts` fills.
+ * Texts with variables, in the URL and body of a workflow's hooks: `{{id}}`, `{{record.total}}`. They are parsed once,
+ * at start, and filled in one pass: a value that itself looks like a variable stays text.
  */
 import { closest } from "../values/closest.ts";
 import { ExactNumber, isObject } from "../values/json.ts";
-import type { Row } from "./ports.ts";
+import type { Row } from "../values/row.ts";
 
 export const plainVariables = [
   "id",
@@ -38,7 +37,7 @@ export type JsonTemplate =
       readonly members: readonly (readonly [name: string, value: JsonTemplate])[];
     };
 
-/** What the variables stand for. */
+/** The values of the variables. */
 export interface TemplateValues {
   readonly change: Readonly<Record<PlainVariable, unknown>>;
   readonly record: Row;
@@ -49,7 +48,7 @@ export type Parsed =
   | { readonly ok: true; readonly template: Template }
   | { readonly ok: false; readonly found: string; readonly near: string | null };
 
-/** Takes a text apart. `columns`: the names that `record.<field>` may have. */
+/** Parses a text. `columns`: the allowed names in `record.<field>`. */
 export function parseTemplate(text: string, columns: readonly string[]): Parsed {
   const template: (string | Variable)[] = [];
   let at = 0;
@@ -73,8 +72,8 @@ export function parseTemplate(text: string, columns: readonly string[]): Parsed 
 }
 
 /**
- * The URL with every value percent-encoded, so that none ends the path or adds a parameter. Throws an Error where a value would
- * make a segment `.` or `..`, which no encoding keeps from changing the path.
+ * The URL with every value percent-encoded, so that no value ends the path or adds a parameter. Throws an Error if a
+ * value would make a segment `.` or `..`, because encoding does not stop these from changing the path.
  */
 export function fillUrl(template: Template, values: TemplateValues): string {
   const url = template
@@ -95,7 +94,7 @@ export function hasDotSegment(url: string): boolean {
   return path.split("/").some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
-/** JSON text. A text that is nothing but one variable becomes the value itself; in all others values are joined as text. */
+/** JSON text. A text that is a single variable becomes the value itself; in other texts values are joined as text. */
 export function fillJson(template: JsonTemplate, values: TemplateValues): string {
   switch (template.kind) {
     case "literal":

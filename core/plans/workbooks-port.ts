@@ -1,37 +1,40 @@
-/** What actions and jobs need of workbooks: their cells, what is told of an uploaded one, and one for people to fill in. */
-/** What a cell of a workbook says: dates and times as ISO texts, numbers that a double would change as their digits. */
+/** What actions and jobs need of workbooks: their cells, the summary of an uploaded one, and blank ones to fill in. */
+/** The value of a cell: dates and times as ISO texts, numbers that a double would change as their digits. */
 export type Cell = string | number | boolean | { readonly error: string } | null;
 
-/** What import-upload tells of a workbook. */
+/** The summary of a workbook that import-upload answers. */
 export interface WorkbookSketch {
   /** By column; null where a column has no heading. */
   readonly headings: readonly (string | null)[];
   readonly totalRows: number;
-  /** The first rows, by column; fewer where they are very long. */
+  /** The first rows, by column; fewer if they are very long. */
   readonly firstRows: readonly (readonly Cell[])[];
 }
 
 /** Workbooks for the actions of import; `jobs/` implements it. */
 export interface Workbooks {
   /**
-   * Looks through a whole file, apart from the requests. Rejects with `invalidFile` when it is damaged, hostile, has no headings
-   * or takes too long, and with `notFound` when it is gone.
+   * Reads a whole file, outside of the requests' thread where there are threads. Rejects with `invalidFile` if it is
+   * damaged, hostile, has no headings or takes too long, and with `notFound` if it no longer exists.
    */
-  inspect(key: string, options: { rows: number; bytesMax: number }): Promise<WorkbookSketch>;
-  /** The bytes of a workbook with headings and no rows. Where there are no threads it is without notes, lists and formats. */
+  inspect(
+    key: string,
+    options: { rows: number; bytesMax: number; formulas: "escape" | "keep" },
+  ): Promise<WorkbookSketch>;
+  /** The bytes of a workbook with headings and no rows. Without threads it has no notes, lists or formats. */
   blank(sheetName: string, columns: readonly GuidedColumn[]): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** A column of a workbook that a person is to fill in, as plain data. */
+/** A column of a workbook to be filled in by a person, as plain data. */
 export interface GuidedColumn {
   readonly heading: string;
-  /** What a cell may hold, in plain words; null = nothing is known of the column. */
+  /** A description of the allowed values; null = nothing is known about the column. */
   readonly note: string | null;
   /** Every row needs a value. */
   readonly isRequired: boolean;
   /** The number format of its cells, as Excel writes it; null = Excel's own. */
   readonly format: string | null;
-  /** Characters of a usual value; null = its values say it. */
+  /** Characters of a usual value; null = derived from its values. */
   readonly width: number | null;
   readonly choices: Choices | null;
 }

@@ -1,6 +1,6 @@
 /**
- * What the functions of aggregate make of a column: which types they take, and the column that stands for the result in
- * HAVING, in the sort and in the answer.
+ * What the functions of aggregate do with a column: which types they accept, and the column that represents the result
+ * in HAVING, in the sort and in the answer.
  */
 import { type Column, type ColumnType, derivedColumn } from "../values/column.ts";
 import type { AggregateFunction } from "./statement.ts";
@@ -8,9 +8,8 @@ import { isExact, scaleOf } from "../values/arithmetic.ts";
 import { columnTypes } from "../values/column-types.ts";
 
 export const functionNames: readonly AggregateFunction[] = ["count", "sum", "avg", "min", "max"];
-export const aggregateFunctions: ReadonlySet<string> = new Set(functionNames);
 
-/** What an alias may be. */
+/** The allowed form of an alias. */
 export const aliasForm = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** Whether the function, or grouping (null), has a meaning for values of the type. */
@@ -23,17 +22,18 @@ export function takesType(name: AggregateFunction | null, type: ColumnType): boo
 
 /** Digits that an average has after the decimal point beyond those of its column. */
 const averageDigits = 4;
-/** The same for a decimal column that leaves its scale open. */
+/** The same for a decimal column without a fixed scale. */
 const openScale = 12;
-/** MySQL has no more. */
+/** The maximum of MySQL. */
 const scaleMax = 30;
 
 const star = new Map<string, Column>();
 const results = new WeakMap<Column, Map<string, Column>>();
 
 /**
- * The result of the function over the column (null: of counting rows) as the output at `position`, or the grouped column
- * (`name` null). The same object each time, because statements of one shape share their text by the identity of columns.
+ * The result of the function over the column (null: of counting rows) as the output at `position`, or the grouped
+ * column (`name` null). The same object each time, because statements of one shape share their text by the identity of
+ * columns.
  */
 export function resultOf(
   name: AggregateFunction | null,
@@ -54,7 +54,11 @@ export function resultOf(
 function makeResult(name: AggregateFunction | null, column: Column | null, alias: string): Column {
   if (name === "count" || column === null)
     return { ...computed(alias, "integer"), range: { min: 0n, max: 2n ** 63n - 1n } };
-  if (name !== "sum" && name !== "avg") return { ...column, name: alias, nullable: true };
+  if (name !== "sum" && name !== "avg") {
+    // The result belongs to the groups, wherever its column does.
+    const { via: _, ...plain } = column;
+    return { ...plain, name: alias, nullable: true };
+  }
   if (!isExact(column)) return computed(alias, "float");
   const scale = scaleOf(column);
   const places = Math.min((scale ?? openScale) + averageDigits, scaleMax);

@@ -1,4 +1,6 @@
-/** A formula of `calculation.detail` as a tree: `formula.ts` makes it of a text, statements carry it, engines print it. */
+/**
+ * A formula of `calculation.detail` as a tree: `formula.ts` parses it from text, statements carry it, engines print it.
+ */
 
 export type Term =
   /** Canonical digits, never negative. */

@@ -1,8 +1,8 @@
 /**
- * The formulas of `calculation.detail`: columns, numbers, `+ - * /` and parentheses, read into a tree and never run as code.
- * A formula means exact arithmetic with one rounding, at its end: so that every database computes the same, divisions are
- * gathered into a single one (`fractionOf`), which each engine prints. `compute` is the same arithmetic for values in hand; SQLite
- * has no decimals and calls it. Read by `core/config/composite-plan.ts`.
+ * The formulas of `calculation.detail`: columns, numbers, `+ - * /` and parentheses, parsed into a tree and never run
+ * as code. A formula means exact arithmetic with one rounding, at its end. So that every database computes the same,
+ * divisions are gathered into a single one (`fractionOf`), which each engine prints. `compute` is the same arithmetic
+ * in JavaScript; SQLite has no decimals and calls it. Read by `core/config/compile-composite.ts`.
  */
 import type { Column } from "../values/column.ts";
 import { digitsFault, divideDecimal, normalDecimal } from "../values/decimal.ts";
@@ -10,7 +10,7 @@ import { limits } from "../values/limits.ts";
 import { scaleOf } from "../values/arithmetic.ts";
 import type { Formula, Term } from "./formula-tree.ts";
 
-/** A formula as one division of two terms without any; `denominator` null = it divides nowhere. */
+/** A formula as one division of two terms without divisions; `denominator` null = there is no division. */
 export interface Fraction {
   readonly numerator: Term;
   readonly denominator: Term | null;
@@ -21,18 +21,18 @@ export type ParsedFormula =
   /** What was expected instead. */
   | { readonly ok: false; readonly expected: string };
 
-/** What a formula makes of values. A null among them makes null. */
+/** The result of a formula for these values. A null among them makes the result null. */
 export type Computed =
   | { readonly ok: true; readonly value: string | null }
   | { readonly ok: false; readonly fault: keyof typeof formulaFaults };
 
-/** What is said under the field of a result that cannot be stored. */
+/** The message for the field of a result that cannot be stored. */
 export const formulaFaults = {
   divisionByZero: "divides by zero",
   outOfRange: "is out of range",
 } as const;
 
-/** What computing needs to know of the column that takes the result. */
+/** What computing needs to know about the column that takes the result. */
 export type FormulaTarget = Pick<Column, "type" | "range" | "precision" | "scale">;
 
 const grammar = "columns, numbers, + - * / and parentheses";
@@ -50,8 +50,8 @@ export function parseFormula(text: string): ParsedFormula {
 }
 
 /**
- * `(a / b + c) * d` as `(a + c * b) * d / b`. A division by zero anywhere makes the denominator zero, and a null anywhere makes
- * one of the two null.
+ * `(a / b + c) * d` as `(a + c * b) * d / b`. A division by zero anywhere makes the denominator zero, and a null
+ * anywhere makes one of the two null.
  */
 export function fractionOf(term: Term): Fraction {
   if (term.kind !== "operation") return { numerator: term, denominator: null };
@@ -61,7 +61,8 @@ export function fractionOf(term: Term): Fraction {
     case "*":
       return { numerator: product(a, c)!, denominator: product(b, d) };
     case "/":
-      // The divisor's own denominator goes up, and stays below as well: it must not be zero either.
+      // The divisor's own denominator moves into the numerator, and also stays in the denominator, because it must not
+      // be zero either.
       return { numerator: product(product(a, d), d)!, denominator: product(product(b, c), d) };
     default: {
       const [left, right] = [product(a, d)!, product(c, b)!];
@@ -73,12 +74,14 @@ export function fractionOf(term: Term): Fraction {
   }
 }
 
-/** digits after the decimal point that a result has in the column; null = as many as it takes. */
+/** Digits after the decimal point that a result has in the column; null = as many as it needs. */
 export function scaleOfResult(target: FormulaTarget, { denominator }: Fraction): number | null {
   return scaleOf(target) ?? (denominator === null ? null : limits.quotientDigitsMax);
 }
 
-/** The result for the column, in canonical digits; halves are rounded away from zero. `operand` gives canonical digits. */
+/**
+ * The result for the column, in canonical digits; halves are rounded away from zero. `operand` gives canonical digits.
+ */
 export function compute(
   { root, names }: Formula,
   target: FormulaTarget,
@@ -142,13 +145,13 @@ function ratioOfDigits(digits: string): Ratio {
   };
 }
 
-/** Null stands for one. */
+/** Null means one. */
 function product(left: Term | null, right: Term | null): Term | null {
   if (left === null || right === null) return left ?? right;
   return { kind: "operation", operator: "*", left, right };
 }
 
-/** The text in pieces, the first one last, so that they can be taken off; null when it holds anything else. */
+/** The text in tokens, the first one last, so that they can be popped; null when it contains anything else. */
 function tokensOf(text: string): string[] | null {
   const tokens = text.match(/\d+(?:\.\d+)?|[A-Za-z_]\w*|[-+*/()]/g) ?? [];
   return tokens.join("") === text.replace(/\s/g, "") ? tokens.toReversed() : null;
@@ -197,7 +200,7 @@ function namesOf(term: Term): string[] {
   return term.kind === "column" ? [term.name] : [];
 }
 
-/** Numbers and columns of the two terms of the fraction, counted without making them: they can be very many. */
+/** Numbers and columns of the two terms of the fraction, counted without creating them: there can be very many. */
 function termsOf(root: Term): number {
   const count = (term: Term): readonly [above: number, below: number] => {
     if (term.kind !== "operation") return [1, 0];

@@ -1,7 +1,8 @@
 /** Conditions that find rows by their key. */
+import type { Column, Table } from "../values/column.ts";
 import type { Key, KeyValue } from "../values/key.ts";
 import { limits } from "../values/limits.ts";
-import { allOf, type Condition, equals } from "./statement.ts";
+import { allOf, type Condition, equals, type Select, sourceOf, selectFrom } from "./statement.ts";
 
 /** The one row with this key. The key has a column at least. */
 export function keyIs(key: Key, value: KeyValue): Condition {
@@ -10,9 +11,24 @@ export function keyIs(key: Key, value: KeyValue): Condition {
   return where;
 }
 
+interface NamedRow {
+  readonly table: Table;
+  readonly key: Key;
+  readonly keyValue: KeyValue;
+  /** The row stays locked until the transaction ends; absent: it is only read. */
+  readonly lock?: boolean;
+}
+
+/** Reads the one row with this key. */
+export const rowOf = (
+  { table, key, keyValue, lock = false }: NamedRow,
+  columns: readonly Column[],
+): Select => selectFrom(sourceOf(table), { columns, where: keyIs(key, keyValue), limit: 1, lock });
+
 /**
- * The rows with these keys, no more than `keyBatches` gives at once. Several columns are compared by OR and AND: all engines use the index for
- * that, which they do not for pairs of values. The last key is repeated, so that lists of all lengths share few texts.
+ * The rows with these keys, at most as many as `keyBatches` gives at once. Several columns are compared by OR and AND,
+ * because all engines then use the index, which they do not for pairs of values. The last key is repeated, so that
+ * lists of all lengths share few texts.
  */
 export function keyIn(key: Key, values: readonly KeyValue[]): Condition {
   const [only] = key;

@@ -1,25 +1,27 @@
-/** Lists as one text: what a statement asks for, and what it gets. */
+/** Lists as one text: what a statement asks for, and what it returns. */
 import type { Json, ReadyJson } from "../values/json.ts";
 
 /** How rows become one text. */
 export interface TextForm {
   /** Rows in the text at most: the first ones. */
   readonly rowsMax: number;
-  /** True: they are turned around first, because they were read from the end of the list. Absent: false. */
+  /** True: the rows were read from the end of the list, so their order is reversed first. Absent: false. */
   readonly isReversed?: boolean;
+  /** True: `data` is the rows themselves. Absent: false. */
+  readonly asRows?: boolean;
 }
 
 /** Rows as answers show them, as one text, in the order of `TextForm`. */
 export interface ListText {
   /**
-   * The list of the first rows, without marks (`Column.markOf`), as a member of an answer: the text that `JSON.stringify` would make of them, or
-   * the rows themselves where an engine is no quicker in writing it.
+   * The list of the first rows, without marks (`Column.markOf`), as a member of an answer: the text that
+   * `JSON.stringify` would write, or the rows themselves where an engine writes it no faster.
    */
   readonly data: ReadyJson | readonly Readonly<Record<string, Json>>[];
   /** Rows in `data`. */
   readonly shown: number;
-  /** Rows that the statement gave, those behind them too. */
+  /** Rows that the statement returned, including those beyond the shown ones. */
   readonly found: number;
-  /** The marks of the rows from the last one of a full list on, where the statement selects marks. */
+  /** If the statement selects marks: those of a full list's last row, and of the rows after it. */
   readonly ends: readonly Readonly<Record<string, Json>>[];
 }

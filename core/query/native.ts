@@ -1,6 +1,7 @@
 /**
- * Makes a statement of SQL that the operator wrote and of values for its placeholders: `$1` by number, `?` by place, `:name` by
- * name. What looks like one inside a literal or comment is text. `core/records/events.ts` calls it for the `query` of a handler.
+ * Makes a statement from SQL that the operator wrote and from values for its placeholders: `$1` by number, `?` by
+ * place, `:name` by name. A placeholder inside a literal or comment is text. `core/records/events.ts` calls it for the
+ * `query` of a handler.
  */
 import { derivedColumn } from "../values/column.ts";
 import { singleStatement, stretchesOf } from "./query-text.ts";
@@ -54,7 +55,7 @@ export function nativeOf(sql: string, params: NativeParams): Native {
   return { kind: "native", texts, order, values, isRead: isRead(word, code) };
 }
 
-/** What reads or writes rows. Others (COMMIT, CREATE, SET …) would end the transaction or outlive it. */
+/** Statements that read or write rows. Others (COMMIT, CREATE, SET …) would end the transaction or outlive it. */
 const rowWords: ReadonlySet<string> = new Set([
   "select",
   "insert",
@@ -75,11 +76,11 @@ const isRead = (word: string, code: string): boolean =>
 interface Finder {
   readonly pattern: RegExp;
   value(name: string | undefined): NativeValue;
-  /** Throws when values are left over. */
+  /** Throws when there are more values than placeholders. */
   end(): void;
 }
 
-/** One style for each statement, so that `?` and `:` stay operators of PostgreSQL where the style is another. */
+/** One style per statement, so that `?` and `:` remain operators of PostgreSQL if another style is used. */
 function finderFor(code: string, params: NativeParams): Finder {
   if (!Array.isArray(params)) {
     if (!isObject(params)) throw new TypeError("query expects its values in an array or an object");

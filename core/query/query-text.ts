@@ -1,7 +1,7 @@
 /**
- * An operator's SQL before it is wrapped as a subquery: exactly one statement, without the semicolon or comment at its end
- * that would cut the wrapping short. Only literals, quoted names and comments are understood; whether it is good SQL the
- * database says afterwards.
+ * An operator's SQL before it is wrapped as a subquery: exactly one statement, without the semicolon or comment at its
+ * end that would cut off the rest of the wrapping. Only literals, quoted names and comments are parsed; the database
+ * checks the SQL itself.
  */
 
 export type QueryText =
@@ -9,8 +9,8 @@ export type QueryText =
   | { readonly ok: false; readonly found: string; readonly expected: string };
 
 /**
- * Engines differ on whether a backslash escapes a quote, so both readings are tried: the text is at fault only when
- * both find fault, and the database decides.
+ * Engines differ on whether a backslash escapes a quote, so both readings are tried: the text is refused only when both
+ * find a fault, and otherwise the database decides.
  */
 export function singleStatement(sql: string): QueryText {
   const plain = read(sql, false);
@@ -18,8 +18,8 @@ export function singleStatement(sql: string): QueryText {
 }
 
 /**
- * The texts around the header's key in a detailQuery, which stands as `:header_id`, else as `$1`, else as `?`, outside of literals,
- * quoted names, comments and casts. One text alone: there is no such place.
+ * The texts around the header's key in a detailQuery, which is written as `:header_id`, else as `$1`, else as `?`,
+ * outside of literals, quoted names, comments and casts. A single text: there is no such place.
  */
 export function aroundHeaderKey(stretches: readonly Stretch[]): string[] {
   const isUsed = (name: RegExp) => stretches.some(({ isCode, text }) => isCode && name.test(text));
@@ -32,7 +32,7 @@ export function aroundHeaderKey(stretches: readonly Stretch[]): string[] {
   return texts;
 }
 
-/** A question mark may be an operator where another form is in use. */
+/** A question mark may be an operator if another style is used. */
 const headerKeyNames = [/(?<![:\w]):header_id\b/, /(?<!\w)\$1(?!\d)/, /\?/];
 
 /** A stretch of SQL: code, or a literal, quoted name or comment. */
@@ -41,7 +41,10 @@ export interface Stretch {
   readonly text: string;
 }
 
-/** The text in stretches that alternate. Null when a backslash in it decides, by engine, where a literal ends. */
+/**
+ * The text in stretches that alternate. Null when a literal ends at different places, depending on how the engine reads
+ * a backslash.
+ */
 export function stretchesOf(sql: string): readonly Stretch[] | null {
   const plain = merged(tokens(sql, false));
   if (!sql.includes("\\")) return plain;

@@ -1,43 +1,100 @@
-/** The client's `sort_columns` -> the beginning of a list's order. `core/lists/order.ts` makes it total. */
+/** The client's `sort_columns`: the beginning of a list's order. `core/lists/order.ts` makes it total. */
+import {
+  absentOr,
+  type Grammar,
+  list,
+  meaning,
+  object,
+  optional,
+  text,
+  value,
+} from "../grammar/grammar.ts";
 import type { Column, Columns } from "../values/column.ts";
-import { invalidParameter } from "../values/errors.ts";
-import type { Sort } from "./statement.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { columnOf } from "./where.ts";
+import { invalidParameter } from "../values/errors.ts";
+import { anyOf, closedObject } from "../values/json-shapes.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import { columnOf } from "./comparisons.ts";
+import { describedColumns } from "./paths.ts";
+import type { Sort } from "./statement.ts";
 
-const shape =
-  'sort_columns must be an array of {column, direction} with a direction of "ASC" or "DESC"';
+const fault = () =>
+  invalidParameter(
+    'sort_columns must be an array of {column, direction} with a direction of "ASC" or "DESC"',
+  );
+
+const directionSchema: JsonSchema = { enum: ["ASC", "DESC", "asc", "desc"], default: "ASC" };
+
+const direction = absentOr(
+  value(
+    (sent): sent is string => typeof sent === "string" && /^(asc|desc)$/i.test(sent),
+    fault,
+    () => directionSchema,
+  ),
+  null,
+);
+
+/** Names of a term's direction. */
+const terms = {
+  direction: object({ column: text(fault), direction }, { fault }),
+  "direction or order": object({ column: text(fault), direction, order: direction }, { fault }),
+};
 
 /**
- * `[{column, direction?}]`, ascending when the direction is left out; each column once.
- * Rejects with Invalid parameter (shape, direction, a column without an order) or Invalid field (unknown column).
+ * `[{column, direction?}]`, ascending by default. If a column is named twice, the first one counts. `names`: how
+ * requests spell the direction. Rejects with Invalid parameter (shape, direction, a column without an order) or Invalid
+ * field (unknown column).
  */
-export function parseSort(sortColumns: unknown, columns: Columns): Sort[] {
-  if (sortColumns === undefined || sortColumns === null) return [];
-  const sort = new Map<Column, Sort>();
-  for (const item of itemsOf(sortColumns)) {
-    const { column: name, direction = "ASC" } = (item ?? {}) as {
-      column?: unknown;
-      direction?: unknown;
-    };
-    if (
-      typeof name !== "string" ||
-      typeof direction !== "string" ||
-      !/^(asc|desc)$/i.test(direction)
-    ) {
-      throw invalidParameter(shape);
-    }
-    const column = columnOf(name, columns, "sort_columns");
-    if (!columnTypes[column.type].isSorted)
-      throw invalidParameter(`Column "${name}" cannot be sorted`);
-    // The first mention decides; a second one could not change the order.
-    if (!sort.has(column))
-      sort.set(column, { column, direction: direction.toLowerCase() as Sort["direction"] });
-  }
-  return [...sort.values()];
+export function sortColumns(
+  columns: Columns,
+  names: keyof typeof terms = "direction",
+): Grammar<Sort[]> {
+  const term: Grammar<SentTerm> = terms[names];
+  return optional(
+    meaning(
+      list(
+        meaning(term, (sent) => sortOf(sent, columns)),
+        { fault },
+      ),
+      firstMentions,
+    ),
+    [],
+    () => sortTermsSchema({ enum: sortableNames(columns) }, names.split(" or ")),
+  );
 }
 
-function itemsOf(sortColumns: unknown): unknown[] {
-  if (!Array.isArray(sortColumns)) throw invalidParameter(shape);
-  return sortColumns;
+interface SentTerm {
+  readonly column: string;
+  readonly direction: string | null;
+  readonly order?: string | null;
+}
+
+function sortOf({ column: name, direction: towards, order }: SentTerm, columns: Columns): Sort {
+  const column = columnOf(name, columns, "sort_columns");
+  if (!columnTypes[column.type].isSorted)
+    throw invalidParameter(`Column "${name}" cannot be sorted`);
+  return { column, direction: (towards ?? order ?? "asc").toLowerCase() as Sort["direction"] };
+}
+
+/** A second mention of a column could not change the order. */
+function firstMentions(sort: readonly Sort[]): Sort[] {
+  const first = new Map<Column, Sort>();
+  for (const term of sort) if (!first.has(term.column)) first.set(term.column, term);
+  return [...first.values()];
+}
+
+const sortableNames = (columns: Columns): string[] =>
+  [...describedColumns(columns)].flatMap(([name, { type }]) =>
+    columnTypes[type].isSorted ? [name] : [],
+  );
+
+/** Terms of an order, or null. `column`: the schema of the names. */
+export function sortTermsSchema(
+  column: JsonSchema,
+  names: readonly string[] = ["direction"],
+): JsonSchema {
+  const branches = names.map((name) =>
+    closedObject({ column, [name]: directionSchema }, ["column"]),
+  );
+  return orNull({ type: "array", items: anyOf(branches) });
 }

@@ -1,11 +1,12 @@
 /**
- * What the service asks of a database, as plain frozen data. Core builds statements from columns of an entity and
- * from values that `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text here.
+ * Statements to a database, as plain frozen data. Core builds them from columns of an entity and from values that
+ * `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text
+ * here.
  */
 import type { TextForm } from "./list-text.ts";
 import type { Key, KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Column, ColumnType, Source, Table } from "../values/column.ts";
+import type { Column, ColumnType, Hop, Source, Table } from "../values/column.ts";
 import type { Formula } from "./formula-tree.ts";
 
 export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
@@ -29,8 +30,8 @@ export type Condition =
       readonly negated: boolean;
     }
   /**
-   * The column's text is one of these, character by character. Goes with `=` where the column's own comparison overlooks case, accents or
-   * blanks at the end (`Column.isLoose`).
+   * The column's text is exactly one of these. Used together with `=` where the column's own comparison ignores case,
+   * accents or trailing blanks (`Column.isLoose`).
    */
   | {
       readonly kind: "exact";
@@ -53,13 +54,48 @@ export type Condition =
       readonly pattern: string;
       readonly negated: boolean;
       readonly ignoreCase: boolean;
-      /** The text counts without its accents, as the pattern is given; only together with `ignoreCase`. Absent = false. */
+      /**
+       * Compares the text without its accents; the pattern must have none. Only together with `ignoreCase`. Absent =
+       * false.
+       */
       readonly ignoreAccents?: boolean;
     }
-  /** The JSON value or array of the column holds the value: it is an element of it, or the object's members are among its own. */
+  /**
+   * The JSON value or array of the column contains the value: it is an element of it, or its members are among those of
+   * the object.
+   */
   | { readonly kind: "member"; readonly column: Column; readonly value: Scalar }
-  /** The literal text occurs in what the column shows, whatever the case (Unicode), on every engine alike. */
-  | { readonly kind: "contains"; readonly column: Column; readonly text: string };
+  /** The literal text occurs in what the column shows, ignoring case (Unicode), in the same way on every engine. */
+  | { readonly kind: "contains"; readonly column: Column; readonly text: string }
+  | Quantified;
+
+/** A condition on the records to which a relation leads: that it is true for any, none or all of them. */
+export interface Quantified {
+  readonly kind: "quantified";
+  readonly quantifier: "any" | "none" | "all";
+  /** The steps to the records, one or two. The first one begins where its `before` ends. */
+  readonly steps: readonly Hop[];
+  /** Over the columns of the last step's source; null = it is true for each record. */
+  readonly where: Condition | null;
+  /** The rows of the steps, and the joins of `where`; only the session adds it. */
+  readonly within?: {
+    readonly steps: readonly Narrowed<JoinedHop>[];
+    readonly joins: readonly Narrowed<JoinedHop>[];
+  };
+}
+
+/** A step of a path as part of a statement. */
+export interface JoinedHop {
+  readonly hop: Hop;
+  /** The rows of the hop's source that take part, over its columns; null = all. */
+  readonly rows: Condition | null;
+}
+
+/** What a statement that names columns of other records has; only the session adds it, for the caller. */
+export interface Joining {
+  /** One for each hop, after the one before it; absent = the statement names no other record's columns. */
+  readonly joins?: readonly Narrowed<JoinedHop>[] | undefined;
+}
 
 /** Nulls sort as smaller than every value, on every engine. */
 export interface Sort {
@@ -67,7 +103,7 @@ export interface Sort {
   readonly direction: "asc" | "desc";
 }
 
-export interface Select {
+export interface Select extends Joining {
   readonly kind: "select";
   readonly source: Source;
   /** At least one. */
@@ -78,11 +114,28 @@ export interface Select {
   readonly offset: number;
   /** True: the rows stay locked against other writers until the transaction ends (tables only). */
   readonly lock: boolean;
-  /** The rows come as JSON text. Absent: as values. */
+  /** At most `rows` of those with equal values in `by`, the first ones in the order. Absent: all of them. */
+  readonly perGroup?: { readonly by: readonly Column[]; readonly rows: number };
+  /** Rows are returned as JSON text. Absent: as values. */
   readonly asText?: TextForm;
 }
 
-export interface Count {
+/** By default all rows, in any order, without locks. */
+export const selectFrom = (
+  source: Source,
+  asked: Pick<Select, "columns"> & Partial<Omit<Select, "kind" | "source">>,
+): Select => ({
+  kind: "select",
+  source,
+  where: null,
+  sort: [],
+  limit: null,
+  offset: 0,
+  lock: false,
+  ...asked,
+});
+
+export interface Count extends Joining {
   readonly kind: "count";
   readonly source: Source;
   readonly where: Condition | null;
@@ -91,14 +144,14 @@ export interface Count {
 /** What an INSERT or UPDATE stores in a column. */
 export type Assignment =
   | { readonly kind: "set"; readonly column: Column; readonly value: Scalar }
-  /** The column stays as it is, even where the database would change it with every UPDATE of its row. */
+  /** The column stays unchanged, even if the database would change it with every UPDATE of its row. */
   | { readonly kind: "keep"; readonly column: Column }
   /** column = column + delta, computed by the database, exact for integers and decimals. `delta` is decimal text. */
   | { readonly kind: "add"; readonly column: Column; readonly delta: string }
   /**
-   * The time of a change: `now`, or one unit of the column's precision (at least a millisecond) after the later of this column's and `after`'s
-   * old value where that is not earlier than `now`, so that it grows with every change of a row. Columns that keep whole
-   * seconds take `now` as it is.
+   * The time of a change: `now`, or one unit of the column's precision (at least a millisecond) after the later of this
+   * column's and `after`'s old value where that is not earlier than `now`, so that it grows with every change of a row.
+   * Columns that keep whole seconds take `now` as it is.
    */
   | {
       readonly kind: "stamp";
@@ -110,12 +163,12 @@ export type Assignment =
 export interface Insert {
   readonly kind: "insert";
   readonly table: Table;
-  /** Empty: the table has none, and only an engine that answers what it stored takes the statement. */
+  /** Empty: the table has none. Only an engine that returns the stored rows accepts the statement then. */
   readonly key: Key;
   /** The columns that the rows give, in their order; the database fills the others. */
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Scalar[])[];
-  /** What of the stored rows is answered. */
+  /** Which values of the stored rows are answered. */
   readonly returning: readonly Column[];
 }
 
@@ -131,7 +184,7 @@ export interface UpdateOne {
   readonly returning: readonly Column[];
 }
 
-/** Changes several rows, each to values of its own; a key stands there once. */
+/** Changes several rows, each to its own values; each key occurs once. */
 export interface UpdateMany {
   readonly kind: "updateMany";
   readonly table: Table;
@@ -142,7 +195,7 @@ export interface UpdateMany {
   readonly rows: readonly { readonly keyValue: KeyValue; readonly values: readonly Scalar[] }[];
   /** Rows for which it does not hold stay as they are; null = no such. */
   readonly guard: Condition | null;
-  /** What every row gets alike; with `columns` at least one change. */
+  /** Changes that are the same for every row; there is at least one change, here or in `columns`. */
   readonly set: readonly Assignment[];
   readonly returning: readonly [];
 }
@@ -154,35 +207,38 @@ export interface Delete {
   /** Empty: the table has none. */
   readonly key: Key;
   readonly where: Condition;
-  /** What of the deleted rows is answered; empty = only their number matters. */
+  /** Which values of the deleted rows are answered; empty = only their number matters. */
   readonly returning: readonly Column[];
 }
 
 /** The rows that the planner expects of a count. */
-export interface Estimate {
+export interface Estimate extends Joining {
   readonly kind: "estimate";
   readonly source: Source;
   readonly where: Condition | null;
 }
 
-/** Counts in a part of a table, of whole blocks that are chosen at random: its rows, those that match, and the blocks that these are in. */
+/**
+ * Counts in a part of a table that consists of whole blocks chosen at random: its rows, the rows that match, and the
+ * blocks of the latter.
+ */
 export interface Sample {
   readonly kind: "sample";
   readonly source: Source;
   readonly where: Condition;
-  /** The part is the table's half, the half of that, and so on, as often as this says. */
+  /** How often the table is halved to get the part. */
   readonly halvings: number;
 }
 
 export type AggregateFunction = "count" | "sum" | "avg" | "min" | "max";
 
-/** A table beside the source. Its columns are objects of their own, which tells them from equal ones of the source. */
+/** A table in addition to the source. Its columns are separate objects, to distinguish them from the source's. */
 export interface Join {
   readonly type: "left" | "inner" | "right";
   readonly source: Source;
   /** All columns of the joined table that the statement may name. */
   readonly columns: readonly Column[];
-  /** The rows where these two are equal belong together. */
+  /** Rows are joined if these two are equal. */
   readonly left: Column;
   readonly right: Column;
   /** The rows of `source` that take part, over `source.columns`; null = all. */
@@ -208,6 +264,8 @@ export interface Aggregate {
   /** The rows of `source` that take part in the joins, over `source.columns`; null = all. */
   readonly rows: Condition | null;
   readonly joins: readonly Join[];
+  /** As `joins` of a select: the hops of the columns that it names. */
+  readonly paths?: readonly Narrowed<JoinedHop>[];
   /** At least one. */
   readonly outputs: readonly Output[];
   readonly where: Condition | null;
@@ -225,17 +283,17 @@ export interface Native {
   /** For each placeholder, the place of its value in `values`. */
   readonly order: readonly number[];
   readonly values: readonly NativeValue[];
-  /** False: it may change rows, nobody knows of which tables. */
+  /** False: it may change rows of unknown tables. */
   readonly isRead: boolean;
 }
 
-/** A value for a place whose column is not known: only its own type says how it is sent. */
+/** A value for a place whose column is not known: its own type determines how it is sent. */
 export interface NativeValue {
   readonly type: ColumnType;
   readonly value: Scalar;
 }
 
-/** A column that is worked out from others of the same row. */
+/** A column that is computed from others of the same row. */
 export interface Computation {
   readonly column: Column;
   readonly formula: Formula;
@@ -250,19 +308,19 @@ export interface Calculate extends Computation {
   readonly where: Condition;
 }
 
-/** A query of the configuration with one parameter. Its own order of rows is kept. */
+/** A query of the configuration with one parameter. Its own order of rows is preserved. */
 export interface ParameterQuery {
   /** The SQL around the places of the parameter: at least two texts. */
   readonly texts: readonly string[];
-  /** Says how the value is bound. */
+  /** Determines how the value is bound. */
   readonly parameter: Column;
-  /** All that it gives. */
+  /** All columns that it returns. */
   readonly columns: readonly Column[];
 }
 
 export interface Ask {
   readonly kind: "ask";
-  /** The table whose rows the query gives. */
+  /** The table whose rows the query returns. */
   readonly about: Table;
   readonly query: ParameterQuery;
   readonly value: Scalar;
@@ -271,8 +329,8 @@ export interface Ask {
 declare const narrowed: unique symbol;
 
 /**
- * A statement that a caller's scope was put into, or that passes it by name: the only form that `db` takes. Nothing but
- * `core/callers/scoped-session.ts` makes one.
+ * A statement to which a caller's scope was added, or which bypasses it by name: the only form that `db` accepts. Only
+ * `core/callers/scoped-session.ts` creates them.
  */
 export type Narrowed<Asked> = Asked & { readonly [narrowed]: true };
 
@@ -297,7 +355,7 @@ export function allOf(...conditions: readonly (Condition | null)[]): Condition |
   return members.length === 1 ? members[0]! : { kind: "and", members };
 }
 
-/** Where to read a table's rows. */
+/** The source of a table's rows. */
 export const sourceOf = (table: Table): Source => ({
   kind: "table",
   schema: table.schema,
@@ -314,3 +372,15 @@ export function equals(column: Column, value: Scalar): Condition {
     ? { kind: "null", column, negated: false }
     : { kind: "compare", column, operator: "=", value };
 }
+
+/** Statements that can be run twice, because they change nothing. */
+const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
+  "select",
+  "count",
+  "estimate",
+  "sample",
+  "aggregate",
+  "ask",
+]);
+
+export const changesNothing = ({ kind }: Statement): boolean => readingKinds.has(kind);

@@ -1,344 +1,325 @@
 /**
- * The client's `where` -> a Condition over the entity's columns. The two grammars: `parseWhere` takes read's tree of groups
- * and operators, `parseEqualities` the `{key, value}` pairs of first and delete. A name is looked up among the columns that
- * the caller may see, and a value is turned into its column's type before anything reaches a statement.
+ * The two grammars of conditions: `where` reads read's tree of groups and operators, `equalities` the `{key, value}`
+ * pairs of first and delete. Only columns that the caller can see are accepted, and every value is converted to its
+ * column's type before it reaches a statement.
  */
-import { closest } from "../values/closest.ts";
-import type { Column, Columns } from "../values/column.ts";
-import { invalidField, invalidParameter, invalidPayload } from "../values/errors.ts";
+import {
+  choice,
+  type MakeError,
+  type Grammar,
+  list,
+  meaning,
+  object,
+  optional,
+  present,
+  recursive,
+  text,
+  value,
+  whatever,
+} from "../grammar/grammar.ts";
+import type { Columns } from "../values/column.ts";
+import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
+import { anyOf, closedObject } from "../values/json-shapes.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
-import { type Comparison, type Condition, equals } from "./statement.ts";
-import type { Scalar } from "../values/scalar.ts";
-import { isLonger } from "../values/text.ts";
-import { accept, unlimited } from "../values/accept.ts";
-import { columnTypes } from "../values/column-types.ts";
-import { floorOf } from "../values/numbers.ts";
-
-const shapeOfWhere = "where must be an object with a conditions array and a logic of AND or OR";
+import { conditionSchema, equalitySchema, sensitiveSchema } from "./condition-schema.ts";
+import { columnOf, equalTo, type Operand, operators, operatorsWith } from "./comparisons.ts";
+import { describedColumns, PathColumns } from "./paths.ts";
+import { allOf, type Condition, equals, type Quantified } from "./statement.ts";
 
 /**
  * read's filter: `{logic?, conditions: [{key, operator, value, sensitive?} | group]}`; null when there is none.
  * Rejects with Invalid payload (shape, operator), Invalid field (unknown column) or Invalid parameter (value).
  */
-export function parseWhere(where: unknown, columns: Columns): Condition | null {
-  if (where === undefined || where === null) return null;
+export const where = (columns: Columns): Grammar<Condition | null> =>
+  optional(meaning(treeOf(columns), wholeTree), null, () =>
+    treeSchema(conditionSchema(describedColumns(columns)), ofManySchemas(columns)),
+  );
+
+/** A group over the columns and, where there are relations, over the records to which they lead. */
+const treeOf = (columns: Columns): Grammar<Group> =>
+  groupOf(columns instanceof PathColumns ? singleOf(columns) : condition(columns));
+
+/** The same tree over names that the request itself defines, as JSON Schema. */
+export const namedWhereSchema = (): JsonSchema =>
+  treeSchema(
+    closedObject(
+      {
+        key: { type: "string" },
+        operator: { enum: operands.flatMap(operatorsWith) },
+        value: {},
+        sensitive: sensitiveSchema,
+      },
+      ["key", "operator"],
+    ),
+  );
+
+const operands: readonly Operand[] = ["any", "value", "pair", "list", "pattern", "member", "none"];
+
+/** A group as it was sent, before the limits of the whole tree are checked. */
+interface Group {
+  readonly logic: string;
+  readonly conditions: readonly Member[];
+}
+
+/** A condition on related records, before the limits of the whole tree are checked. */
+interface AskedOfMany {
+  readonly quantifier: Quantified["quantifier"];
+  readonly steps: Quantified["steps"];
+  readonly group: Group | null;
+}
+
+type Single = Condition | AskedOfMany;
+type Member = Single | Group;
+
+const notAWhere = () =>
+  invalidPayload("where must be an object with a conditions array and a logic of AND or OR");
+const tooManyConditions = () =>
+  invalidPayload(`where takes at most ${limits.whereConditionsMax} conditions`);
+
+/** What joins the members of a group. */
+export const logicSchema: JsonSchema = { enum: ["AND", "OR", "and", "or", null], default: "AND" };
+
+const logic = optional(
+  value(
+    (sent): sent is string => typeof sent === "string" && /^(and|or)$/i.test(sent),
+    notAWhere,
+    () => logicSchema,
+  ),
+  "and",
+);
+
+function groupOf(single: Grammar<Single>): Grammar<Group> {
+  const group: Grammar<Group> = object(
+    {
+      logic,
+      conditions: list(
+        recursive(() => member),
+        { fault: notAWhere, max: limits.whereConditionsMax, tooMany: tooManyConditions },
+      ),
+    },
+    { fault: notAWhere, required: ["conditions"] },
+  );
+  const member = choice<Member>([single, group], (sent) =>
+    isObject(sent) && Object.hasOwn(sent, "conditions") ? group : single,
+  );
+  return group;
+}
+
+const isGroup = (member: Member): member is Group => "logic" in member;
+
+/** Null: it filters nothing. */
+function wholeTree(group: Group): Condition | null {
   const budget = { conditions: limits.whereConditionsMax };
-  const group = parseGroup(where, columns, 1, budget);
-  return group.kind === "and" && group.members.length === 0 ? null : group;
+  const whole = conditionIn(group, 1, budget);
+  return whole.kind === "and" && whole.members.length === 0 ? null : whole;
 }
 
-/**
- * first's and delete's filter: a non-empty array of `{key, value}`, or one such object where `single` allows it.
- * A null value means IS NULL. Rejects like parseWhere.
- */
-export function parseEqualities(where: unknown, columns: Columns, single: boolean): Condition[] {
-  if (where === undefined || where === null) throw invalidPayload("where is required");
-  const pairs = single && isObject(where) ? [where] : where;
-  const shape = `where must be ${single ? "an object {key, value} or " : ""}a non-empty array of {key, value}`;
-  if (!Array.isArray(pairs) || pairs.length === 0) throw invalidPayload(shape);
-  if (pairs.length > limits.whereConditionsMax) throw tooManyConditions();
-  return pairs.map((pair) => {
-    if (!isObject(pair) || typeof pair["key"] !== "string" || !Object.hasOwn(pair, "value"))
-      throw invalidPayload(shape);
-    if (pair["operator"] !== undefined && pair["operator"] !== "=") {
-      throw invalidPayload("where only supports equality here; leave the operator out");
-    }
-    const column = columnOf(pair["key"], columns, "where");
-    return pair["value"] === null ? equals(column, null) : equalTo(column, "=", pair["value"]);
-  });
-}
-
-/** The column of that name. `place` says in the message where the name stood. */
-export function columnOf(name: string, columns: Columns, place: string): Column {
-  const column = columns.get(name);
-  if (column) return column;
-  const near = closest(name, columns.keys());
-  throw invalidField(
-    `Unknown column "${name.slice(0, 100)}" in ${place}${near ? `; did you mean "${near}"?` : ""}`,
-  );
-}
-
-/** The value in the form that its column is compared in. Lengths and digits beyond the column's own are fine in a comparison. */
-export function comparand(column: Column, value: unknown): Scalar {
-  if (!columnTypes[column.type].isCompared) {
-    throw invalidParameter(
-      `Column "${column.name}" holds other values: it takes =, !=, CONTAINS, IS NULL and IS NOT NULL`,
-    );
-  }
-  return acceptedOf(column, value);
-}
-
-function acceptedOf(column: Column, value: unknown): Scalar {
-  const accepted = accept(unlimited(column), value);
-  if (!accepted.ok)
-    throw invalidParameter(`The value for column "${column.name}" ${accepted.message}`);
-  return accepted.value;
-}
-
-/** Whether `where` takes the value for this column; what it does not take, no row can have. */
-export function isComparable(column: Column, value: unknown): boolean {
-  const { isCompared, arithmetic } = columnTypes[column.type];
-  if (!isCompared) return false;
-  return arithmetic?.isWhole ? floorOf(value) !== null : accept(unlimited(column), value).ok;
-}
-
-/** Whether the first of two values that `isComparable` takes is the greater one. */
-export function comesAfter(column: Column, left: unknown, right: unknown): boolean {
-  const [a, b] = [placeOf(column, left), placeOf(column, right)];
-  return (
-    columnTypes[column.type].isAbove(a.value, b.value) ||
-    (a.value === b.value && b.isExact && !a.isExact)
-  );
-}
-
-/** A value in a comparison: itself, or the whole number below it where the column has whole numbers alone. */
-interface Place {
-  readonly value: Scalar;
-  /** False: the value lies between this one and the next, so no row has it. */
-  readonly isExact: boolean;
-}
-
-/** Like comparand, but a whole-number column also takes numbers with a fraction, and of any size. */
-function placeOf(column: Column, value: unknown): Place {
-  const isWhole = columnTypes[column.type].arithmetic?.isWhole === true;
-  const place = isWhole ? floorOf(value) : null;
-  return place === null
-    ? { value: comparand(column, value), isExact: true }
-    : { value: place.floor, isExact: place.isExact };
-}
-
-/** Whether the column can hold the integer at all; where not, no row has it, and not every engine can be asked. */
-export const mayHold = (column: Column, value: Scalar): boolean => sideOf(column, value) === 0;
-
-function parseGroup(
-  group: unknown,
-  columns: Columns,
+function conditionIn(
+  { logic: joined, conditions }: Group,
   depth: number,
   budget: { conditions: number },
 ): Condition {
-  if (!isObject(group) || !Array.isArray(group["conditions"])) throw invalidPayload(shapeOfWhere);
   if (depth > limits.whereDepthMax)
     throw invalidPayload(`where is nested deeper than ${limits.whereDepthMax} groups`);
-  const logic = group["logic"] ?? "AND";
-  if (typeof logic !== "string" || !/^(and|or)$/i.test(logic)) throw invalidPayload(shapeOfWhere);
-  // Empty groups are no conditions, and still nobody needs more of them.
-  if (group["conditions"].length > limits.whereConditionsMax) throw tooManyConditions();
-  const members = group["conditions"].map((member: unknown) => {
-    if (isObject(member) && Object.hasOwn(member, "conditions"))
-      return parseGroup(member, columns, depth + 1, budget);
+  const members = conditions.map((member) => {
+    if (isGroup(member)) return conditionIn(member, depth + 1, budget);
     if (--budget.conditions < 0) throw tooManyConditions();
-    return parseCondition(member, columns);
+    if ("kind" in member) return member;
+    const { quantifier, steps, group } = member;
+    const where = group && conditionIn(group, depth + 1, budget);
+    return { kind: "quantified" as const, quantifier, steps, where };
   });
-  // An empty group filters nothing, whatever its logic: a client that has no conditions means all rows.
+  // An empty group filters nothing, whatever its logic: a client without conditions means all rows.
   return members.length === 0
     ? { kind: "and", members }
-    : { kind: logic.toLowerCase() as "and" | "or", members };
+    : { kind: joined.toLowerCase() as "and" | "or", members };
 }
 
-function parseCondition(condition: unknown, columns: Columns): Condition {
-  if (
-    !isObject(condition) ||
-    typeof condition["key"] !== "string" ||
-    typeof condition["operator"] !== "string"
-  ) {
-    throw invalidPayload("A where condition must be an object {key, operator, value}");
-  }
-  const name = condition["operator"].toUpperCase();
-  const operator = operators.get(name);
-  if (!operator)
-    throw invalidPayload(`Unknown operator "${condition["operator"].slice(0, 100)}" in where`);
-  const column = columnOf(condition["key"], columns, "where");
-  if (operator.operand !== "none" && condition["value"] === undefined)
-    throw invalidPayload(`Operator ${name} needs a value`);
-  const sensitive = condition["sensitive"] ?? true;
-  if (typeof sensitive !== "boolean") throw invalidPayload("sensitive must be true or false");
-  return operator.read(column, condition["value"], sensitive);
-}
+const notACondition = () =>
+  invalidPayload("A where condition must be an object {key, operator, value}");
 
-/** What an operator is given: a value or null, a value, two values, a list of values or nulls, a pattern, one of many, or nothing. */
-export type Operand = "any" | "value" | "pair" | "list" | "pattern" | "member" | "none";
+const conditionParts = object(
+  {
+    key: text(notACondition),
+    operator: text(notACondition),
+    value: whatever,
+    sensitive: optional(
+      value(
+        (sent) => typeof sent === "boolean",
+        () => invalidPayload("sensitive must be true or false"),
+        () => ({ type: "boolean" }),
+      ),
+      true,
+    ),
+  },
+  { fault: notACondition },
+);
 
-interface Operator {
-  operand: Operand;
-  read(column: Column, value: unknown, sensitive: boolean): Condition;
-}
-
-/** Names of the operators that are given this. */
-export const operatorsWith = (operand: Operand): readonly string[] =>
-  [...operators].filter(([, one]) => one.operand === operand).map(([name]) => name);
-
-const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
-  ["=", equality("=")],
-  ["!=", equality("!=")],
-  ["<>", equality("!=")],
-  [">", ordering(">")],
-  ["<", ordering("<")],
-  [">=", ordering(">=")],
-  ["<=", ordering("<=")],
-  ["LIKE", like(false)],
-  ["NOT LIKE", like(true)],
-  [
-    "ILIKE",
-    { operand: "pattern", read: (column, value) => likeCondition(column, value, false, true) },
-  ],
-  ["CONTAINS", { operand: "member", read: holding }],
-  ["BETWEEN", between(false)],
-  ["NOT BETWEEN", between(true)],
-  ["IN", membership(false)],
-  ["NOT IN", membership(true)],
-  ["IS NULL", { operand: "none", read: (column) => ({ kind: "null", column, negated: false }) }],
-  ["IS NOT NULL", { operand: "none", read: (column) => ({ kind: "null", column, negated: true }) }],
+const quantifiers: ReadonlyMap<string, Quantified["quantifier"]> = new Map([
+  ["ANY", "any"],
+  ["NONE", "none"],
+  ["ALL", "all"],
 ]);
 
-function equality(operator: "=" | "!="): Operator {
+const quantifierIn = (sent: unknown): string | null => {
+  const word = isObject(sent) && typeof sent["operator"] === "string" ? sent["operator"] : "";
+  const name = word.toUpperCase();
+  return quantifiers.has(name) ? name : null;
+};
+
+/** `{key, operator, value}`, or `{key, operator: ANY | NONE | ALL, where?}` of a relation. */
+function singleOf(columns: PathColumns): Grammar<Single> {
+  const plain = condition(columns);
+  const ofMany = recursive(() => askedOfMany(columns));
+  return choice<Single>([plain, ofMany], (sent) => (quantifierIn(sent) === null ? plain : ofMany));
+}
+
+function askedOfMany(columns: PathColumns): Grammar<AskedOfMany> {
+  const notOfMany = () =>
+    invalidPayload("A condition on related records must be an object {key, operator, where}");
+  const parts = object(
+    { key: text(notOfMany), operator: text(notOfMany), where: whatever },
+    { fault: notOfMany },
+  );
+  const relatedTree = (key: unknown): Grammar<Group> | null => {
+    const found = typeof key === "string" ? columns.relation(key) : undefined;
+    return found === undefined ? null : treeOf(found.columns);
+  };
   return {
-    operand: "any",
-    read: (column, value) =>
-      value === null
-        ? { kind: "null", column, negated: operator === "!=" }
-        : equalTo(column, operator, value),
+    read(sent) {
+      const { key, operator, where: asked } = parts.read(sent);
+      const name = operator.toUpperCase();
+      const found = columns.relation(key);
+      if (found === undefined) {
+        columnOf(key, columns, "where");
+        throw invalidPayload(`Operator ${name} needs a relation`);
+      }
+      const isWhole = asked === undefined || asked === null;
+      if (isWhole && name === "ALL") throw invalidPayload("Operator ALL needs a where");
+      const group = isWhole ? null : treeOf(found.columns).read(asked);
+      return { quantifier: quantifiers.get(name)!, steps: found.steps, group };
+    },
+    schema: () => anyOf(ofManySchemas(columns)),
+    *unknownIn(sent, path) {
+      yield* parts.unknownIn?.(sent, path) ?? [];
+      if (!isObject(sent)) return;
+      const tree = relatedTree(sent["key"]);
+      yield* tree?.unknownIn?.(sent["where"], `${path}.where`) ?? [];
+    },
   };
 }
 
-/** Values that hold others are compared as a whole. */
-const equalTo = (column: Column, operator: "=" | "!=", value: unknown): Condition =>
-  columnTypes[column.type].fromMember === null
-    ? compare(column, operator, value)
-    : { kind: "compare", column, operator, value: acceptedOf(column, value) };
+/** Conditions on each relation, by conditions on the columns of its records alone. */
+function ofManySchemas(columns: Columns): readonly JsonSchema[] {
+  if (!(columns instanceof PathColumns)) return [];
+  const names = columns.relationNames();
+  if (names.length === 0) return [];
+  const operator: JsonSchema = { enum: [...quantifiers.keys()] };
+  return [
+    closedObject({ key: { enum: names }, operator: { enum: ["ANY", "NONE"] } }, [
+      "key",
+      "operator",
+    ]),
+    ...names.map((name) => {
+      const where = groupSchema(conditionSchema(new Map(columns.relation(name)!.columns)));
+      return closedObject({ key: { const: name }, operator, where }, ["key", "operator", "where"]);
+    }),
+  ];
+}
 
-function holding(column: Column, value: unknown): Condition {
-  const { fromMember } = columnTypes[column.type];
-  if (fromMember === null)
-    throw invalidParameter(
-      `Column "${column.name}" holds no other values, as CONTAINS needs; LIKE finds a part of a text`,
+/** One `{key, operator, value}`. Rejects like `where`. */
+export const condition = (columns: Columns): Grammar<Condition> =>
+  meaning(
+    conditionParts,
+    ({ key, operator: word, value: operand, sensitive }) => {
+      const name = word.toUpperCase();
+      const operator = operators.get(name);
+      if (!operator) throw invalidPayload(`Unknown operator "${word.slice(0, 100)}" in where`);
+      const column = columnOf(key, columns, "where");
+      if (operator.operand !== "none" && operand === undefined)
+        throw invalidPayload(`Operator ${name} needs a value`);
+      return operator.read(column, operand, sensitive);
+    },
+    () => conditionSchema(columns),
+  );
+
+/**
+ * The filter of first and delete: an array of `{key, value}`; a null value means IS NULL. `single`: one such object is
+ * accepted too. `min` 1: required, and not empty. Rejects like `where`.
+ */
+export function equalities(
+  columns: Columns,
+  { single = false, min = 1 }: { single?: boolean; min?: 0 | 1 } = {},
+): Grammar<Condition[]> {
+  const fault = () =>
+    invalidPayload(
+      `where must be ${single ? "an object {key, value} or " : ""}a non-empty array of {key, value}`,
     );
-  if (value === null || Array.isArray(value))
-    throw invalidPayload("CONTAINS needs one element: a text, a number, true, false or an object");
-  return { kind: "member", column, value: acceptedOf(column, fromMember(value)) };
-}
-
-function ordering(operator: Comparison): Operator {
+  const pair = equality(columns, fault);
+  const pairs = list(pair, {
+    fault,
+    min,
+    max: limits.whereConditionsMax,
+    tooMany: tooManyConditions,
+  });
+  const one = meaning(pair, (condition) => [condition]);
   return {
-    operand: "value",
-    read(column, value) {
-      if (value === null)
-        throw invalidPayload(`Operator ${operator} needs a value other than null`);
-      return compare(column, operator, value);
+    ...choice(single ? [one, pairs] : [pairs], (sent) => (single && isObject(sent) ? one : pairs)),
+    read(sent) {
+      if (sent === undefined || sent === null) throw invalidPayload("where is required");
+      return single && isObject(sent) ? one.read(sent) : pairs.read(sent);
     },
   };
 }
 
-/** An integer that the column can never hold cannot be bound on every engine: the outcome is known without it. */
-function compare(column: Column, operator: Comparison, sent: unknown): Condition {
-  const { value, isExact } = placeOf(column, sent);
-  if (!isExact && operator === "=") return nothing;
-  if (!isExact && operator === "!=") return isThere(column);
-  const side = sideOf(column, value);
-  if (side !== 0) {
-    const holds = operator === "!=" || operator.startsWith(side > 0 ? "<" : ">");
-    return holds ? isThere(column) : nothing;
-  }
-  // Below 1.5 is what is not above 1.
-  const kept = isExact ? operator : operator.startsWith("<") ? "<=" : ">";
-  return { kind: "compare", column, operator: kept, value };
+/** The tree of `where`, or possibly empty `equalities`. Rejects like `where`. */
+export function treeOrPairs(columns: Columns, { single = false } = {}): Grammar<Condition | null> {
+  const tree = where(columns);
+  const pairs = meaning(equalities(columns, { single, min: 0 }), (some) => allOf(...some));
+  const isPair = (sent: unknown): boolean => single && isObject(sent) && Object.hasOwn(sent, "key");
+  return choice([tree, pairs], (sent) => (Array.isArray(sent) || isPair(sent) ? pairs : tree));
 }
 
-const nothing: Condition = { kind: "or", members: [] };
-const isThere = (column: Column): Condition => ({ kind: "null", column, negated: true });
-
-/** 1 above everything that the integer column holds, -1 below it, 0 within. */
-function sideOf({ range }: Column, value: Scalar): -1 | 0 | 1 {
-  if (range === null || typeof value !== "bigint") return 0;
-  return value > range.max ? 1 : value < range.min ? -1 : 0;
-}
-
-/** Whether a row may have just this value. */
-const isWithin = (column: Column, { value, isExact }: Place): boolean =>
-  isExact && sideOf(column, value) === 0;
-
-function like(negated: boolean): Operator {
-  return {
-    operand: "pattern",
-    read: (column, value, sensitive) => likeCondition(column, value, negated, !sensitive),
-  };
-}
-
-function likeCondition(
-  column: Column,
-  value: unknown,
-  negated: boolean,
-  ignoreCase: boolean,
-): Condition {
-  mustHaveText(column);
-  return {
-    kind: "like",
-    column,
-    pattern: patternText(value, "The pattern of LIKE"),
-    negated,
-    ignoreCase,
-  };
-}
-
-/** Rejects a column whose values hold others: a pattern or a search would find nothing there. */
-export function mustHaveText({ name, type }: Column): void {
-  if (columnTypes[type].fromMember !== null)
-    throw invalidParameter(`Column "${name}" cannot be searched, as its values are no texts`);
-}
-
-/** A text to search for: a string, or a number as its digits. `subject` begins the message. */
-export function patternText(value: unknown, subject: string): string {
-  const text = typeof value === "number" ? String(value) : value;
-  if (typeof text !== "string") throw invalidParameter(`${subject} must be text`);
-  if (isLonger(text, limits.patternLengthMax)) {
-    throw invalidParameter(`${subject} must have at most ${limits.patternLengthMax} characters`);
-  }
-  if (!text.isWellFormed()) throw invalidParameter(`${subject} must be valid Unicode`);
-  return text;
-}
-
-function between(negated: boolean): Operator {
-  return {
-    operand: "pair",
-    read(column, value) {
-      if (!Array.isArray(value) || value.length !== 2 || value.includes(null)) {
-        throw invalidPayload("BETWEEN needs an array of two values");
-      }
-      const [low, high] = value as [unknown, unknown];
-      const [from, to] = [placeOf(column, low), placeOf(column, high)];
-      if (!isWithin(column, from) || !isWithin(column, to)) {
-        return negated
-          ? { kind: "or", members: [compare(column, "<", low), compare(column, ">", high)] }
-          : { kind: "and", members: [compare(column, ">=", low), compare(column, "<=", high)] };
-      }
-      return {
-        kind: "between",
-        column,
-        low: from.value,
-        high: to.value,
-        negated,
-      };
+/** One `{key, value}`. */
+export function equality(columns: Columns, fault: MakeError): Grammar<Condition> {
+  const parts = object(
+    {
+      key: text(fault),
+      value: present(fault),
+      operator: whatever,
     },
-  };
-}
-
-/** A null among the values stands for "is null", as it does with `=`; SQL's own IN would match no row for it. */
-function membership(negated: boolean): Operator {
-  return {
-    operand: "list",
-    read(column, value) {
-      if (!Array.isArray(value)) throw invalidPayload("IN needs an array of values");
-      if (value.length > limits.inValuesMax)
-        throw invalidPayload(`IN takes at most ${limits.inValuesMax} values`);
-      const places = value.filter((item) => item !== null).map((item) => placeOf(column, item));
-      const values = places.filter((place) => isWithin(column, place)).map((place) => place.value);
-      const among: Condition = { kind: "in", column, values, negated };
-      if (places.length === value.length) return among;
-      const missing: Condition = { kind: "null", column, negated };
-      return { kind: negated ? "and" : "or", members: [among, missing] };
+    { fault },
+  );
+  return meaning(
+    parts,
+    ({ key, value: operand, operator }) => {
+      if (operator !== undefined && operator !== "=")
+        throw invalidPayload("where only supports equality here; leave the operator out");
+      const column = columnOf(key, columns, "where");
+      return operand === null ? equals(column, null) : equalTo(column, "=", operand);
     },
-  };
+    () => equalitySchema(describedColumns(columns)),
+  );
 }
 
-const tooManyConditions = () =>
-  invalidPayload(`where takes at most ${limits.whereConditionsMax} conditions`);
+/** `ofMany`: conditions that count as a level of nesting. */
+function treeSchema(condition: JsonSchema, ofMany: readonly JsonSchema[] = []): JsonSchema {
+  let group = groupSchema(condition);
+  for (let depth = 1; depth < limits.whereDepthMax; depth++)
+    group = groupSchema({ anyOf: [condition, ...ofMany, group] });
+  return orNull({
+    ...group,
+    description: `Groups nest ${limits.whereDepthMax} deep, and hold ${limits.whereConditionsMax} conditions in all.`,
+  });
+}
+
+const groupSchema = (member: JsonSchema): JsonSchema =>
+  closedObject(
+    {
+      logic: logicSchema,
+      conditions: { type: "array", items: member, maxItems: limits.whereConditionsMax },
+    },
+    ["conditions"],
+  );

@@ -1,30 +1,31 @@
 /**
- * The version of a record, as ETag and If-Match carry it: its updated_at, or created_at while it was never updated.
- * Where that column is missing or keeps whole seconds only, two changes could share a tag, so a hash of the record
- * stands in or is added.
+ * The version of a record, as ETag and If-Match carry it: the time of its last update, or of its creation if it was
+ * never updated. If that column is missing, a hash of the record replaces it. If it stores whole seconds only, the hash
+ * is added, since two changes could share a tag.
  */
-import type { ReadPlan } from "../plans/entity.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
 import type { Column } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 
 /** `"2026-01-31T10:00:00.000Z"`, quotes included. `row` holds every column of the plan. */
 export function etagOf(row: Row, plan: ReadPlan): string {
-  if (plan.updatedAt === null) return `"${hashOfRow(row, plan)}"`;
-  const changed = row[plan.updatedAt.name] ?? (plan.createdAt && row[plan.createdAt.name]);
+  const { create, update } = plan.times;
+  if (update === null) return `"${hashOfRow(row, plan)}"`;
+  const changed = row[update.name] ?? (create && row[create.name]);
   if (typeof changed !== "string" || !isInstant.test(changed)) return `"${hashOfRow(row, plan)}"`;
   return isCoarse(plan) ? `"${changed}-${hashOfRow(row, plan)}"` : `"${changed}"`;
 }
 
-/** SQLite keeps any text in a column of times, and a header does not take every text. */
+/** SQLite stores any text in a time column, but a header cannot contain every text. */
 const isInstant = /^[\w:.+-]+$/;
 
-/** Columns that keep whole seconds cannot tell two changes of one second apart. */
-function isCoarse({ updatedAt, createdAt }: ReadPlan): boolean {
-  const keepsMilliseconds = (column: Column): boolean => column.fractionDigits >= 3;
-  return ![updatedAt, createdAt].every((column) => column === null || keepsMilliseconds(column));
-}
+/** Columns that store whole seconds cannot distinguish two changes within one second. */
+const isCoarse = ({ times }: ReadPlan): boolean =>
+  Object.values(times).some(
+    (column: Column | null) => column !== null && column.fractionDigits < 3,
+  );
 
 /** Rejects (412) unless the header's list of tags names the row's tag, or is `*`. Weak tags never match (RFC 9110). */
 export function checkIfMatch(ifMatch: string, row: Row, plan: ReadPlan): void {

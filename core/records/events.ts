@@ -1,25 +1,25 @@
 /**
  * Runs the operator's handlers around a write, inside its transaction: before handlers may replace the data, every
- * handler may refuse, and a refusal undoes all of it. When the database aborts a transaction, it runs again together
- * with its handlers. The writing actions and the commit of an import call `runBefore` and `runAfter`;
- * `core/config/components-plan.ts` binds the handlers.
+ * handler may refuse, and a refusal rolls everything back. If the database aborts a transaction, it runs again together
+ * with its handlers.
  */
 import type { Call } from "../calls/action.ts";
 import { AppError, type ErrorKind } from "../values/errors.ts";
 import { type EventName, type HookContext, HookError, type NamedHandler } from "../plans/hook.ts";
-import { ExactNumber, isObject } from "../values/json.ts";
+import { copyOfJson, ExactNumber, isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { nativeOf } from "../query/native.ts";
 import { userOf } from "../plans/caller.ts";
 import { past } from "../callers/scoped-session.ts";
-import type { Queries } from "../callers/session.ts";
-import type { Log, Row } from "../plans/ports.ts";
+import type { Queries } from "../query/session.ts";
+import type { Log } from "../plans/log-port.ts";
+import type { Row } from "../values/row.ts";
 import type { Native } from "../query/statement.ts";
 
-/** Of a request, or of a row that an import stores, what handlers are told. */
+/** The parts of a request, or of an imported row, that handlers get. */
 export type Handled = Pick<Call, "caller" | "entity" | "options" | "log" | "deadlineAtMs">;
 
-/** What an action says of a before event. */
+/** An action's data for a before event. */
 export interface Before {
   readonly event: EventName;
   readonly data: Record<string, unknown>;
@@ -35,8 +35,8 @@ export const hasHandlers = ({ handlers }: Handled["entity"], ...events: EventNam
   handlers.size > 0 && events.some((event) => handlers.has(event));
 
 /**
- * The data as the handlers leave it: a copy of its own, plain JSON values (and `ExactNumber`s). Without handlers, the
- * data itself. Rejects with 422 when a handler refuses, with 503 when the database is unreachable, and with 500 when it
+ * The data after the handlers: a separate copy of plain JSON values (and `ExactNumber`s). Without handlers, the data
+ * itself. Rejects with 422 when a handler refuses, with 503 when the database is unreachable, and with 500 when it
  * fails otherwise.
  */
 export async function runBefore(
@@ -77,8 +77,8 @@ function contextOf(
     project: entity.project,
     endpoint: entity.name,
     data: plainObject(data),
-    oldRecord: oldRecord && copyOf(oldRecord),
-    record: record && copyOf(record),
+    oldRecord: oldRecord && copyOfJson(oldRecord),
+    record: record && copyOfJson(record),
     options: plainObject(options),
     user: userOf(caller),
     query: (text, params = []) => queried(tx, nativeOf(text, params), log),
@@ -89,7 +89,7 @@ function contextOf(
   };
 }
 
-/** A handler that does not wait for the rows must not end the process: what the database refuses fails the transaction anyway. */
+/** If a handler does not await the rows, their rejection must not end the process; the transaction fails anyway. */
 function queried(tx: Queries, statement: Native, log: Log): Promise<Row[]> {
   const rows = past(tx, "handlerQuery").native(statement);
   rows.catch((error: unknown) => {
@@ -108,7 +108,7 @@ async function attempt<T>(
   { name }: NamedHandler,
   run: () => Promise<T>,
 ): Promise<T> {
-  // The transaction ends then, whatever the handler still does; only its name would not be known.
+  // The transaction ends at that time in any case; the log line adds the handler's name.
   const watch = setTimeout(
     () => log.warn({ handler: name }, "A component handler exceeded the time limit of its request"),
     deadlineAtMs - performance.now(),
@@ -129,15 +129,7 @@ async function attempt<T>(
   }
 }
 
-/** A deep copy of JSON values, `ExactNumber`s among them. */
-function copyOf<Value>(value: Value): Value;
-function copyOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (!isObject(value) || value instanceof ExactNumber) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)]));
-}
-
-/** A deep copy that holds nothing but what JSON has. Throws for what cannot be written as such. */
+/** A deep copy that contains only JSON values. Throws for a value that JSON cannot express. */
 function plainObject(value: unknown): Record<string, unknown> {
   if (!isObject(value) || !isPlain(value))
     throw new TypeError(`A handler must return an object or nothing, not ${kindOf(value)}`);
@@ -162,7 +154,7 @@ function plainValue(value: unknown, depth: number): unknown {
   );
 }
 
-/** As of a request's own texts: no database keeps a NUL. */
+/** As for texts of requests: no database stores a NUL. */
 function withoutNul(text: string): string {
   if (text.includes("\0")) throw new TypeError("The data contains a string with a NUL character");
   return text;

@@ -1,21 +1,20 @@
 /**
- * Idempotency-Key: a request that is sent again with the same key is not done again; it gets the answer of the first one. The answer is
- * stored in the transaction of the write (`KeepAnswer`), so it is there exactly when the write is. Before that, the request puts its claim into
- * the same table, in a commit of its own: so repeats learn at once, in every process, that it still runs. A claim is good for a short
- * time, and a run whose claim was taken over cannot finish. `core/bind.ts` puts this around the actions that are repeatable.
+ * Idempotency-Key: a repeated request with the same key is not executed again; it gets the answer of the first one. The
+ * answer is stored in the transaction of the write (`KeepAnswer`), so it exists exactly if the write does. Before that,
+ * the request commits a claim to the same table, so that repeats in every process see at once that it is still running.
+ * A claim expires after a short time, and a run whose claim was taken over cannot finish.
  */
 import type { Answer } from "../calls/action.ts";
 import { identityOf } from "../plans/caller.ts";
 import { wholeScope } from "../callers/scope.ts";
 import { past, scopedSession } from "../callers/scoped-session.ts";
-import type { Queries } from "../callers/session.ts";
+import type { Queries, DbSession } from "../query/session.ts";
 import type { Table } from "../values/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";
 import { ExactNumber, isObject, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
-import type { DbSession } from "../plans/ports.ts";
 import {
   answerRequest,
   type Claim,
@@ -25,24 +24,25 @@ import {
   removeRequestsBefore,
   replaceRequest,
   type RequestPlace,
+  type RequestRow,
 } from "./request-ledger.ts";
 
 /**
- * The handler, with what a request's Idempotency-Key asks for; a request without one goes straight to it. Rejects with 400 for what
- * cannot be a key, 422 when the key came with another body, 409 while the first request runs, and 503 where answers cannot be stored.
+ * Wraps the handler; a request without an Idempotency-Key goes straight to it. Rejects with 400 for an invalid key, 422
+ * if the key came with another body, 409 while the first request runs, and 503 if answers cannot be stored.
  */
 export function repeatable(handler: Handler, entity: Entity, action: string): Handler {
   let answered = 0;
 
   async function run(request: Request): Promise<Answer> {
-    const { idempotencyKey: key, caller, db, digest, deadlineAtMs } = request;
+    const { idempotencyKey: key, caller, db, digest, deadlineAtMs, share } = request;
     if (key === null) return handler.run(request, null);
     if (!keyShape.test(key)) {
       const most = limits.idempotencyKeyLengthMax;
       throw invalidParameter(`Idempotency-Key must be 1 to ${most} visible ASCII characters`);
     }
-    // A session of its own: what it writes is no news for the cache.
-    const session = db.session(deadlineAtMs);
+    // A separate session: its writes do not invalidate the cache.
+    const session = db.session(deadlineAtMs, { share });
     const ledger = await session.ledger("requests");
     const queries = ledgerQueries(session);
     const place = {
@@ -61,7 +61,7 @@ export function repeatable(handler: Handler, entity: Entity, action: string): Ha
     try {
       const earlier = await begin(queries, run);
       if (earlier !== null) {
-        // The first one may have died between its commit and its word to the cache.
+        // The first process may have died after its commit and before it invalidated the cache.
         await request.cache.wrote(writtenBy(entity));
         return { ...(await handler.replay(request, earlier)), isReplayed: true };
       }
@@ -77,7 +77,7 @@ export function repeatable(handler: Handler, entity: Entity, action: string): Ha
   return { run, replay: handler.replay };
 }
 
-/** The service's own table has no rows of anybody's. */
+/** No row of the service's own table belongs to a caller, so no scope applies. */
 const ledgerQueries = (session: DbSession): Queries =>
   past(scopedSession(session, wholeScope), "requestLedger");
 
@@ -102,9 +102,7 @@ async function begin(queries: Queries, run: Run): Promise<Answer | null> {
       if (await claimRequest(queries, place, own)) return null;
       continue;
     }
-    const ageMs = Date.parse(now) - seen.startedAtMs;
-    const keptMs = seen.answer === null ? limits.idempotencyClaimMs : limits.idempotencyKeptMs;
-    if (ageMs > keptMs) {
+    if (hasExpired(seen, now)) {
       if (await replaceRequest(queries, { ...place, seen }, own)) return null;
       continue;
     }
@@ -116,6 +114,12 @@ async function begin(queries: Queries, run: Run): Promise<Answer | null> {
     return parseOwnJson(seen.answer) as unknown as Answer;
   }
   throw stillRuns();
+}
+
+/** A row that seems to begin in the future was written before a clock was set back: it expires all the same. */
+function hasExpired({ answer, startedAtMs }: RequestRow, now: string): boolean {
+  const keptMs = answer === null ? limits.idempotencyClaimMs : limits.idempotencyKeptMs;
+  return Math.abs(Date.parse(now) - startedAtMs) > keptMs;
 }
 
 /** If another run interferes twice, it has a claim, which the third attempt finds. */
@@ -142,7 +146,7 @@ function keeping({ request, place, claim }: Run): KeepAnswer {
       ...(subject !== undefined && { subject }),
       answeredAt: request.now(),
     };
-    // Undoes the transaction: the claim had ended, and another run of the request goes on.
+    // Rolls the transaction back: the claim expired, and another run of the request took over.
     if (
       !(await answerRequest(
         past(queries, "requestLedger"),
@@ -156,8 +160,8 @@ function keeping({ request, place, claim }: Run): KeepAnswer {
 }
 
 /**
- * Makes way for a repeat after a failure. Whether a lost connection had committed is known here alone: then it gives the answer that
- * was stored, and the request has succeeded.
+ * Releases the claim after a failure, so that the request can be repeated. If a lost connection had committed after
+ * all, returns the stored answer, and the request has succeeded.
  */
 async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
   const queries = ledgerQueries(
@@ -185,7 +189,7 @@ async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
 /** The next connection of the pool may be broken too. */
 const giveUpTriesMax = 3;
 
-/** Removes some of what is kept no longer: at each time more than came since the last. */
+/** Removes some expired rows: each time more than were added since the last time. */
 async function sweep(queries: Queries, { request, place: { ledger } }: Run): Promise<void> {
   const before = new Date(Date.parse(request.now()) - limits.idempotencyKeptMs).toISOString();
   const countMax = limits.idempotencySweepMax;

@@ -1,13 +1,14 @@
 /**
- * Marks rows as deleted. References count as for a DELETE: a row that others point at is refused, and rows that the
- * database would delete with it are marked too. The rows are locked first and the references are looked at after the marks,
- * so that a row which is inserted meanwhile either finds the mark or is found.
+ * Marks rows as deleted. References count as for a DELETE: a row that others reference is refused, and rows that the
+ * database would delete with it are marked too. The rows are locked first, and the references are read after the marks
+ * are set, so that a row inserted meanwhile either sees the mark or is found.
  */
 import type { Call } from "../calls/action.ts";
-import type { Queries, UnscopedQueries } from "../callers/session.ts";
+import type { Queries, UnscopedQueries } from "../query/session.ts";
 import { flagValue } from "../callers/visibility.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import type { ChildKey, MarkedTable } from "../plans/soft-delete.ts";
+import { keptOnce } from "../totals/kept-session.ts";
 import { allOf, type Assignment, type Condition } from "../query/statement.ts";
 import type { Column } from "../values/column.ts";
 import { AppError, validationFailed } from "../values/errors.ts";
@@ -16,7 +17,7 @@ import type { Scalar } from "../values/scalar.ts";
 import { isLonger } from "../values/text.ts";
 import {
   changeMarks,
-  columnsOf,
+  lockPointing,
   everyRow,
   follow,
   lockedSelect,
@@ -35,13 +36,18 @@ export function deleterOf({ marks: { by } }: MarkedTable, call: Asked): string {
 }
 
 /**
- * Marks the rows of `start`, which are locked, and those that go with them. Rejects with `foreignKeyInUse` when a row that
- * stays points at one of them; the transaction is then rolled back.
+ * Marks the rows of `start`, which are locked, and those that go with them. Rejects with `foreignKeyInUse` if a row
+ * that is not marked references one of them; the transaction is then rolled back.
  */
-export async function markRows(call: Asked, start: MarkedRows, queries: Queries): Promise<void> {
+export const markRows = (call: Asked, start: MarkedRows, queries: Queries): Promise<void> =>
+  keptOnce(queries, () => markAll(call, start, queries));
+
+async function markAll(call: Asked, start: MarkedRows, queries: Queries): Promise<void> {
   const tx = everyRow(queries);
   const deleter = deleterOf(start.marked, call);
-  const found = await follow(start, (key, { rows }) => lockChildren(key, rows, tx));
+  const found = await follow(start, (key, { rows }) =>
+    lockPointing(key, { rows, which: thatAre("active", key.child) }, tx),
+  );
   const at = await timeOf(found, { now: call.now(), digits: start.marked.timeDigits, tx });
   const reused = (column: Column, row: Row): Scalar => withSuffix(column, row, call);
   for (const one of found)
@@ -55,37 +61,24 @@ export async function markRows(call: Asked, start: MarkedRows, queries: Queries)
       if (key.onMark === "refuse") await refuseReferences(key, rows, tx);
 }
 
-async function lockChildren(
-  key: ChildKey & { readonly child: MarkedTable },
-  rows: readonly Row[],
-  tx: UnscopedQueries,
-): Promise<Row[]> {
-  const { child } = key;
-  const select = lockedSelect(child.table, columnsOf(child), child.key);
-  const found: Row[] = [];
-  for (const where of pointingAt(key, rows, thatAre("active", child)))
-    found.push(...(await tx.all({ ...select, where })));
-  return found;
-}
-
 /** The assignments that mark a row. Its time of change stays. */
 function marksOf(
-  { marks: { flag, at, by }, updatedAt }: MarkedTable,
+  { marks: { flag, at, by }, changeTimes }: MarkedTable,
   given: { at: string; deleter: string },
 ): Assignment[] {
   return [
     ...(flag ? [assign(flag, flagValue(flag, true))] : []),
     ...(at ? [assign(at, given.at)] : []),
     ...(by ? [assign(by, fitting(given.deleter, by))] : []),
-    ...(updatedAt ? [{ kind: "keep", column: updatedAt } as const] : []),
+    ...changeTimes.map((column) => ({ kind: "keep", column }) as const),
   ];
 }
 
 const assign = (column: Column, value: Scalar): Assignment => ({ kind: "set", column, value });
 
 /**
- * The time of the marks: now, or later than the mark of every row that would have been marked with these, were it not so
- * already. For restore tells by an equal time which rows were marked together.
+ * The time of the marks: now, or later than the time of every dependent row that is marked already. Restore uses equal
+ * times to find the rows that were marked together.
  */
 async function timeOf(
   found: readonly MarkedRows[],

@@ -1,8 +1,8 @@
 /** Rows of tables with soft delete, as delete and restore follow them from a row to those that point at it. */
 import { past } from "../callers/scoped-session.ts";
-import type { Queries, UnscopedQueries } from "../callers/session.ts";
+import type { Queries, UnscopedQueries } from "../query/session.ts";
 import { rowsThatAre } from "../callers/visibility.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import { type ChildKey, markNames, type MarkedTable } from "../plans/soft-delete.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import {
@@ -11,8 +11,9 @@ import {
   type Condition,
   type Select,
   sourceOf,
+  selectFrom,
 } from "../query/statement.ts";
-import { comparand } from "../query/where.ts";
+import { comparand } from "../query/comparisons.ts";
 import type { Column, Table } from "../values/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/key.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -24,7 +25,7 @@ export interface MarkedRows {
   readonly rows: readonly Row[];
 }
 
-/** What has to be known of a row to mark it or to restore it. */
+/** The columns needed to mark or restore a row. */
 export function columnsOf(marked: MarkedTable): Column[] {
   const { key, marks, reusable, children, parents } = marked;
   const columns = [
@@ -40,7 +41,7 @@ export function columnsOf(marked: MarkedTable): Column[] {
 /** Passes the caller's scope: the database would look at all rows, too. */
 export const everyRow = (queries: Queries): UnscopedQueries => past(queries, "references");
 
-/** The values of the columns in the row, for other columns that refer to them; null where one is null. */
+/** The values of the columns in the row, for other columns that refer to them; null if one is null. */
 export function valuesFor(columns: Key, row: Row, named: Key = columns): KeyValue | null {
   const values = named.map(({ name }, at) => {
     const shown = row[name] ?? null;
@@ -67,16 +68,26 @@ export function* pointingAt(
 }
 
 /** Locked until the transaction ends, in the order of the key. */
-export const lockedSelect = (table: Table, columns: readonly Column[], key: Key): Select => ({
-  kind: "select",
-  source: sourceOf(table),
-  columns,
-  where: null,
-  sort: key.map((column) => ({ column, direction: "asc" })),
-  limit: null,
-  offset: 0,
-  lock: true,
-});
+export const lockedSelect = (table: Table, columns: readonly Column[], key: Key): Select =>
+  selectFrom(sourceOf(table), {
+    columns,
+    sort: key.map((column) => ({ column, direction: "asc" })),
+    lock: true,
+  });
+
+/** The rows of a child that point at these rows and meet `which`, locked. */
+export async function lockPointing(
+  key: ChildKey & { readonly child: MarkedTable },
+  { rows, which }: { rows: readonly Row[]; which: Condition | null },
+  tx: UnscopedQueries,
+): Promise<Row[]> {
+  const { child } = key;
+  const select = lockedSelect(child.table, columnsOf(child), child.key);
+  const found: Row[] = [];
+  for (const where of pointingAt(key, rows, which))
+    found.push(...(await tx.all({ ...select, where })));
+  return found;
+}
 
 /**
  * The rows of `start`, and those that `next` finds at the foreign keys of rows that were found. Each row is there once,

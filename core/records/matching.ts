@@ -1,31 +1,41 @@
 /** The records that a condition of delete or restore names: found, guarded by locks, and locked. */
-import type { Call } from "../calls/action.ts";
-import type { Queries } from "../callers/session.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Call, CallOf } from "../calls/action.ts";
+import { type Grammar, object } from "../grammar/grammar.ts";
+import type { Queries } from "../query/session.ts";
+import type { Row } from "../values/row.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import { allOf, type Condition, sourceOf } from "../query/statement.ts";
-import { comparand, parseEqualities } from "../query/where.ts";
+import { allOf, type Condition, sourceOf, selectFrom } from "../query/statement.ts";
+import { comparand } from "../query/comparisons.ts";
+import { equalities } from "../query/where.ts";
 import type { Column } from "../values/column.ts";
-import { AppError, invalidPayload } from "../values/errors.ts";
+import { AppError } from "../values/errors.ts";
 import { keyNames, type KeyValue } from "../values/key.ts";
 import type { RecordPlan } from "./record.ts";
+import { actorMembers } from "./record-grammar.ts";
 
-/** The `where` of a body. */
-export interface Matching {
-  readonly conditions: readonly Condition[];
-  /**
-   * Applied one after the other, they find the records. With locks on records, they find exactly those that were locked.
-   */
-  readonly parts: readonly Condition[];
+/** A body that names records. */
+export interface Named {
+  /** At least one. */
+  readonly where: readonly Condition[];
 }
 
-/** Rejects with `invalidPayload`, and as locks do. */
-export async function matchingOf(call: Call, plan: RecordPlan): Promise<Matching> {
-  const conditions = parseEqualities(call.body["where"], plan.write.shown, false);
-  const where = allOf(...conditions);
-  if (where === null) throw invalidPayload("where is required");
-  const parts = call.locks.guardsWrites ? await guardMatching(call, plan, where) : [where];
-  return { conditions, parts };
+/** The body of delete and restore: conditions that name the records, and the deleting user if `by` stores it. */
+export const namedRecords = ({ write: { shown } }: RecordPlan, by: Column | null): Grammar<Named> =>
+  object(
+    { ...actorMembers(by ? [by] : [], shown), where: equalities(shown) },
+    { required: ["where"] },
+  );
+
+/**
+ * Conditions that find the records one after the other. With locks on records, they find exactly the locked ones.
+ * Rejects as locks do.
+ */
+export async function matchingParts(
+  call: CallOf<Named>,
+  plan: RecordPlan,
+): Promise<readonly Condition[]> {
+  const where = allOf(...call.input.where)!;
+  return call.locks.guardsWrites ? guardMatching(call, plan, where) : [where];
 }
 
 /** Locks the records that match now, in key order. */
@@ -35,16 +45,13 @@ async function guardMatching(
   where: Condition,
 ): Promise<readonly Condition[]> {
   const { table, key } = plan.write;
-  const rows = await call.session.all({
-    kind: "select",
-    source: sourceOf(table),
-    columns: key,
-    where,
-    sort: key.map((column) => ({ column, direction: "asc" })),
-    limit: null,
-    offset: 0,
-    lock: false,
-  });
+  const rows = await call.session.all(
+    selectFrom(sourceOf(table), {
+      columns: key,
+      where,
+      sort: key.map((column) => ({ column, direction: "asc" })),
+    }),
+  );
   const values = rowKeys(plan, rows);
   await call.locks.guardWrite(plan.write, values);
   const batches = values.length === 0 ? [values] : keyBatches(key, values);
@@ -52,12 +59,9 @@ async function guardMatching(
 }
 
 /** If-Match is about one record, so `where` must name it by its key. */
-export function namedKey(
-  conditions: readonly Condition[],
-  { write: { key } }: RecordPlan,
-): KeyValue {
+export function namedKey({ where }: Named, { write: { key } }: RecordPlan): KeyValue {
   return key.map((column) => {
-    for (const condition of conditions)
+    for (const condition of where)
       if (condition.kind === "compare" && condition.column === column) return condition.value;
     throw new AppError(
       "preconditionFailed",
@@ -72,9 +76,7 @@ export function lockedRows(
   { where, columns }: { where: Condition; columns: readonly Column[] },
   tx: Queries,
 ): Promise<Row[]> {
-  const source = sourceOf(write.table);
-  const page = { sort: [], limit: null, offset: 0 };
-  return tx.all({ kind: "select", source, columns, where, ...page, lock: true });
+  return tx.all(selectFrom(sourceOf(write.table), { columns, where, lock: true }));
 }
 
 export const rowKeys = ({ write: { key } }: RecordPlan, rows: readonly Row[]): KeyValue[] =>

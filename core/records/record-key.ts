@@ -1,4 +1,4 @@
-/** The key of a record in a body: the one that update, adjust and change-status mean, and the one that a new record gets. */
+/** The key of a record in a body: of the existing one for update, adjust and change-status, or of the new one. */
 import type { Call } from "../calls/action.ts";
 import {
   type FieldErrors,
@@ -13,9 +13,9 @@ import type { Rules } from "../rules/compile-rules.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { mayHold } from "../query/where.ts";
+import { mayHold } from "../query/comparisons.ts";
 
-/** The key of the record that the body means. Rejects when it is missing, can be no key, or is one that no record can have. */
+/** The key of the record that the body names. Rejects if it is missing, invalid, or one that no record can have. */
 export function keyOf({ body, entity }: Pick<Call, "body" | "entity">, key: Key): KeyValue {
   const { values, missing } = readKey(body, { named: key, key, prefix: "The" });
   if (missing.length === key.length)
@@ -26,8 +26,8 @@ export function keyOf({ body, entity }: Pick<Call, "body" | "entity">, key: Key)
 }
 
 /**
- * The values of the `named` columns of a key in the body, and those columns that it leaves out. Rejects a value that can be no key, with a
- * message that begins with `prefix`.
+ * The values of the `named` key columns in the body, and those columns that it leaves out. Rejects a value that cannot
+ * be a key, with a message that begins with `prefix`.
  */
 export function readKey(
   body: Record<string, unknown>,
@@ -58,14 +58,14 @@ const isMissing = (value: unknown, { type }: Column, key: Key): boolean =>
 export const requiredFields = (columns: readonly Column[]): FieldErrors =>
   Object.fromEntries(columns.map(({ name }) => [name, ["is required"]]));
 
-/** What tells how the key of a new record is made; `keyColumns` is always the same map. */
+/** How the key of a new record is made; `keyColumns` is always the same map. */
 export interface NewKey extends NewKeyColumns {
   readonly rules: Rules;
-  /** What the caller's scope fills in; absent = nothing. */
+  /** Values from the caller's scope; absent = none. */
   readonly fills?: Call["fills"];
 }
 
-/** The new record's key; what is left out is left to the database. A column that nobody can fill is a fault on its field. */
+/** The new record's key. The database fills columns that are left out; one that it cannot fill is a field error. */
 export function newKey(
   { body, newId }: Pick<Call, "body" | "newId">,
   made: NewKey,
@@ -117,7 +117,7 @@ function madeKey(
 
 const none: ReadonlyMap<Column, Scalar> = new Map();
 
-/** Whether the body leaves the column to the service or the database; `-` asks for that too where it can be no value. */
+/** Whether the service or the database generates the column. `-` requests that too where it cannot be a value. */
 function leavesOpen(body: Record<string, unknown>, column: Column, key: Key): boolean {
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
   if (isMissing(sent, column, key)) return true;

@@ -1,28 +1,30 @@
 /**
- * What the writing actions share: the key that a body names, the audit columns that the service fills, the way of a change of
- * one record through handlers and If-Match, and the record that a write answers.
+ * What the writing actions share: the key in a body, the audit columns that the service fills, the change of one record
+ * with handlers and If-Match, and the record that a write answers.
  */
 import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
 import type { Answer, Call, Write } from "../calls/action.ts";
 import type { Column } from "../values/column.ts";
-import type { Entity, InsertPlan, ReadPlan, WritePlan } from "../plans/entity.ts";
-
+import type { AuditColumns } from "../plans/audit-columns.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { InsertPlan, WritePlan } from "../plans/write-plan.ts";
+import type { ReadPlan } from "../plans/read-plan.ts";
 import { checkIfMatch, etagOf } from "./etag.ts";
 import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import type { EventName } from "../plans/hook.ts";
-import type { Queries } from "../callers/session.ts";
+import type { Queries } from "../query/session.ts";
 import { flagValue } from "../callers/visibility.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import { keyAsJson } from "./replay.ts";
-import { type Assignment, type Insert, sourceOf } from "../query/statement.ts";
-import { keyIs } from "../query/key-conditions.ts";
+import { type Assignment, type Insert, selectFrom } from "../query/statement.ts";
+import { keyIs, rowOf } from "../query/key-conditions.ts";
 import { isOfKey, type KeyValue } from "../values/key.ts";
-import { keyOf, newKey } from "./record-key.ts";
+import { newKey } from "./record-key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { isLonger } from "../values/text.ts";
 import { columnTypes } from "../values/column-types.ts";
-import { comparand } from "../query/where.ts";
+import { comparand } from "../query/comparisons.ts";
 
 /** What actions on single records need. */
 export interface RecordPlan {
@@ -30,9 +32,8 @@ export interface RecordPlan {
   readonly read: ReadPlan;
 }
 
-export function recordPlan(entity: Entity): RecordPlan | null {
-  return entity.write && entity.read ? { write: entity.write, read: entity.read } : null;
-}
+export const recordPlan = (entity: Entity): RecordPlan | null =>
+  entity.write && entity.read ? { write: entity.write, read: entity.read } : null;
 
 /** The same for actions that change the record of a key. */
 export function changePlan(entity: Entity): RecordPlan | null {
@@ -80,7 +81,7 @@ export function withFills(
   return missing.length === 0 ? body : { ...body, ...Object.fromEntries(missing) };
 }
 
-/** Values that the caller's scope fills in of columns that no body may set. */
+/** Values from the caller's scope for columns that no body may set. */
 export function fillsBeside(
   { fills }: Pick<Call, "fills">,
   { table, writable, key }: Pick<InsertPlan, "table" | "writable" | "key">,
@@ -96,50 +97,57 @@ export function fillsBeside(
   return values;
 }
 
-/** What filling the audit columns takes; details have them too. */
+/** What is needed to fill the audit columns; details have it too. */
 interface Audited {
   readonly write: Pick<InsertPlan, "audit" | "flag">;
 }
 type Asked = Pick<Call, "body" | "now" | "caller">;
 
-/** Fields that this write fills by itself, whatever the body holds for the time; an actor may come from the body. */
+/** Fields that the service fills. Times ignore the body; a user may come from it. */
 export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar> {
-  const { createdAt, createdBy, updatedAt, updatedBy } = write.audit;
   const now = call.now();
   const values = new Map<Column, Scalar>();
   const { flag } = write;
   if (flag) values.set(flag, flagValue(flag, false));
-  setTime(values, createdAt, now);
-  setActor(values, createdBy, { ...call, byDefault: "Input from API" });
-  // Both stay empty until the first update, unless the table insists on a value.
-  if (insists(updatedAt)) setTime(values, updatedAt, now);
-  if (insists(updatedBy))
-    setActor(values, updatedBy, { ...call, body: {}, byDefault: "Input from API" });
+  for (const { column, when, kind } of write.audit) {
+    // Those of updates stay empty until the first one, unless the table insists on a value.
+    if (when === "update" && !insists(column)) continue;
+    const body = when === "create" ? call.body : {};
+    if (kind === "time") setTime(values, column, now);
+    else values.set(column, actorOf(column, { ...call, body, byDefault: "Input from API" }));
+  }
   return values;
 }
 
-/** The assignments of updated_at and updated_by. */
 export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
-  const { createdAt, updatedAt, updatedBy } = write.audit;
   const values = new Map<Column, Scalar>();
-  setActor(values, updatedBy, { ...call, byDefault: "Update from API" });
-  const assignments: Assignment[] = [...values].map(([column, value]) => ({
-    kind: "set",
-    column,
-    value,
-  }));
-  if (updatedAt && columnTypes[updatedAt.type].isInstant) {
-    const after = createdAt && columnTypes[createdAt.type].isInstant ? createdAt : null;
-    assignments.push({ kind: "stamp", column: updatedAt, after, now: call.now() });
-  } else {
-    setTime(values, updatedAt, call.now());
-    const value = updatedAt && values.get(updatedAt);
-    if (updatedAt && value) assignments.push({ kind: "set", column: updatedAt, value });
+  const stamped: Column[] = [];
+  let after: Column | null = null;
+  for (const { column, kind, when } of write.audit) {
+    const isInstant = kind === "time" && columnTypes[column.type].isInstant;
+    if (when === "create") {
+      if (isInstant) after = column;
+    } else if (kind === "user")
+      values.set(column, actorOf(column, { ...call, byDefault: "Update from API" }));
+    else if (isInstant) stamped.push(column);
+    else setTime(values, column, call.now());
   }
-  return assignments;
+  return [
+    ...[...values].map(([column, value]): Assignment => ({ kind: "set", column, value })),
+    ...stamped.map((column): Assignment => ({ kind: "stamp", column, after, now: call.now() })),
+  ];
 }
 
-/** The record as `first` would answer it, from the row that a write on the table gave back. */
+/** The same for a record that changes together with the one that the caller names. */
+export const stampOf =
+  (call: Pick<Asked, "caller" | "now">) =>
+  (audit: AuditColumns): Assignment[] =>
+    updateAudit({ write: { audit, flag: null } }, { ...call, body: {} });
+
+/**
+ * The record as `first` would answer it, for a row that a write on the table returned. The table's columns that the
+ * view lacks follow, so that the answer always shows what the write changed.
+ */
 export async function readBack(row: Row, plan: InsertingPlan, queries: Queries): Promise<Row> {
   if (!plan.write.readBack) return row;
   const { source, columns } = plan.read;
@@ -153,43 +161,40 @@ export async function readBack(row: Row, plan: InsertingPlan, queries: Queries):
     keyValue.push(comparand(own, shown));
   }
   const where = keyIs(key, keyValue);
-  const select = {
-    kind: "select",
-    source,
-    columns: [...columns.values()],
-    where,
-    sort: [],
-  } as const;
-  const record = await queries.one({ ...select, limit: 1, offset: 0, lock: false });
-  // A view may leave the row out; then the table's own record is the answer.
-  return record ?? row;
+  const shown = [...columns.values()];
+  const record = await queries.one(selectFrom(source, { columns: shown, where, limit: 1 }));
+  // If the view omits the row, the table's record is the answer.
+  if (record === null) return row;
+  const others = Object.entries(row).filter(([name]) => !columns.has(name));
+  return { ...record, ...Object.fromEntries(others) };
 }
 
 /** How update and adjust differ. */
 export interface RecordChange {
+  readonly keyValue: KeyValue;
   readonly events: { readonly before: EventName; readonly after: EventName };
   /**
-   * Checks the call's body (the client's own, or the data of a before handler) and gives what writes it; that gives null when the
-   * record is not there.
+   * Checks the call's body (the client's own, or the data of a before handler) and returns the function that writes it,
+   * which resolves to null if the record does not exist.
    */
-  prepare(call: Call, keyValue: KeyValue): (queries: Queries) => Promise<Row | null>;
+  prepare(call: Call): (queries: Queries) => Promise<Row | null>;
   /** Of the answer. */
   readonly message: string;
 }
 
 /**
- * The change of the record that the body names; its answer is the record. With handlers, If-Match or a view to read back through it is a
- * transaction: lock, compare, before handlers, check the data, write, read back, after handlers. Otherwise it is one statement.
+ * Changes the record that the body names and answers it. With handlers, If-Match or a view to read back through, this
+ * is a transaction: lock, compare, before handlers, check the data, write, read back, after handlers. Otherwise it is
+ * one statement.
  */
 export function beginChange(
   call: Call,
   plan: RecordPlan,
-  { events, prepare, message }: RecordChange,
+  { keyValue, events, prepare, message }: RecordChange,
 ): Write | Promise<Write> {
-  const keyValue = keyOf(call, plan.write.key);
   const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
   // An invalid body is refused before anything is locked, unless a handler could still correct it.
-  const ready = hasHandlers(call.entity, events.before) ? null : prepare(call, keyValue);
+  const ready = hasHandlers(call.entity, events.before) ? null : prepare(call);
   const answer = (record: Row): Answer => {
     const etag = etagOf(record, plan.read);
     const subject = keyAsJson(keyValue);
@@ -210,7 +215,7 @@ export function beginChange(
               data: call.body,
               oldRecord,
             });
-            const write = ready ?? prepare({ ...call, body: data }, keyValue);
+            const write = ready ?? prepare({ ...call, body: data });
             const row = present(await write(queries), call.entity);
             const record = await readBack(row, plan, queries);
             await runAfter(call, queries, { event: events.after, data, oldRecord, record });
@@ -221,13 +226,13 @@ export function beginChange(
   return locks.guardsWrites ? locks.guardWrite(plan.write, [keyValue]).then(() => change) : change;
 }
 
-/** The row. Throws `notFound` where there is none. */
+/** The row. Throws `notFound` for null. */
 function present(row: Row | null, entity: Entity): Row {
   if (row === null) throw noSuchRecord(entity);
   return row;
 }
 
-/** Locks the record until the transaction ends, and gives it as answers show it. Rejects (404, 412) unless it is there and unchanged. */
+/** Locks the record until the transaction ends; returns it as answered. Rejects if missing (404) or changed (412). */
 export async function lockRecord(
   call: Pick<Call, "entity" | "ifMatch">,
   plan: RecordPlan,
@@ -235,41 +240,26 @@ export async function lockRecord(
   tx: Queries,
 ): Promise<Row> {
   const { table, key, shown } = plan.write;
-  const row = await tx.one({
-    kind: "select",
-    source: sourceOf(table),
-    columns: [...shown.values()],
-    where: keyIs(key, keyValue),
-    sort: [],
-    limit: 1,
-    offset: 0,
-    lock: true,
-  });
+  const row = await tx.one(rowOf({ table, key, keyValue, lock: true }, [...shown.values()]));
   if (!row) throw noSuchRecord(call.entity);
   const record = await readBack(row, plan, tx);
   if (call.ifMatch !== null) checkIfMatch(call.ifMatch, record, plan.read);
   return record;
 }
 
-function setTime(values: Map<Column, Scalar>, column: Column | null, now: string): void {
-  if (!column) return;
+function setTime(values: Map<Column, Scalar>, column: Column, now: string): void {
   if (columnTypes[column.type].isInstant)
     values.set(column, cutFraction(now, column.fractionDigits));
   else values.set(column, now);
 }
 
-/** A column that keeps fewer digits of a second gets the time cut, never rounded into the future. */
-export function cutFraction(instant: string, digits: number): string {
-  return digits >= 3 ? instant : `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
-}
+/** If the column stores fewer digits of a second, the time is cut, never rounded into the future. */
+export const cutFraction = (instant: string, digits: number): string =>
+  digits >= 3 ? instant : `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
 
 type Acting = Pick<Asked, "caller" | "body"> & { readonly byDefault: string };
 
-function setActor(values: Map<Column, Scalar>, column: Column | null, acting: Acting): void {
-  if (column) values.set(column, actorOf(column, acting));
-}
-
-/** The user; where nobody is asked for credentials, whom the body names, or the given text. Rejects with `validationFailed`. */
+/** The user; in projects without credentials, the body's value or `byDefault`. Rejects with `validationFailed`. */
 export function actorOf(column: Column, { caller, body, byDefault }: Acting): Scalar {
   if (caller.kind !== "nobody") return fitting(caller.id ?? byDefault, column);
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
@@ -285,5 +275,4 @@ export function fitting(name: string, column: Column): string {
   return isLonger(name, longest) ? [...name].slice(0, longest).join("") : name;
 }
 
-const insists = (column: Column | null): boolean =>
-  column !== null && !column.nullable && !column.hasDefault;
+const insists = ({ nullable, hasDefault }: Column): boolean => !nullable && !hasDefault;

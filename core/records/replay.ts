@@ -1,34 +1,24 @@
 /**
- * An answer that was kept for an Idempotency-Key, as its caller may see it now: rights may have changed since. A record outside of the
- * scope is null, and fields that are hidden by now are left out.
+ * A stored answer of an Idempotency-Key, reduced to what its caller may see now, since rights may have changed. A
+ * record outside of the scope becomes null, and fields that are now hidden are left out.
  */
 import type { Answer } from "../calls/action.ts";
-import type { Scope } from "../callers/scope.ts";
-import type { ReadQueries } from "../callers/session.ts";
-import type { Entity, InsertPlan } from "../plans/entity.ts";
+import { seenLines } from "../callers/seen-lines.ts";
+import type { ReadQueries } from "../query/session.ts";
+import type { InsertPlan } from "../plans/write-plan.ts";
+import type { Row } from "../values/row.ts";
 import { isObject, type Json } from "../values/json.ts";
-import { comparand } from "../query/where.ts";
-
+import { comparand } from "../query/comparisons.ts";
 import { keyIs } from "../query/key-conditions.ts";
 import { sourceOf } from "../query/statement.ts";
 import type { KeyValue } from "../values/key.ts";
-import { showBytes } from "../values/bytes-type.ts";
+import { shownScalar } from "../totals/row-values.ts";
+import type { Seeing } from "../locks/scoped-locks.ts";
 
 /** A key for `Answer.subject`. */
-export const keyAsJson = (key: KeyValue): Json[] =>
-  key.map((value) => {
-    if (value instanceof Uint8Array) return showBytes(value);
-    return typeof value === "bigint" ? String(value) : value;
-  });
+export const keyAsJson = (key: KeyValue): Json[] => key.map(shownScalar);
 
-interface Seeing {
-  readonly entity: Entity;
-  /** Of the caller, as is the scope. */
-  readonly session: ReadQueries;
-  readonly scope: Scope;
-}
-
-/** The answer itself where nothing is hidden from the caller. */
+/** The stored answer itself if nothing is hidden from the caller. */
 export async function narrowReplay(
   answer: Answer,
   { entity, session, scope }: Seeing,
@@ -44,7 +34,17 @@ export async function narrowReplay(
     ...(read?.columns.keys() ?? []),
     ...(composite?.details.map(({ table }) => table.name) ?? []),
   ]);
-  const members = Object.entries(data).filter(([name]) => shown.has(name));
+  const members = new Map(Object.entries(data).filter(([name]) => shown.has(name)));
+  for (const detail of composite?.details ?? []) {
+    const rows = members.get(detail.table.name);
+    if (!Array.isArray(rows)) continue;
+    const headerKey = comparand(detail.foreignKey, subject[0]);
+    const seen = await seenLines(rows.filter(isObject) as Row[], { detail, headerKey }, session);
+    const visible = seen.map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => detail.shown.has(name))),
+    );
+    members.set(detail.table.name, visible);
+  }
   return { ...answer, body: { ...body, data: Object.fromEntries(members) } };
 }
 

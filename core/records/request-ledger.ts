@@ -5,8 +5,8 @@
  */
 import type { Column, Table } from "../values/column.ts";
 import { AppError } from "../values/errors.ts";
-import type { Queries } from "../callers/session.ts";
-import { allOf, type Condition, equals, sourceOf } from "../query/statement.ts";
+import type { Queries } from "../query/session.ts";
+import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
 
 /** A row's place in the table. */
 export interface RequestPlace {
@@ -20,7 +20,7 @@ export interface RequestRow {
   /** A new id for each run of the request. */
   readonly claim: string;
   readonly startedAtMs: number;
-  /** JSON text; null while the request runs, or where it died. */
+  /** JSON text; null while the request runs, or if it died. */
   readonly answer: string | null;
 }
 
@@ -37,16 +37,13 @@ export async function findRequest(
   { ledger, id }: RequestPlace,
 ): Promise<RequestRow | null> {
   const columns = columnsOf(ledger);
-  const row = await queries.one({
-    kind: "select",
-    source: sourceOf(ledger),
-    columns: [columns.body_hash, columns.claim, columns.started_at, columns.answer],
-    where: equals(columns.request_id, id),
-    sort: [],
-    limit: 1,
-    offset: 0,
-    lock: false,
-  });
+  const row = await queries.one(
+    selectFrom(sourceOf(ledger), {
+      columns: [columns.body_hash, columns.claim, columns.started_at, columns.answer],
+      where: equals(columns.request_id, id),
+      limit: 1,
+    }),
+  );
   return (
     row && {
       bodyHash: String(row["body_hash"]),
@@ -105,7 +102,7 @@ export async function replaceRequest(
   return row !== null;
 }
 
-/** False: another run has the row, and this one must not finish. */
+/** False: another run owns the row, and this one must not finish. */
 export async function answerRequest(
   tx: Queries,
   { ledger, id, claim }: RequestPlace & { claim: string },
@@ -124,7 +121,7 @@ export async function answerRequest(
   return row !== null;
 }
 
-/** Removes the row of a run that ended without an answer. False: there is none, or it has one. */
+/** Removes the row of a run that ended without an answer. False: there is no such row, or it has an answer. */
 export async function releaseRequest(
   queries: Queries,
   { ledger, id, claim }: RequestPlace & { claim: string },
@@ -153,16 +150,14 @@ export async function removeRequestsBefore(
     operator: "<",
     value: before,
   };
-  const rows = await queries.all({
-    kind: "select",
-    source: sourceOf(ledger),
-    columns: [key],
-    where: isOld,
-    sort: [{ column: started_at, direction: "asc" }],
-    limit: countMax,
-    offset: 0,
-    lock: false,
-  });
+  const rows = await queries.all(
+    selectFrom(sourceOf(ledger), {
+      columns: [key],
+      where: isOld,
+      sort: [{ column: started_at, direction: "asc" }],
+      limit: countMax,
+    }),
+  );
   if (rows.length === 0) return;
   const values = rows.map((row) => String(row["request_id"]));
   // A key may have been used again since.

@@ -1,38 +1,46 @@
 /**
- * Takes the marks of soft delete away: from the rows that a request names, and from those that the same delete marked
- * with them, which is told by the same time. What they point at must not be marked; it is locked and looked at after the
- * change, so that nobody marks it meanwhile.
+ * Removes the marks of soft delete from the rows that a request names, and from those that the same delete marked with
+ * them, which have the same time. The rows that they reference must not be marked. These are locked and checked after
+ * the change, so that they cannot be marked meanwhile.
  */
-import type { Queries, UnscopedQueries } from "../callers/session.ts";
+import { scopeOfLines } from "../callers/scoped-session.ts";
+import type { Queries, UnscopedQueries } from "../query/session.ts";
 import { flagValue, isMarked } from "../callers/visibility.ts";
-import type { Row } from "../plans/ports.ts";
+import type { Row } from "../values/row.ts";
 import type { ChildKey, MarkedTable, ParentKey } from "../plans/soft-delete.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import { allOf, type Assignment, equals } from "../query/statement.ts";
-import { comparand } from "../query/where.ts";
+import { allOf, type Assignment, type Condition, equals, sourceOf } from "../query/statement.ts";
+import { comparand } from "../query/comparisons.ts";
+import { keptOnce } from "../totals/kept-session.ts";
 import { AppError } from "../values/errors.ts";
 import { withoutSuffix } from "./mark.ts";
 import {
   changeMarks,
-  columnsOf,
+  lockPointing,
   distinctValues,
   everyRow,
   follow,
   lockedSelect,
   type MarkedRows,
-  pointingAt,
   thatAre,
   valuesFor,
 } from "./marked-rows.ts";
 
 /**
- * Restores the rows of `start`, which are locked, and those that were marked with them. Rejects with `duplicateEntry` when
- * a value is taken by now, and with `foreignKeyMissing` when one of the rows points at a marked row; the transaction is
- * then rolled back.
+ * Restores the rows of `start`, which are locked, and those that were marked with them. Rejects with `duplicateEntry`
+ * if a value is taken by now, and with `foreignKeyMissing` if one of the rows references a marked row. The transaction
+ * is then rolled back.
  */
-export async function restoreRows(start: MarkedRows, queries: Queries): Promise<void> {
+export const restoreRows = (start: MarkedRows, queries: Queries): Promise<void> =>
+  keptOnce(queries, () => restoreAll(start, queries));
+
+async function restoreAll(start: MarkedRows, queries: Queries): Promise<void> {
   const tx = everyRow(queries);
-  const found = await follow(start, (key, from) => lockChildren(key, from, tx));
+  const found = await follow(start, (key, from) => {
+    // Lines that the caller may not write stay marked.
+    const own = scopeOfLines(queries, sourceOf(key.child.table), "write");
+    return lockChildren(key, { from, own }, tx);
+  });
   for (const one of found)
     await changeMarks(
       one,
@@ -43,33 +51,31 @@ export async function restoreRows(start: MarkedRows, queries: Queries): Promise<
     for (const key of marked.parents) await refuseMarkedParents(key, rows, tx);
 }
 
-/** The marked rows that point at these, and have the same time. Without times nothing tells them. */
+/** Marked rows that reference these and have the same time. None if the tables have no times. */
 async function lockChildren(
   key: ChildKey & { readonly child: MarkedTable },
-  { marked, rows }: MarkedRows,
+  { from: { marked, rows }, own }: { from: MarkedRows; own: Condition | null },
   tx: UnscopedQueries,
 ): Promise<Row[]> {
   const { child } = key;
-  const [own, at] = [marked.marks.at, child.marks.at];
-  if (own === null || at === null) return [];
-  const select = lockedSelect(child.table, columnsOf(child), child.key);
+  const [since, at] = [marked.marks.at, child.marks.at];
+  if (since === null || at === null) return [];
   const found: Row[] = [];
-  for (const [time, together] of Map.groupBy(rows, (row) => row[own.name] ?? null)) {
+  for (const [time, together] of Map.groupBy(rows, (row) => row[since.name] ?? null)) {
     if (time === null) continue;
-    const which = allOf(thatAre("marked", child), equals(at, comparand(at, time)));
-    for (const where of pointingAt(key, together, which))
-      found.push(...(await tx.all({ ...select, where })));
+    const which = allOf(thatAre("marked", child), own, equals(at, comparand(at, time)));
+    found.push(...(await lockPointing(key, { rows: together, which }, tx)));
   }
   return found;
 }
 
-function clearedMarks({ marks: { flag, at, by }, updatedAt }: MarkedTable): Assignment[] {
+function clearedMarks({ marks: { flag, at, by }, changeTimes }: MarkedTable): Assignment[] {
   return [
     ...(flag ? [{ kind: "set", column: flag, value: flagValue(flag, false) } as const] : []),
     ...[at, by].flatMap((column) =>
       column?.nullable ? [{ kind: "set", column, value: null } as const] : [],
     ),
-    ...(updatedAt ? [{ kind: "keep", column: updatedAt } as const] : []),
+    ...changeTimes.map((column) => ({ kind: "keep", column }) as const),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** `min` and `max`: bounds of numbers, dates or times. */
+/** `min` and `max`: bounds of numbers, dates or times; `before` and `after`: which of two fields is earlier. */
 import { z } from "zod";
 import { compareDecimals, normalDecimal } from "../values/decimal.ts";
 import { anything, type JsonSchema } from "../values/json-schema.ts";
@@ -6,7 +6,7 @@ import { columnTypes } from "../values/column-types.ts";
 import { compareMoments, momentOf } from "../values/formats.ts";
 import { exactNumber } from "../values/numbers.ts";
 import { numberTest } from "./number-rules.ts";
-import type { Effect, FieldRule, RuleDefinition } from "./rule-definition.ts";
+import { defineRule, type Effect, type FieldRule, type RuleDefinition } from "./rule-definition.ts";
 
 type Bound = number | string;
 
@@ -16,20 +16,16 @@ const schema = z
     "A number (its digits as text where there are many), or a date or time for a field of that type.",
   );
 
-export const min: RuleDefinition<Bound> = {
+export const min = defineRule<Bound>({
   schema,
-  hasMessage: true,
-  namesField: false,
   fault: (bound, rule) => (readBound(bound, rule) === null ? `must be ${boundName(rule)}` : null),
   effect: (bound, { rule }) =>
     boundTest(readBound(bound, rule), `must be at least ${bound}`, (side) => side >= 0),
   keywords: (bound, { rule }) => limitOf("minimum", readBound(bound, rule)),
-};
+});
 
-export const max: RuleDefinition<Bound> = {
+export const max = defineRule<Bound>({
   schema,
-  hasMessage: true,
-  namesField: false,
   fault(bound, rule) {
     if (readBound(bound, rule) === null) return `must be ${boundName(rule)}`;
     return isEmptyRange(rule) ? "is less than `min`" : null;
@@ -37,9 +33,9 @@ export const max: RuleDefinition<Bound> = {
   effect: (bound, { rule }) =>
     boundTest(readBound(bound, rule), `must be at most ${bound}`, (side) => side <= 0),
   keywords: (bound, { rule }) => limitOf("maximum", readBound(bound, rule)),
-};
+});
 
-/** Canonical digits, or a text that sorts by time; null when it is not of the rule's type. */
+/** Canonical digits, or a text that sorts by time; null when the value is not of the rule's type. */
 function readBound(bound: Bound, { type }: FieldRule): string | null {
   const moment = momentOf(bound);
   switch (type === undefined ? "any" : columnTypes[type].bounds) {
@@ -66,7 +62,10 @@ function isEmptyRange(rule: FieldRule): boolean {
   return isMoment ? (compareMoments(low, high) ?? 1) > 0 : compareDecimals(low, high) > 0;
 }
 
-/** `holds` gets a number below, at or above 0, as the value is below, at or above the bound; NaN where the two cannot be compared. */
+/**
+ * `holds` gets a number below, at or above 0, as the value is below, at or above the bound; NaN where the two cannot be
+ * compared.
+ */
 function boundTest(
   bound: string | null,
   message: string,
@@ -83,8 +82,26 @@ function boundTest(
   };
 }
 
-/** JSON Schema has bounds for numbers alone. */
+/** JSON Schema has bounds for numbers only. */
 function limitOf(keyword: "minimum" | "maximum", bound: string | null): JsonSchema {
   const number = bound === null ? null : exactNumber(bound);
   return number === null ? anything : { [keyword]: number };
 }
+
+const sideSchema = z.string().min(1).describe('A date, "now", or the name of another field.');
+
+const sideFault: RuleDefinition<string>["fault"] = (bound, _rule, fields) =>
+  bound === "now" || fields.has(bound) || momentOf(bound) !== null
+    ? null
+    : "must be the name of a field, a date or `now`";
+
+const ordered = (word: "before" | "after", holds: (side: number) => boolean) =>
+  defineRule<string>({
+    schema: sideSchema,
+    namesField: true,
+    fault: sideFault,
+    effect: (bound) => ({ step: "comparison", bound, message: `must be ${word} ${bound}`, holds }),
+  });
+
+export const before = ordered("before", (side) => side < 0);
+export const after = ordered("after", (side) => side > 0);

@@ -1,22 +1,23 @@
 /**
- * `fieldValidation` of one entity, compiled. `check` turns a body into values that the columns hold and says everything
- * that is wrong with it at once: per field the default and transforms, then the rules, then the column itself; in the
- * end the comparisons between fields. Names are looked up as the body's own properties only.
+ * `fieldValidation` of one entity, compiled. `check` turns a body into values for the columns and reports every fault
+ * at once: per field the default and transforms, then the rules, then the column itself; after that the comparisons
+ * between fields. Names are looked up as the body's own properties only.
  */
+import type { FieldRule, MessageName } from "./rule-definition.ts";
+import { keywordsOf, ruleNames } from "./field-rules.ts";
+import { bareColumn, prepareField, type Field } from "./field.ts";
+import { acceptedSchema } from "../values/schemas.ts";
+import { type JsonSchema, narrowed, orNull } from "../values/json-schema.ts";
 import type { Column, Columns } from "../values/column.ts";
 import type { FieldErrors } from "../values/errors.ts";
-import type { JsonSchema } from "../values/json-schema.ts";
 import { type Clock, systemClock } from "../values/clock.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
 import { compareMoments, momentOf } from "../values/formats.ts";
-import { fieldSchema } from "./field-schema.ts";
 import { type FieldWords, fieldWords } from "./field-words.ts";
-import { prepareField, type Field } from "./field.ts";
-import type { FieldRule, MessageName } from "./rule-definition.ts";
 
-/** What a body becomes: accepted values by column, and every fault of every field. */
+/** The result of checking a body: accepted values by column, and every fault of every field. */
 export interface Checked {
   readonly values: Map<Column, Scalar>;
   readonly errors: FieldErrors | null;
@@ -25,21 +26,19 @@ export interface Checked {
 /** fieldValidation and column types of one entity, compiled. */
 export interface Rules {
   /**
-   * `columns` are those that the body may set, the key aside; other members of the body are ignored. Pass the same map
-   * each time: what is known of it is prepared once. On update only the fields sent are checked.
+   * `columns` are those that the body may set, without the key; other members of the body are ignored. Pass the same
+   * map each time, because the preparation for it is done only once. On update only the fields sent are checked.
    */
   check(body: Record<string, unknown>, mode: "create" | "update", columns: Columns): Checked;
-  /** What a body may hold for the column, after its rule and as the column takes it. */
+  /** The allowed values in a body, by the column and its rule. */
   schemaOf(column: Column): JsonSchema;
-  /** The same of all these columns, by name. */
-  schemasOf(columns: Columns): Record<string, JsonSchema>;
-  /** What a person is told of the column's cells. */
+  /** The description of the column's cells for a person. */
   wordsOf(column: Column): FieldWords;
-  /** Names of those that a body must hold to create a record. */
+  /** Names of the columns that a body must contain to create a record. */
   neededOf(columns: Columns): string[];
 }
 
-/** Rules that `ruleFaults` found nothing in; the last of two for one field wins. */
+/** Rules in which `ruleFaults` found no fault; if a field has two, the last one counts. */
 export function compileRules(rules: readonly FieldRule[], now: Clock = systemClock): Rules {
   const byName = new Map(rules.map((rule) => [rule.name, rule]));
   const prepared = new WeakMap<Columns, readonly Field[]>();
@@ -52,12 +51,9 @@ export function compileRules(rules: readonly FieldRule[], now: Clock = systemClo
     prepared.set(columns, fields);
     return fields;
   };
-  const schemaOf = (column: Column): JsonSchema => fieldSchema(column, byName.get(column.name));
   return {
     check: (body, mode, columns) => checkFields(fieldsOf(columns), { body, mode, columns, now }),
-    schemaOf,
-    schemasOf: (columns) =>
-      Object.fromEntries([...columns].map(([name, column]) => [name, schemaOf(column)])),
+    schemaOf: (column) => fieldSchema(column, byName.get(column.name)),
     wordsOf: (column) => fieldWords(column, byName.get(column.name)),
     neededOf: (columns) =>
       fieldsOf(columns).flatMap(({ column, isNeeded, default: byDefault }) =>
@@ -103,7 +99,7 @@ function checkField(
   if (missing !== undefined) {
     faults.add(column, missing.message, rule, missing.name);
   } else if (value === null) {
-    // A trigger may put a value in its place; if none does, the database refuses the null.
+    // A trigger may set a value instead; if none does, the database refuses the null.
     const isFilled = mode === "create" && column.isFilledByTrigger === true;
     if (column.nullable || isFilled) values.set(column, null);
     else faults.add(column, "must not be null", rule, "nullable");
@@ -161,7 +157,7 @@ interface OrderCheck extends Check {
   readonly faults: Faults;
 }
 
-/** Silent where one of the two has no value in this body. */
+/** No message if one of the two has no value in this body. */
 function checkOrder(
   { column, rule, comparisons }: Field,
   { columns, now, values, faults }: OrderCheck,
@@ -181,7 +177,7 @@ function checkOrder(
 class Faults {
   errors: FieldErrors | null = null;
 
-  /** `rule` and `name` say which of the configuration's own messages stands in for this one. */
+  /** `rule` and `name` select the configured message that replaces this one. */
   add(column: Column, message: string, rule: FieldRule | null = null, name?: MessageName): void {
     const own = name === undefined ? undefined : rule?.messages?.[name];
     // Without a prototype, a column may have any name.
@@ -190,4 +186,20 @@ class Faults {
     const text = own ?? message;
     if (!messages.includes(text)) messages.push(text);
   }
+}
+
+/**
+ * The plain values that the column and its rule accept. Values that are converted first (a number as text, blanks that
+ * `trim` removes) may be accepted although the schema refuses them. The schema omits what JSON Schema cannot express
+ * (digits after the decimal point, another field).
+ */
+function fieldSchema(column: Column, rule: FieldRule | undefined): JsonSchema {
+  if (rule === undefined) return acceptedSchema(column);
+  const bare = bareColumn(column, rule);
+  const checked = bare.type === column.type ? column : bare;
+  let schema = acceptedSchema({ ...checked, nullable: false });
+  for (const name of ruleNames) schema = narrowed(schema, keywordsOf(name, { rule, bare }));
+  const { presences } = prepareField(column, rule);
+  const isNullable = column.nullable && !presences.some(({ refuses }) => refuses(null));
+  return isNullable ? orNull(schema) : schema;
 }

@@ -1,7 +1,9 @@
 /** Forms of dates in bodies besides ISO 8601, such as `dd/MM/yyyy HH:mm`: `dateTimeFields` of an endpoint's file. */
 import type { ColumnType } from "../values/column.ts";
 
-/** Turns a text of the form into ISO 8601, as a column of the type takes it; any other text stays what it is. */
+/**
+ * Converts a text of the form to ISO 8601, as a column of the type accepts it; any other text is returned unchanged.
+ */
 export type DateForm = (text: string, type: ColumnType) => string;
 
 const digits: Readonly<Record<string, string>> = {
@@ -13,7 +15,7 @@ const digits: Readonly<Record<string, string>> = {
   ss: String.raw`(?<second>\d\d)`,
 };
 
-/** Null for a form of other parts, of one part twice, or that names neither a whole date nor a time. */
+/** Null for a form with unknown parts, with a part twice, or with neither a whole date nor a time. */
 export function readDateForm(form: string): DateForm | null {
   const parts = form.match(/[A-Za-z]+|[^A-Za-z]+/g) ?? [];
   const letters = parts.filter((part) => /[A-Za-z]/.test(part));

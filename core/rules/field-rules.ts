@@ -1,12 +1,22 @@
 /**
- * Every rule of `fieldValidation`. A new one is its value in `RuleValues`, an object, and a line here: the schema of the
- * files, the check at start, the check of bodies and the JSON Schema of fields follow. Tests run in this order, and so do the messages.
+ * Every rule of `fieldValidation`. A new one is its value in `RuleValues`, an object, and a line here: the schema of
+ * the files, the check at start, the check of bodies and the JSON Schema of fields follow from them. Rules are tested
+ * in this order, and the messages have the same order.
  */
 import { anything, type JsonSchema } from "../values/json-schema.ts";
-import { max, min } from "./bound-rules.ts";
-import { maxItems, minItems, uniqueItems } from "./item-rules.ts";
+import { max, min, after, before } from "./bound-rules.ts";
+import {
+  maxItems,
+  minItems,
+  nullable,
+  oneOf,
+  required,
+  standIn,
+  strict,
+  unique,
+  uniqueItems,
+} from "./value-rules.ts";
 import { integer, negative, positive, precision, scale } from "./number-rules.ts";
-import { after, before } from "./order-rules.ts";
 import type {
   Effect,
   FieldRule,
@@ -16,7 +26,6 @@ import type {
   RuleValues,
 } from "./rule-definition.ts";
 import { format, lowercase, maxLength, minLength, pattern, trim, uppercase } from "./text-rules.ts";
-import { nullable, oneOf, required, standIn, strict, unique } from "./value-rules.ts";
 
 export const fieldRules: RuleDefinitions = {
   required,
@@ -50,7 +59,7 @@ export const isRuleName = (name: string): name is RuleName => Object.hasOwn(fiel
 
 export const ruleNames: readonly RuleName[] = Object.keys(fieldRules).filter(isRuleName);
 
-/** What the rule does to the field; null = nothing. */
+/** The effect of the rule on the field; null = none. */
 export function effectOf<Name extends RuleName>(name: Name, context: RuleContext): Effect | null {
   const value = valueOf(context.rule, name);
   return value === undefined ? null : fieldRules[name].effect(value, context);
@@ -71,11 +80,11 @@ function valueOf<Name extends RuleName>(
 
 export interface RuleFault {
   readonly rule: RuleName;
-  /** Goes behind "it". */
+  /** Follows "it". */
   readonly message: string;
 }
 
-/** What keeps the rules of a field from being compiled, or from ever holding; `fields` are the names that there are. */
+/** Why the rules of a field cannot be compiled, or can never hold; `fields` are the existing names. */
 export function ruleFaults(rule: FieldRule, fields: { has(name: string): boolean }): RuleFault[] {
   return ruleNames.flatMap((name) => {
     const message = faultOf(name, rule, fields);

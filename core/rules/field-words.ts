@@ -1,6 +1,6 @@
 /**
- * A field in plain words, for a person who fills in a spreadsheet: what its type takes, and what its rules ask for, in the same words
- * in which they refuse.
+ * A field described for a person who fills in a spreadsheet: what its type and its rules accept, in the same words that
+ * the error messages use.
  */
 import type { Column } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
@@ -12,11 +12,11 @@ import type { FieldRule, RuleContext, RuleName } from "./rule-definition.ts";
 
 export interface FieldWords {
   readonly form: CellForm;
-  /** Sentences, one for each rule that says more than the type. */
+  /** Sentences, one for each rule that adds something to the type. */
   readonly asks: readonly string[];
-  /** A new record must bring a value, and nothing stands in for it. */
+  /** A new record must have a value, and there is no default. */
   readonly isNeeded: boolean;
-  /** What stands in for a value that is left out; undefined = nothing. */
+  /** The default of a value that is left out; undefined = none. */
   readonly default: unknown;
   /** The only values; null = the field is not limited to a list. */
   readonly allowed: readonly Json[] | null;
@@ -26,7 +26,7 @@ export function fieldWords(column: Column, rule: FieldRule | undefined): FieldWo
   const field = prepareField(column, rule);
   const { bare } = field;
   const asked = bare.type === column.type ? column : bare;
-  // The cells are the column's own, whatever the rule makes of their values.
+  // The cells contain values of the column, even if the rule converts them.
   const { format, width } = columnTypes[column.type].cellForm(column);
   const { words } = columnTypes[asked.type].cellForm(asked);
   return {
@@ -43,7 +43,7 @@ const asksOf = (context: RuleContext, column: Column): string[] =>
     .filter(({ name }) => !isImplied(name, context.rule, column))
     .flatMap((effect) => askOf(effect, context.rule));
 
-/** The column itself asks for as much. */
+/** The column itself requires the same. */
 function isImplied(name: RuleName, { maxLength, scale }: FieldRule, column: Column): boolean {
   const isAtLeast = (asked: number | undefined, own: number | null): boolean =>
     asked !== undefined && own !== null && asked >= own;
@@ -65,6 +65,6 @@ function askOf(effect: NamedEffect, rule: FieldRule): string[] {
   }
 }
 
-/** A message stands behind the name of its field. */
+/** A message follows the name of its field. */
 const sentenceOf = (message: string): string =>
   message.slice(0, 1).toUpperCase() + message.slice(1) + (/[.!?]$/.test(message) ? "" : ".");

@@ -1,4 +1,4 @@
-/** A column with what its rules do, sorted by the steps of the check. Made once for each field of an entity. */
+/** A column with the effects of its rules, sorted by the steps of the check. Made once per field of an entity. */
 import type { Column } from "../values/column.ts";
 import { effectOf, ruleNames } from "./field-rules.ts";
 import type { Effect, FieldRule, RuleContext, RuleName } from "./rule-definition.ts";
@@ -10,13 +10,13 @@ export type NamedEffect = Effect & { readonly name: RuleName };
 
 export interface Field {
   readonly column: Column;
-  /** Null: the column alone decides. */
+  /** Null: only the column decides. */
   readonly rule: FieldRule | null;
-  /** The column without limits, of the type that the rule asks for. */
+  /** The column without limits, of the type that the rule names. */
   readonly bare: Column;
-  /** A create must bring a value. */
+  /** A create must contain a value. */
   readonly isNeeded: boolean;
-  /** What stands in for a value that a create leaves out; undefined = nothing. */
+  /** The default of a value that a create leaves out; undefined = none. */
   readonly default: unknown;
   readonly transforms: readonly ((text: string) => string)[];
   readonly presences: readonly EffectOf<"presence">[];
@@ -59,7 +59,7 @@ export const effectsOf = (context: RuleContext): NamedEffect[] =>
     return effect === null ? [] : { ...effect, name };
   });
 
-/** Limits are for the column itself to check, in the end. */
+/** Limits are checked at the end, by the column itself. */
 export const bareColumn = (column: Column, rule: FieldRule | undefined): Column => ({
   ...column,
   type: rule?.type ?? column.type,

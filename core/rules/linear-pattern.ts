@@ -1,7 +1,8 @@
 /**
- * A regular expression of the operator, run by an engine whose time grows with the length of the text alone (RE2). JavaScript's own engine
- * tries every way to match: `^(a+)+$` on 30 characters stops the whole process for seconds. The syntax is JavaScript's, as far as RE2 can
- * do it; where the two mean different things, the pattern is rewritten to what JavaScript means.
+ * A regular expression of the operator, run by an engine whose time grows only with the length of the text (RE2).
+ * JavaScript's own engine tries every way to match: `^(a+)+$` on 30 characters stops the whole process for seconds. The
+ * syntax is JavaScript's, as far as RE2 supports it; where the two mean different things, the pattern is rewritten to
+ * what JavaScript means.
  */
 import { RE2JS } from "re2js";
 
@@ -13,7 +14,7 @@ export interface LinearPattern {
 const needsBacktracking =
   "holds a lookahead, a lookbehind or a back-reference, which can take endless time to check; write it without";
 
-/** The pattern, or what is wrong with it, to go behind "it". */
+/** The pattern, or what is wrong with it, which follows "it". */
 export function readLinearPattern(source: string): LinearPattern | string {
   if (!isPattern(source)) return "is not a regular expression";
   if (holdsReference(source)) return needsBacktracking;
@@ -26,12 +27,11 @@ export function readLinearPattern(source: string): LinearPattern | string {
   }
 }
 
-/** Whether JavaScript takes it, and with it the tools of those who read the schema. */
-function isPattern(source: string): boolean {
-  return isPatternWith(source, "u") || isPatternWith(source, "");
-}
+/** Whether JavaScript accepts it, and so do the tools of clients that read the schema. */
+const isPattern = (source: string): boolean =>
+  isPatternWith(source, "u") || isPatternWith(source, "");
 
-/** Whether JavaScript takes it with these flags. */
+/** Whether JavaScript accepts it with these flags. */
 export function isPatternWith(source: string, flags: "u" | ""): boolean {
   try {
     new RegExp(source, flags);
@@ -41,7 +41,7 @@ export function isPatternWith(source: string, flags: "u" | ""): boolean {
   }
 }
 
-/** For a class: what `\s` is in JavaScript, and what it is not. */
+/** For a class: the members of JavaScript's `\s`, and the complement. */
 const blanks =
   "\\t-\\r\\x20\\xa0\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 const others =

@@ -1,6 +1,7 @@
 /**
- * What there is to say of a rule of `fieldValidation`. Each is one object of this form (`field-rules.ts` has them all), from which
- * follow the schema of the configuration files, the check at start, what happens to a body, and the JSON Schema of the field.
+ * Everything about a rule of `fieldValidation`. Each is one object of this form (`field-rules.ts` has them all), from
+ * which follow the schema of the configuration files, the check at start, the check of bodies, and the JSON Schema of
+ * the field.
  */
 import type { z } from "zod";
 import type { Column, ColumnType } from "../values/column.ts";
@@ -15,11 +16,11 @@ export type RuleFormat = "email" | "phone" | "url" | "uuid";
 export interface RuleValues {
   /** Present, not null and not the empty text; on update only if sent. */
   required: boolean;
-  /** False: null is refused although the column would take it. */
+  /** False: null is refused although the column accepts it. */
   nullable: boolean;
-  /** Stands in for a field that a create leaves out. */
+  /** The default of a field that a create leaves out. */
   default: unknown;
-  /** Says something to readers. */
+  /** A description for readers. */
   unique: boolean;
   /** Characters (code points). */
   minLength: number;
@@ -37,7 +38,7 @@ export interface RuleValues {
   positive: boolean;
   negative: boolean;
   integer: boolean;
-  /** digits after the decimal point. */
+  /** Digits after the decimal point. */
   scale: number;
   /** Digits in all. */
   precision: number;
@@ -47,27 +48,27 @@ export interface RuleValues {
   minItems: number;
   maxItems: number;
   uniqueItems: boolean;
-  /** No coercion: `"5"` is no number, 5 no text, 1 no boolean. */
+  /** No coercion: `"5"` is not a number, 5 not a text, 1 not a boolean. */
   strict: boolean;
 }
 
 export type RuleName = keyof RuleValues;
 
-/** What `<name>Message` may name: `type` is the conversion to the type of the rule. */
+/** Names allowed in `<name>Message`: `type` is the conversion to the type of the rule. */
 export type MessageName = "type" | RuleName;
 
-/** The rules of one field. An absent rule asks for nothing. */
+/** The rules of one field. An absent rule requires nothing. */
 export interface FieldRule extends Readonly<Partial<RuleValues>> {
   readonly name: string;
-  /** What the field holds; absent: the column's own type. */
+  /** The type of the field's values; absent: the column's own type. */
   readonly type?: ColumnType;
-  /** A form of dates that the field takes besides ISO 8601. */
+  /** A date format that the field accepts besides ISO 8601. */
   readonly dateForm?: DateForm;
   /** The configuration's own messages. */
   readonly messages?: Readonly<Partial<Record<MessageName, string>>>;
 }
 
-/** What a rule looks at besides its own value. */
+/** What a rule uses besides its own value. */
 export interface RuleContext {
   /** All rules of the field. */
   readonly rule: FieldRule;
@@ -75,34 +76,36 @@ export interface RuleContext {
   readonly bare: Column;
 }
 
-/** What a rule does to a field, in the order of the steps. Messages stand under the field's name. */
+/** What a rule does to a field, in the order of the steps. Messages are shown for the field. */
 export type Effect =
   /** The value of a field that a create leaves out. */
   | { readonly step: "default"; readonly value: unknown }
-  /** Changes a text before anything looks at it. */
+  /** Changes a text before anything else checks it. */
   | { readonly step: "transform"; readonly change: (text: string) => string }
-  /** Whether a value may be missing (null, empty). `isNeeded`: a create must bring one. */
+  /** Whether a value may be missing (null, empty). `isNeeded`: a create must contain one. */
   | {
       readonly step: "presence";
       readonly isNeeded: boolean;
       readonly message: string;
       readonly refuses: (value: null | "") => boolean;
     }
-  /** Looks at the value as it was sent: what is wrong, or null. `message`: what it asks for of a value that is of its type. */
+  /**
+   * Checks the value as it was sent: returns the fault, or null. `message`: what it requires of a value of its type.
+   */
   | {
       readonly step: "form";
       readonly message: string;
       readonly fault: (sent: unknown) => string | null;
     }
-  /** Looks at the value in the form of its type (never null), and as it was sent. `message`: as above. */
+  /** Checks the value in the form of its type (never null), and as it was sent. `message`: as above. */
   | {
       readonly step: "test";
       readonly message: string;
       readonly fault: (typed: Scalar, sent: unknown) => string | null;
     }
   /**
-   * Compares fields: `bound` names another one, or is a date or `now`. Both sides are texts that sort by time, and a field
-   * without a value is not compared.
+   * Compares fields: `bound` names another one, or is a date or `now`. Both sides are texts that sort by time, and a
+   * field without a value is not compared.
    */
   | {
       readonly step: "comparison";
@@ -115,30 +118,41 @@ export type Effect =
 export interface RuleDefinition<Value> {
   /** How it is written in the configuration, and what it means. */
   readonly schema: z.ZodType<Value>;
-  /** Whether `<name>Message` may stand beside it. */
+  /** Whether `<name>Message` is allowed beside it. */
   readonly hasMessage: boolean;
   /** Whether its value may be the name of another field. */
   readonly namesField: boolean;
-  /** What is wrong with the value, beyond its schema: it goes behind "it". `fields`: the names that there are. Null = nothing. */
+  /** What is wrong with the value, beyond its schema, following "it". `fields`: the existing names. Null = valid. */
   readonly fault: (
     value: Value,
     rule: FieldRule,
     fields: { has(name: string): boolean },
   ) => string | null;
-  /** Null = nothing, as of a flag that is false. */
+  /** Null = none, as for a flag that is false. */
   readonly effect: (value: Value, context: RuleContext) => Effect | null;
-  /** The keywords that say to a client what the rule asks for, as far as JSON Schema has any. */
+  /** The keywords that describe the rule to a client, as far as JSON Schema has any. */
   readonly keywords: (value: Value, context: RuleContext) => JsonSchema;
 }
 
 /** One for each rule: for the file that has them all. */
 export type RuleDefinitions = { readonly [Name in RuleName]: RuleDefinition<RuleValues[Name]> };
 
-/** `fault` of rules whose schema says all, and which contradict no other. */
-export const noFault = (): null => null;
-
-/** `keywords` of rules that JSON Schema has no words for. */
+/** `keywords` of rules that JSON Schema cannot express. */
 export const noKeywords = (): JsonSchema => anything;
+
+/**
+ * A rule with what most rules have: a message, a value that is no field's name, no faults beyond its schema, and no
+ * keywords.
+ */
+export const defineRule = <Value>(
+  rule: Pick<RuleDefinition<Value>, "schema" | "effect"> & Partial<RuleDefinition<Value>>,
+): RuleDefinition<Value> => ({
+  hasMessage: true,
+  namesField: false,
+  fault: () => null,
+  keywords: noKeywords,
+  ...rule,
+});
 
 /** Whether two bounds of a range leave nothing between them. */
 export const isAbove = (low: number | undefined, high: number | undefined): boolean =>

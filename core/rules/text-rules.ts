@@ -1,14 +1,13 @@
-/** Rules for texts. They look at a value of any other type as its text. */
+/** Rules for texts. A value of any other type is checked as its text. */
 import { z } from "zod";
 import { anything } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
 import { characterCount, isLonger } from "../values/text.ts";
 import { isPatternWith, readLinearPattern } from "./linear-pattern.ts";
 import {
+  defineRule,
   type Effect,
   isAbove,
-  noFault,
-  noKeywords,
   type RuleDefinition,
   type RuleFormat,
 } from "./rule-definition.ts";
@@ -19,29 +18,22 @@ const testOf = (message: string, holds: (text: string) => boolean): Effect => ({
   fault: (typed) => (holds(String(typed)) ? null : message),
 });
 
-export const minLength: RuleDefinition<number> = {
+export const minLength = defineRule<number>({
   schema: z.int().min(0).describe("Fewest characters."),
-  hasMessage: true,
-  namesField: false,
-  fault: noFault,
   effect: (min) =>
     testOf(`must have at least ${min} characters`, (text) => characterCount(text) >= min),
   keywords: (min) => ({ minLength: min }),
-};
+});
 
-export const maxLength: RuleDefinition<number> = {
+export const maxLength = defineRule<number>({
   schema: z.int().min(0).describe("Most characters."),
-  hasMessage: true,
-  namesField: false,
   fault: (max, rule) => (isAbove(rule.minLength, max) ? "is less than `minLength`" : null),
   effect: (max) => testOf(`must have at most ${max} characters`, (text) => !isLonger(text, max)),
   keywords: (max) => ({ maxLength: max }),
-};
+});
 
-export const pattern: RuleDefinition<string> = {
+export const pattern = defineRule<string>({
   schema: z.string().min(1).describe("Regular expression that the text must match."),
-  hasMessage: true,
-  namesField: false,
   fault(source) {
     const read = readLinearPattern(source);
     return typeof read === "string" ? read : null;
@@ -54,14 +46,14 @@ export const pattern: RuleDefinition<string> = {
       (text) => text.length <= limits.testedTextLengthMax && expression.test(text),
     );
   },
-  // JSON Schema knows expressions with Unicode matching alone.
+  // JSON Schema has only expressions with Unicode matching.
   keywords: (source) => (isPatternWith(source, "u") ? { pattern: source } : anything),
-};
+});
 
 interface Format {
   readonly holds: (text: string) => boolean;
   readonly message: string;
-  /** Its name in JSON Schema; null where it has none. */
+  /** Its name in JSON Schema; null = none. */
   readonly name: string | null;
   readonly example: string;
 }
@@ -81,7 +73,7 @@ const formats: Readonly<Record<RuleFormat, Format>> = {
     name: null,
     example: "+43 1 2345678",
   },
-  // Zod reads past blanks around the address, which would then be stored.
+  // Zod accepts blanks around the address, which would then be stored.
   url: {
     holds: (text) => text === text.trim() && matches(z.url({ protocol: /^https?$/ }))(text),
     message: "must be a web address (http or https)",
@@ -100,11 +92,8 @@ function matches(schema: z.ZodType): (text: string) => boolean {
   return (text) => schema.safeParse(text).success;
 }
 
-export const format: RuleDefinition<RuleFormat> = {
+export const format = defineRule<RuleFormat>({
   schema: z.enum(["email", "phone", "url", "uuid"]).describe("What the text must be."),
-  hasMessage: true,
-  namesField: false,
-  fault: noFault,
   effect(name) {
     const { holds, message } = formats[name];
     return testOf(message, (text) => text.length <= limits.testedTextLengthMax && holds(text));
@@ -114,31 +103,27 @@ export const format: RuleDefinition<RuleFormat> = {
     // A phone number may also come as a number.
     return known === null ? { examples: [example] } : { type: "string", format: known };
   },
-};
+});
 
-export const trim: RuleDefinition<boolean> = {
-  schema: z.boolean().describe("Blanks around the text are cut off before anything is checked."),
-  hasMessage: false,
-  namesField: false,
-  fault: noFault,
-  effect: (isOn) => (isOn ? { step: "transform", change: (text) => text.trim() } : null),
-  keywords: noKeywords,
-};
+/** A text is stored in another form. */
+const changing = (change: (text: string) => string, words: string) =>
+  defineRule<boolean>({
+    schema: z.boolean().describe(words),
+    hasMessage: false,
+    effect: (isOn) => (isOn ? { step: "transform", change } : null),
+  });
 
-export const lowercase: RuleDefinition<boolean> = {
-  schema: z.boolean().describe("The text is stored in lower case."),
-  hasMessage: false,
-  namesField: false,
-  fault: noFault,
-  effect: (isOn) => (isOn ? { step: "transform", change: (text) => text.toLowerCase() } : null),
-  keywords: noKeywords,
-};
+export const trim = changing(
+  (text) => text.trim(),
+  "Blanks around the text are cut off before anything is checked.",
+);
+
+export const lowercase = changing(
+  (text) => text.toLowerCase(),
+  "The text is stored in lower case.",
+);
 
 export const uppercase: RuleDefinition<boolean> = {
-  schema: z.boolean().describe("The text is stored in upper case."),
-  hasMessage: false,
-  namesField: false,
+  ...changing((text) => text.toUpperCase(), "The text is stored in upper case."),
   fault: (isOn, rule) => (isOn && rule.lowercase === true ? "contradicts `lowercase`" : null),
-  effect: (isOn) => (isOn ? { step: "transform", change: (text) => text.toUpperCase() } : null),
-  keywords: noKeywords,
 };

@@ -1,25 +1,16 @@
-/** Rules for fields of every type: whether there is a value, which ones, and in which form. */
+/** Rules for fields of every type: whether there is a value, which ones, and in which form. And those for lists. */
 import { z } from "zod";
 import { anything } from "../values/json-schema.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/accept.ts";
 import { columnTypes } from "../values/column-types.ts";
-import {
-  type Effect,
-  noFault,
-  noKeywords,
-  type RuleContext,
-  type RuleDefinition,
-} from "./rule-definition.ts";
+import { defineRule, type Effect, type RuleContext, isAbove } from "./rule-definition.ts";
 
-export const required: RuleDefinition<boolean> = {
+export const required = defineRule<boolean>({
   schema: z
     .boolean()
     .describe("The field must be sent with a value; on update: it cannot be emptied."),
-  hasMessage: true,
-  namesField: false,
-  fault: noFault,
   effect: (isRequired) =>
     isRequired
       ? {
@@ -29,19 +20,16 @@ export const required: RuleDefinition<boolean> = {
           refuses: () => true,
         }
       : null,
-  // That null is refused is said by the schema of the field.
+  // The schema of the field refuses null.
   keywords(isRequired, { rule, bare }) {
     if (!isRequired || !columnTypes[bare.type].isText) return anything;
-    // What is nothing but blanks is empty once they are cut off.
+    // A text of blanks is empty after they are removed.
     return rule.trim === true ? { minLength: 1, pattern: "\\S" } : { minLength: 1 };
   },
-};
+});
 
-export const nullable: RuleDefinition<boolean> = {
+export const nullable = defineRule<boolean>({
   schema: z.boolean().describe("false: null is refused."),
-  hasMessage: true,
-  namesField: false,
-  fault: noFault,
   effect: (isNullable) =>
     isNullable
       ? null
@@ -51,41 +39,32 @@ export const nullable: RuleDefinition<boolean> = {
           message: "must not be null",
           refuses: (value) => value === null,
         },
-  keywords: noKeywords,
-};
+});
 
-export const standIn: RuleDefinition<unknown> = {
+export const standIn = defineRule<unknown>({
   schema: z.unknown().describe("Taken on create when the field is not sent."),
   hasMessage: false,
-  namesField: false,
-  fault: noFault,
   effect: (value) => ({ step: "default", value }),
   keywords: (value) => (isPlain(value) ? { default: value } : anything),
-};
+});
 
 const isPlain = (value: unknown): value is string | number | boolean | null =>
   value === null || ["string", "number", "boolean"].includes(typeof value);
 
-export const unique: RuleDefinition<boolean> = {
+export const unique = defineRule<boolean>({
   schema: z.boolean().describe("For readers: the database's own unique constraint decides."),
-  hasMessage: true,
-  namesField: false,
-  fault: noFault,
   effect: () => null,
-  keywords: noKeywords,
-};
+});
 
-export const oneOf: RuleDefinition<readonly Json[]> = {
+export const oneOf = defineRule<readonly Json[]>({
   schema: z
     .array(z.union([z.string(), z.number(), z.boolean(), z.null()]))
     .min(1)
     .describe("The only values."),
-  hasMessage: true,
-  namesField: false,
   fault: (members) => (members.length === 0 ? "must list at least one value" : null),
   effect: membership,
   keywords: (members) => ({ enum: members }),
-};
+});
 
 function membership(members: readonly Json[], { bare }: RuleContext): Effect {
   const allowed = new Set<Scalar>();
@@ -100,11 +79,8 @@ function membership(members: readonly Json[], { bare }: RuleContext): Effect {
   return { step: "test", message, fault: (typed) => (allowed.has(typed) ? null : message) };
 }
 
-export const strict: RuleDefinition<boolean> = {
+export const strict = defineRule<boolean>({
   schema: z.boolean().describe("No conversion: a number as text, for one, is refused."),
-  hasMessage: true,
-  namesField: false,
-  fault: noFault,
   effect(isStrict, { bare }) {
     const form = columnTypes[bare.type].strict;
     if (!isStrict || form === null) return null;
@@ -115,4 +91,39 @@ export const strict: RuleDefinition<boolean> = {
     const form = columnTypes[bare.type].strict;
     return isStrict && form !== null ? { type: form.jsonType } : anything;
   },
-};
+});
+
+/** A test of a list, as it was sent. */
+const listTest = (message: string, holds: (items: unknown[]) => boolean): Effect => ({
+  step: "test",
+  message,
+  fault(_typed, sent) {
+    if (!Array.isArray(sent)) return "must be an array";
+    return holds(sent) ? null : message;
+  },
+});
+
+export const minItems = defineRule<number>({
+  schema: z.int().min(0).describe("Fewest items of a list."),
+  effect: (min) => listTest(`must have at least ${min} items`, (items) => items.length >= min),
+  keywords: (min) => ({ type: "array", minItems: min }),
+});
+
+export const maxItems = defineRule<number>({
+  schema: z.int().min(0).describe("Most items of a list."),
+  fault: (max, rule) => (isAbove(rule.minItems, max) ? "is less than `minItems`" : null),
+  effect: (max) => listTest(`must have at most ${max} items`, (items) => items.length <= max),
+  keywords: (max) => ({ type: "array", maxItems: max }),
+});
+
+export const uniqueItems = defineRule<boolean>({
+  schema: z.boolean().describe("No item of the list twice."),
+  effect: (isOn) =>
+    isOn
+      ? listTest(
+          "must not hold an item twice",
+          (items) => new Set(items.map((item) => JSON.stringify(item))).size === items.length,
+        )
+      : null,
+  keywords: (isOn) => (isOn ? { type: "array", uniqueItems: true } : anything),
+});

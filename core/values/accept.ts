@@ -10,17 +10,19 @@ import { type Accepted, accepted } from "./type-definition.ts";
 
 const acceptedNull: Accepted = accepted(null);
 
-/** The value of a JSON document (numbers may be `ExactNumber`s) for this column. Null is accepted: whether it may be stored is for the rules. */
-export function accept(column: Column, value: unknown): Accepted {
-  return value === null ? acceptedNull : columnTypes[column.type].accept(column, value);
-}
+/**
+ * The value of a JSON document (numbers may be `ExactNumber`s) for this column. Null is accepted: the rules decide
+ * whether it may be stored.
+ */
+export const accept = (column: Column, value: unknown): Accepted =>
+  value === null ? acceptedNull : columnTypes[column.type].accept(column, value);
 
 const withoutLimits = new WeakMap<Column, Column>();
 
-/** Whole numbers that some engine's column can hold: beyond them nothing is worth comparing. */
+/** Whole numbers that some engine's column can hold. Comparing with a number beyond them makes no sense. */
 const comparedRange = { min: -(2n ** 63n), max: 2n ** 64n - 1n };
 
-/** The column as comparisons see it: `price > 10.555` is a fair question to a column with two decimals. */
+/** The column as comparisons see it: a column with two decimals may be compared with `price > 10.555`. */
 export function unlimited(column: Column): Column {
   let wide = withoutLimits.get(column);
   if (!wide) {
@@ -35,9 +37,9 @@ export function unlimited(column: Column): Column {
       fractionDigits: 6,
     };
     const { element } = column;
-    // What an element's range leaves out, the database cannot be asked for.
+    // The database cannot compare with an element outside its range.
     const inner = element && { element: { ...unlimited(element), range: element.range } };
-    // A condition asks for a number, however it is written.
+    // A condition may write a number in any form.
     const free = column.notation === "numberLike" && { notation: "anything" as const };
     wide = { ...column, ...fits, ...inner, ...free };
     withoutLimits.set(column, wide);

@@ -10,10 +10,10 @@ export function arithmeticOf({ type }: Pick<Column, "type">): Arithmetic {
   return arithmetic;
 }
 
-/** Whether the column holds numbers, and keeps every digit of them. */
+/** Whether the column stores numbers, with every digit. */
 export const isExact = ({ type }: Pick<Column, "type">): boolean =>
   columnTypes[type].arithmetic?.isExact === true;
 
-/** digits after the decimal point that the column keeps; null = any number of them. */
+/** Digits after the decimal point that the column stores; null = any number of them. */
 export const scaleOf = ({ type, scale }: Pick<Column, "type" | "scale">): number | null =>
   columnTypes[type].arithmetic?.isWhole === true ? 0 : scale;

@@ -1,6 +1,6 @@
 /**
- * Arrays: each element is a value of the type of the elements, so that it is taken and shown as in a column of that type. The form in
- * statements is JSON text of the elements' forms, where an integer is its digits and bytes are base64.
+ * Arrays: each element is a value of the element type, and is accepted and shown as in a column of that type. The form
+ * in statements is JSON text of the elements' forms, where an integer is its digits and bytes are base64.
  */
 import type { Column } from "./column.ts";
 import { toBase64 } from "./formats.ts";
@@ -39,7 +39,10 @@ const listOf = (item: JsonSchema): JsonSchema => ({
 
 type Item = Exclude<Scalar, bigint | Uint8Array> | Item[];
 
-/** The elements in their form, or what is wrong with one. Arrays within the array are all of one length, as the database keeps them. */
+/**
+ * The elements in their form, or what is wrong with one. Arrays within the array all have one length, as the database
+ * requires.
+ */
 function readItems(
   items: readonly unknown[],
   accept: (item: unknown) => Accepted,
@@ -47,7 +50,7 @@ function readItems(
   const read: Item[] = [];
   for (const [at, item] of items.entries()) {
     if (Array.isArray(item) !== Array.isArray(items[0]) || !isAlike(item, items[0]))
-      return "must hold elements alone, or arrays of one length";
+      return "must hold only elements, or arrays of one length";
     if (Array.isArray(item)) {
       const inner = readItems(item, accept);
       if (typeof inner === "string") return inner;

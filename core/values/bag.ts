@@ -1,7 +1,7 @@
 /**
- * Holds what comes and goes with each request, in no order, for as long as the process lives. A `Set` would do the same,
- * but V8 makes it a new table every few removals, to which the old one points. Once a table is among the old objects, each
- * further one follows it there with all that it holds, so requests that have ended stay until the next full collection.
+ * Holds members that come and go with each request, in no order, for the life of the process. With a `Set`, V8 makes a
+ * new table every few removals, and the old table references it. Once a table is among the old objects, every later one
+ * becomes old too with all that it references, so objects of ended requests stay until the next full collection.
  */
 
 /** Something that a bag can hold. `place` belongs to the bag; -1: it is in none. */

@@ -2,56 +2,19 @@
 import type { Column } from "./column.ts";
 import { fromBase64, toBase64 } from "./formats.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import {
-  type Accepted,
-  accepted,
-  asItIs,
-  isAboveByNature,
-  refused,
-  trimmedCell,
-  type TypeDefinition,
-} from "./type-definition.ts";
+import { type Accepted, accepted, defineType, opaque, refused } from "./type-definition.ts";
 
-export const bytesType: TypeDefinition = {
+export const bytesType = defineType(opaque, {
   accept: acceptBytes,
   shownSchema: base64Schema,
   acceptedSchema: base64Schema,
   fromShown: (shown) => fromBase64(String(shown)),
-
   ruleNames: [],
-  strict: null,
-  bounds: "number",
-  fromOther: asItIs,
-  fromCell: trimmedCell(asItIs),
   cellForm: () => ({ words: "Bytes as base64", format: null, width: 20 }),
-  hasWords: false,
-  fromFilter: asItIs,
-  exportedAs: null,
-
-  isCompared: true,
-  isAbove: isAboveByNature,
-  isSorted: false,
-  isGrouped: false,
-  hasExtremes: false,
-  arithmetic: null,
-  isJoined: false,
-  hasText: false,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: false,
-
-  isText: false,
-  isInstant: false,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
+});
 
 /** Base64, padded. */
-export function showBytes(bytes: Uint8Array): string {
-  return toBase64(bytes);
-}
+export const showBytes = (bytes: Uint8Array): string => toBase64(bytes);
 
 function acceptBytes(column: Column, value: unknown): Accepted {
   const bytes = typeof value === "string" ? fromBase64(value) : null;

@@ -9,7 +9,10 @@ export type NewId = () => string;
 let lastMs = NaN;
 let lastText = "";
 
-/** The time of the machine. Many requests end in the same millisecond, and writing it takes longer than reading the clock. */
+/**
+ * The time of the machine. Many requests end in the same millisecond, and writing the text takes longer than reading
+ * the clock.
+ */
 export const systemClock: Clock = () => {
   const nowMs = Date.now();
   if (nowMs !== lastMs) {

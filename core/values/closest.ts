@@ -1,4 +1,6 @@
-/** "Did you mean": the known name that an unknown one was probably meant to be. Used for requests and for configurations. */
+/**
+ * "Did you mean": the known name that an unknown one was probably meant to be. Used for requests and configurations.
+ */
 
 /**
  * The candidate with the fewest edits away, if few enough to be a typing error (a third of the name, two at least);

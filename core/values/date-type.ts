@@ -2,56 +2,30 @@
 import { isDate, partsOf, readTimestamp } from "./formats.ts";
 import {
   accepted,
-  asItIs,
+  defineType,
   type FilledCell,
-  isAboveByNature,
   refused,
-  textOfShown,
   trimmedCell,
-  type TypeDefinition,
+  usual,
 } from "./type-definition.ts";
 
 const schema = { type: "string", format: "date" } as const;
 
-export const dateType: TypeDefinition = {
+export const dateType = defineType(usual, {
   accept: (_column, value) =>
     typeof value === "string" && isDate(value)
       ? accepted(value)
       : refused("must be a date in the form YYYY-MM-DD"),
   shownSchema: () => schema,
   acceptedSchema: () => schema,
-  fromShown: textOfShown,
-
   ruleNames: ["date"],
-  strict: null,
   bounds: "date",
-  fromOther: asItIs,
   fromCell: trimmedCell(dateOfCell),
   cellForm: () => ({ words: "Date, such as 2026-10-31", format: "yyyy-mm-dd", width: 12 }),
-  hasWords: false,
-  // Pickers send an instant for a day.
+  // Date pickers send an instant for a day.
   fromFilter: (text) => partsOf(text)?.day ?? text,
   exportedAs: "date",
-
-  isCompared: true,
-  isAbove: isAboveByNature,
-  isSorted: true,
-  isGrouped: true,
-  hasExtremes: true,
-  arithmetic: null,
-  isJoined: true,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
-
-  isText: false,
-  isInstant: false,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
+});
 
 /** `YYYY-MM-DD`, from a date or the beginning of a timestamp; MySQL's zero date is null. */
 export function showDate(text: string): string | null {

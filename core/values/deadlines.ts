@@ -1,7 +1,7 @@
 /**
- * Bounds work in time. One timer of each database looks after all of its overdue work every few milliseconds, because a timer of its
- * own for every statement costs more than the rest of the bookkeeping; one for the whole process would end with the request that
- * started it on runtimes that give each request its own timers.
+ * Bounds work in time. One timer of each database checks all of its overdue work every few milliseconds, because a
+ * timer for every statement costs more than the rest of the bookkeeping. One timer for the whole process would end with
+ * the request that started it on runtimes that give each request its own timers.
  */
 import { Bag, type Placed } from "./bag.ts";
 import { unavailable } from "./errors.ts";
@@ -18,12 +18,17 @@ export interface Deadlines {
   /** Calls `overdue` once, soon after `atMs` (clock of `performance.now()`), unless `unwatch` is called first. */
   watch(atMs: number, overdue: () => void): Watch;
   unwatch(entry: Watch): void;
-  /**
-   * The result of `work`, or a rejection with `unavailable` at `atMs`; `abandon` then stops the remaining work.
-   * `message` is for the client.
-   */
-  within<T>(work: Promise<T>, atMs: number, abandon: () => void, message: string): Promise<T>;
+  /** Settles as `work` does, or as `onLate` returns or throws when `work` takes longer than until `atMs`. */
+  within<T, Late>(work: Promise<T>, atMs: number, onLate: () => Late): Promise<T | Late>;
 }
+
+/** For `within`: ends the wait with `unavailable` and this message for the client, after `abandon` stopped the work. */
+export const tooLate =
+  (message: string, abandon = (): void => {}) =>
+  (): never => {
+    abandon();
+    throw unavailable(message);
+  };
 
 export function createDeadlines(): Deadlines {
   const watched = new Bag<Watch>();
@@ -56,11 +61,14 @@ export function createDeadlines(): Deadlines {
   return {
     watch,
     unwatch: (entry) => watched.delete(entry),
-    within: <T>(work: Promise<T>, atMs: number, abandon: () => void, message: string) =>
-      new Promise<T>((resolve, reject) => {
+    within: <T, Late>(work: Promise<T>, atMs: number, onLate: () => Late) =>
+      new Promise<T | Late>((resolve, reject) => {
         const entry = watch(atMs, () => {
-          reject(unavailable(message));
-          abandon();
+          try {
+            resolve(onLate());
+          } catch (error) {
+            reject(error);
+          }
         });
         work.then(
           (value) => {

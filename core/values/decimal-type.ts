@@ -1,32 +1,23 @@
-/** Decimals: numbers of which every digit is kept. */
+/** Decimals: numbers that keep every digit. */
 import type { Column } from "./column.ts";
 import { compareDecimals, digitsFault, normalDecimal } from "./decimal.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { Scalar } from "./scalar.ts";
 import { showFloat } from "./float-type.ts";
-import {
-  boundsOf,
-  decimalText,
-  doubleDigits,
-  jsonNumber,
-  numberText,
-  strictNumber,
-  typedNumber,
-} from "./numbers.ts";
+import { boundsOf, decimalText, doubleDigits, jsonNumber, numberText, numeric } from "./numbers.ts";
 import {
   type Accepted,
   accepted,
   asItIs,
   type CellForm,
   type Decimals,
+  defineType,
   type FilledCell,
   refused,
-  textOfShown,
   trimmedCell,
-  type TypeDefinition,
 } from "./type-definition.ts";
 
-export const decimalType: TypeDefinition = {
+export const decimalType = defineType(numeric, {
   accept: acceptDecimal,
   shownSchema,
   acceptedSchema: (column) => ({
@@ -34,43 +25,18 @@ export const decimalType: TypeDefinition = {
     pattern: numberText,
     ...boundsOf(rangeOf(column)),
   }),
-  fromShown: textOfShown,
-
   ruleNames: ["decimal", "number"],
-  strict: strictNumber,
-  bounds: "number",
-  fromOther: asItIs,
   fromCell: trimmedCell(withinScale),
   cellForm: decimalForm,
-  hasWords: false,
-  fromFilter: typedNumber,
-  exportedAs: "number",
-
-  isCompared: true,
   isAbove: (left: Scalar, right: Scalar) => compareDecimals(String(left), String(right)) > 0,
-  isSorted: true,
-  isGrouped: true,
-  hasExtremes: true,
   arithmetic: { isExact: true, isWhole: false, digitsKept: null, rangeOf, fromDigits: asItIs },
-  isJoined: true,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
+});
 
-  isText: false,
-  isInstant: false,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
-
-/** A number where it prints back to the same value, else canonical digits; null for NaN and infinities. */
+/** A number if it prints back to the same value, else canonical digits; null for NaN and infinities. */
 export function showDecimal(raw: string | number, decimals: Decimals): number | string | null {
   const number = Number(raw);
   if (Number.isNaN(number)) return null;
-  // A double keeps fifteen digits whatever they are.
+  // A double preserves any fifteen digits.
   if (decimals === "number" && (typeof raw === "number" || raw.length <= doubleDigits))
     return showFloat(number);
   const digits = normalDecimal(String(raw));
@@ -102,7 +68,7 @@ function shownSchema(column: Column, decimals: Decimals): JsonSchema {
   return { ...form, ...boundsOf(rangeOf(column)) };
 }
 
-/** digits after the decimal point that a format shows; of more, each value shows its own. */
+/** Digits after the decimal point that a format shows; if there are more, each value shows its own. */
 const shownScaleMax = 4;
 
 function decimalForm({ precision, scale }: Column): CellForm {
@@ -118,11 +84,11 @@ function decimalForm({ precision, scale }: Column): CellForm {
   };
 }
 
-/** Excel counts with fifteen digits and stores seventeen: 0.1 + 0.2 is 0.30000000000000004 in the file. */
+/** Excel calculates with 15 digits and stores 17: 0.1 + 0.2 is 0.30000000000000004 in the file. */
 function withinScale(cell: FilledCell, { scale }: Column): FilledCell {
   if (scale === null || typeof cell !== "number") return cell;
   const unit = 10 ** scale;
-  // Most numbers need no look at their digits, which takes longer than all the rest.
+  // For most numbers the digits need no check, which takes longer than everything else.
   if (Math.round(cell * unit) / unit === cell) return cell;
   const digits = /\.(\d+)$/.exec(String(cell))?.[1]?.length ?? 0;
   return digits > scale ? Number(cell.toPrecision(doubleDigits)) : cell;

@@ -35,7 +35,10 @@ export function subtractDecimals(left: string, right: string): string {
   return fromUnits(a - b, scale);
 }
 
-/** `dividend` by a positive whole number, rounded to `places` digits after the decimal point; halves go away from zero. */
+/**
+ * `dividend` divided by a positive whole number, rounded to `places` digits after the decimal point, halves away from
+ * zero.
+ */
 export function divideDecimal(dividend: string, divisor: bigint, places: number): string {
   const scale = Math.max(placesOf(dividend), places);
   const units = toUnits(dividend, scale);
@@ -45,14 +48,14 @@ export function divideDecimal(dividend: string, divisor: bigint, places: number)
   return fromUnits(units < 0n ? -quotient : quotient, places);
 }
 
-/** Doubles compute these exactly, and sparing the BigInts is most of the time of a sum. */
+/** Doubles compute these exactly. Creating BigInts would take most of the time of a sum. */
 const areShortAndWhole = (left: string, right: string): boolean =>
   left.length <= 15 && right.length <= 15 && !left.includes(".") && !right.includes(".");
 
 /** Negative when `left` is smaller, 0 when they are equal, positive when it is larger. */
 export function compareDecimals(left: string, right: string): number {
   if (left === right) return 0;
-  // Doubles keep fifteen digits apart and in order, and this spares the two BigInts.
+  // Doubles distinguish 15 digits and keep their order, which saves the two BigInts.
   if (left.length <= 15 && right.length <= 15) return Number(left) - Number(right);
   const [a, b] = align(left, right);
   return a < b ? -1 : a > b ? 1 : 0;

@@ -1,7 +1,7 @@
 /**
- * An error as the log shows it: its type, the messages of it and of its causes in one line, and a stack where nothing
- * else says what happened. Nothing else of it is logged: drivers and clients attach statements, parameters, keys and
- * commands to their errors.
+ * An error as it is logged: its type, the messages of it and its causes in one line, and a stack if nothing else
+ * explains it. Nothing else is logged: drivers and clients attach statements, parameters, keys and commands to their
+ * errors.
  */
 import { AppError } from "./errors.ts";
 
@@ -61,7 +61,7 @@ function ownMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.message !== "" || !("errors" in error) || !Array.isArray(error.errors))
     return error.message;
-  // Node tries all addresses of a host, and says nothing itself.
+  // Node tries all addresses of a host, and the error itself has no message.
   return error.errors.map((one) => ownMessage(one)).join("; ");
 }
 

@@ -1,6 +1,6 @@
 /**
- * The only type of error that is answered to clients. Core and the engines throw it; `core/calls/error-table.ts` maps its
- * kind to the HTTP status and the public error name.
+ * The only type of error that is answered to clients. Core and the engines throw it; `core/calls/error-table.ts` maps
+ * its kind to the HTTP status and the public error name.
  */
 
 export type ErrorKind =
@@ -26,30 +26,30 @@ export type ErrorKind =
   | "validationError"
   /** A written value points at a row that does not exist. */
   | "foreignKeyMissing"
-  /** The project asks for credentials, and the request has none, or bad ones. */
+  /** The project requires credentials, and the request has none or invalid ones. */
   | "unauthorized"
   /** The caller may not do this, or the record would leave what the caller may access. */
   | "forbidden"
   | "notFound"
-  /** No deleted record matches that restore could bring back. */
+  /** No deleted record matches that restore could restore. */
   | "dataNotFound"
   | "methodNotAllowed"
   | "duplicateEntry"
   /** A row cannot be deleted while others point at it. */
   | "foreignKeyInUse"
   | "constraintViolation"
-  /** Somebody else holds a lock that this request needs. */
+  /** Another caller holds a lock that this request needs. */
   | "lockConflict"
   /** The first request with the same Idempotency-Key is not over. */
   | "requestInProgress"
   | "preconditionFailed"
   /** A job is not in the state that the request needs. */
   | "invalidJobState"
-  /** A file that was kept for a while and is kept no longer. */
+  /** A file that existed for a limited time and has expired. */
   | "gone"
   | "payloadTooLarge"
   | "unsupportedMediaType"
-  /** The caller has as many locks or waiting jobs as it may have, or sent as many requests as it may send. */
+  /** The caller reached a limit of locks, waiting jobs or requests. */
   | "tooManyRequests"
   /** An Idempotency-Key came with another body than before. */
   | "idempotencyKeyReused"
@@ -77,12 +77,17 @@ export interface AppErrorOptions {
   allow?: readonly string[];
   /** When the same request may succeed; for `tooManyRequests`. */
   retryAfterSeconds?: number;
-  /** What the database said of a statement that failed as if tables or columns had changed since the routes were compiled. */
+  /**
+   * What the database reported about a statement that failed as if tables or columns had changed since the routes were
+   * compiled.
+   */
   schemaDoubt?: string;
-  /** What went wrong underneath: logged, never answered. */
+  /** The underlying error: logged, never answered. */
   cause?: unknown;
-  /** True: the log has it already, as of a database that went away, and needs no line for each request. */
+  /** True: already logged, as for an unreachable database, so that not every request logs it again. */
   isReported?: boolean;
+  /** True: no value of the request can be the reason. */
+  isOfData?: boolean;
 }
 
 /** A failure with a message for the client. `cause` is only logged. */
@@ -94,6 +99,7 @@ export class AppError extends Error {
   readonly allow: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isReported: boolean;
+  readonly isOfData: boolean;
   readonly schemaDoubt: string | undefined;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
@@ -104,6 +110,7 @@ export class AppError extends Error {
     this.allow = options.allow;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isReported = options.isReported ?? false;
+    this.isOfData = options.isOfData ?? false;
     this.schemaDoubt = options.schemaDoubt;
   }
 }
@@ -120,7 +127,7 @@ export const invalidField = (message: string): AppError => new AppError("invalid
 export const validationFailed = (errors: FieldErrors, cause?: unknown): AppError =>
   new AppError("validationFailed", "Invalid data", { errors, cause });
 
-/** What aggregate says of a request that it cannot make sense of. */
+/** An aggregate request that is not valid. */
 export const validationError = (message: string): AppError =>
   new AppError("validationError", message);
 
@@ -128,13 +135,13 @@ export const invalidFile = (message: string): AppError => new AppError("invalidF
 
 export const notFound = (message: string): AppError => new AppError("notFound", message);
 
-/** Alike for credentials that are missing, wrong or no longer valid. */
+/** The same for credentials that are missing, wrong or no longer valid. */
 export const unauthorized = (message: string): AppError => new AppError("unauthorized", message);
 
 /** The database or another part that is needed cannot be reached or took too long. */
 export const unavailable = (message: string, cause?: unknown): AppError =>
   new AppError("unavailable", message, { cause });
 
-/** The record that a request names is not there, for its caller. */
+/** The record that a request names does not exist for its caller. */
 export const noSuchRecord = ({ name }: { readonly name: string }): AppError =>
   notFound(`${name} record not found`);

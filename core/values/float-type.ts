@@ -1,16 +1,8 @@
-/** Floating point numbers of 64 or 32 bits. What they would change is refused. */
+/** Floating point numbers of 64 or 32 bits. A number that they would change is refused. */
 import type { Column } from "./column.ts";
 import { normalDecimal } from "./decimal.ts";
-import { doubleDigits, jsonNumber, numberText, strictNumber, typedNumber } from "./numbers.ts";
-import {
-  type Accepted,
-  accepted,
-  asItIs,
-  isAboveByNature,
-  refused,
-  trimmedCell,
-  type TypeDefinition,
-} from "./type-definition.ts";
+import { acceptAnyNumber, anyNumberSchema, doubleDigits, jsonNumber, numeric } from "./numbers.ts";
+import { type Accepted, accepted, defineType, refused } from "./type-definition.ts";
 
 /** The largest double, all 309 digits of it. */
 const doubleMax = String(BigInt(Number.MAX_VALUE));
@@ -19,27 +11,13 @@ const range = { min: `-${doubleMax}`, max: doubleMax };
 const singleMax = String(BigInt(2 ** 128 - 2 ** 104));
 const singleRange = { min: `-${singleMax}`, max: singleMax };
 
-export const floatType: TypeDefinition = {
+export const floatType = defineType(numeric, {
   accept: acceptFloat,
-  shownSchema: () => ({ type: "number" }),
-  acceptedSchema: () => ({ type: ["number", "string"], pattern: numberText }),
+  shownSchema: ({ isSampled }) => (isSampled ? anyNumberSchema : { type: "number" }),
+  acceptedSchema: () => anyNumberSchema,
   fromShown: Number,
-
   ruleNames: [],
-  strict: strictNumber,
-  bounds: "number",
-  fromOther: asItIs,
-  fromCell: trimmedCell(asItIs),
   cellForm: () => ({ words: "Number", format: null, width: 12 }),
-  hasWords: false,
-  fromFilter: typedNumber,
-  exportedAs: "number",
-
-  isCompared: true,
-  isAbove: isAboveByNature,
-  isSorted: true,
-  isGrouped: true,
-  hasExtremes: true,
   arithmetic: {
     isExact: false,
     isWhole: false,
@@ -47,21 +25,9 @@ export const floatType: TypeDefinition = {
     rangeOf: ({ isSingle }) => (isSingle ? singleRange : range),
     fromDigits: Number,
   },
-  isJoined: true,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
+});
 
-  isText: false,
-  isInstant: false,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
-
-/** The number; null for NaN and infinities, which JSON cannot say. */
+/** The number; null for NaN and infinities, which JSON does not have. */
 export function showFloat(raw: string | number): number | null {
   const number = Number(raw);
   // Adding 0 turns -0 into 0.
@@ -69,6 +35,7 @@ export function showFloat(raw: string | number): number | null {
 }
 
 function acceptFloat(column: Column, value: unknown): Accepted {
+  if (column.isSampled) return acceptAnyNumber(value);
   const number = readFloat(value);
   if (typeof number === "string") return refused(number);
   return column.isSingle && !isSingle(number)

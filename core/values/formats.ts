@@ -3,22 +3,20 @@
  * does not name exactly one real value is null. Pure functions without clock and time zone.
  */
 
-/** What `readTime` looks for. */
+/** The pattern of `readTime`. */
 export const timeText = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?$/;
-/** What `readTimestamp` looks for. */
+/** The pattern of `readTimestamp`. */
 export const timestampText =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,30}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
 
 /** Whether the text is `YYYY-MM-DD` and that day exists, in the years 1 to 9999. */
-export function isDate(text: string): boolean {
-  return text.length === 10 && beginsWithDate(text);
-}
+export const isDate = (text: string): boolean => text.length === 10 && beginsWithDate(text);
 
 function beginsWithDate(text: string): boolean {
   if (text[4] !== "-" || text[7] !== "-") return false;
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
-  // What is no digit is NaN, for which no comparison holds.
+  // A part that is not a number is NaN, and every comparison with NaN is false.
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
 }
 
@@ -47,7 +45,9 @@ export function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : NaN;
 }
 
-/** `HH:mm:ss` of a time of day with or without seconds, and its fraction without zeros at the end; null when it is none. */
+/**
+ * `HH:mm:ss` of a time of day with or without seconds, and its fraction without trailing zeros; null when it is none.
+ */
 export function readTime(text: string): string | null {
   const match = timeText.exec(text);
   if (!match) return null;
@@ -64,11 +64,12 @@ export interface Instant {
 }
 
 /**
- * The instant of an ISO 8601 text: a date, then `T` or a blank, hours, minutes, and optionally seconds, fraction and zone.
- * Without zone it is UTC, a bare date is its midnight. Null when it is none, or outside the years 1 to 9999 in UTC.
+ * The instant of an ISO 8601 text: a date, then `T` or a blank, hours, minutes, and optionally seconds, fraction and
+ * zone. Without a zone it is UTC; a bare date is its midnight. Null when it is none, or outside the years 1 to 9999 in
+ * UTC.
  */
 export function readTimestamp(text: string): Instant | null {
-  // Most are written so, and to see that takes a tenth of the time: imports and exports hold millions.
+  // Most texts have this form, and checking for it takes a tenth of the time: imports and exports contain millions.
   if (isPlainInstant(text)) return { iso: text, fraction: text.slice(20, 23) };
   const match = timestampText.exec(text);
   if (!match) return null;
@@ -94,7 +95,7 @@ export function readTimestamp(text: string): Instant | null {
   return year < 1 || year > 9999 ? null : { iso: shifted.toISOString(), fraction };
 }
 
-/** What is wrong with so many digits of a second's fraction where `max` are kept; null when nothing is. Zeros at the end do not count. */
+/** The message if a second's fraction has more digits than `max`; otherwise null. Trailing zeros do not count. */
 export function fractionFault(fraction: string, max: number): string | null {
   if (fraction.replace(/0+$/, "").length <= max) return null;
   return max === 0
@@ -102,15 +103,15 @@ export function fractionFault(fraction: string, max: number): string | null {
     : `must have at most ${max} fractional digits in the seconds`;
 }
 
-/** The instant with its milliseconds, and up to three digits behind them where these are not zero. */
+/** The instant with its milliseconds, followed by up to three more digits if these are not zero. */
 export function finestIso({ iso, fraction }: Instant): string {
   const finer = fraction.slice(3, 6).replace(/0+$/, "");
   return finer === "" ? iso : `${iso.slice(0, -1)}${finer}Z`;
 }
 
 /**
- * A text that sorts by time: ISO 8601 UTC without its zone for dates and timestamps, `HH:mm:ss` for times of day, both with up to six digits of
- * the second; null for all else.
+ * A text that sorts by time: ISO 8601 UTC without its zone for dates and timestamps, `HH:mm:ss` for times of day, both
+ * with up to six digits of the second; null for everything else.
  */
 export function momentOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
@@ -118,13 +119,16 @@ export function momentOf(value: unknown): string | null {
   return instant === null ? readTime(value) : finestIso(instant).slice(0, -1);
 }
 
-/** Below, at or above 0, as the first is before, at or after the second. Null for what is no moment, and between a time of day and a date. */
+/**
+ * Below, at or above 0, as the first is before, at or after the second. Null if one is no moment, and between a time of
+ * day and a date.
+ */
 export function compareMoments(left: string | null, right: string | null): number | null {
   if (left === null || right === null || left.includes("T") !== right.includes("T")) return null;
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Day and time of day as the text of an instant writes them, in its own zone; null for all else. */
+/** Day and time of day as the text of an instant writes them, in its own zone; null for everything else. */
 export function partsOf(value: unknown): { day: string; time: string } | null {
   if (typeof value !== "string" || readTimestamp(value) === null) return null;
   const [time] = /\d\d:\d\d(:\d\d)?/.exec(value) ?? [];
@@ -135,7 +139,10 @@ const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 const base64Codes = Uint8Array.from(base64Alphabet, (digit) => digit.charCodeAt(0));
 const asciiDecoder = new TextDecoder("latin1");
 
-/** Base64 of the bytes, standard alphabet, padded. Written by hand: `btoa` wants a string first, and takes several times as long. */
+/**
+ * Base64 of the bytes, standard alphabet, padded. Written by hand, because `btoa` needs a string first and takes
+ * several times as long.
+ */
 export function toBase64(bytes: Uint8Array): string {
   const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4).fill("=".charCodeAt(0));
   const whole = bytes.length - (bytes.length % 3);

@@ -2,58 +2,39 @@
 import type { Column } from "./column.ts";
 import { normalDecimal } from "./decimal.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { boundsOf, jsonNumber, strictNumber, typedNumber, wholeText } from "./numbers.ts";
+import {
+  acceptAnyNumber,
+  anyNumberSchema,
+  boundsOf,
+  jsonNumber,
+  numeric,
+  wholeText,
+} from "./numbers.ts";
 import {
   type Accepted,
   accepted,
-  asItIs,
   type CellForm,
   type Decimals,
-  isAboveByNature,
+  defineType,
   refused,
-  trimmedCell,
-  type TypeDefinition,
 } from "./type-definition.ts";
 
-export const integerType: TypeDefinition = {
+export const integerType = defineType(numeric, {
   accept: acceptInteger,
   shownSchema: (column, decimals) =>
-    column.isComputed === true || (decimals === "number" && isSafe(column))
-      ? { type: "integer", ...boundsOf(rangeOf(column)) }
-      : digitsToo(column),
-  acceptedSchema: digitsToo,
+    column.isSampled
+      ? anyNumberSchema
+      : column.isComputed === true || (decimals === "number" && isSafe(column))
+        ? { type: "integer", ...boundsOf(rangeOf(column)) }
+        : digitsToo(column),
+  acceptedSchema: (column) => (column.isSampled ? anyNumberSchema : digitsToo(column)),
   fromShown: (shown) => BigInt(String(shown)),
-
   ruleNames: ["integer"],
-  strict: strictNumber,
-  bounds: "number",
   // A boolean of a rule is stored as 1 or 0.
   fromOther: (sent, typed) => (typeof typed === "boolean" ? Number(typed) : sent),
-  fromCell: trimmedCell(asItIs),
   cellForm: wholeNumberForm,
-  hasWords: false,
-  fromFilter: typedNumber,
-  exportedAs: "number",
-
-  isCompared: true,
-  isAbove: isAboveByNature,
-  isSorted: true,
-  isGrouped: true,
-  hasExtremes: true,
   arithmetic: { isExact: true, isWhole: true, digitsKept: null, rangeOf, fromDigits: BigInt },
-  isJoined: true,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
-
-  isText: false,
-  isInstant: false,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
+});
 
 /**
  * A number where it is a safe integer, else its digits. With `decimals` "string" always digits: engines ask for that
@@ -65,7 +46,8 @@ export function showInteger(raw: string | number | bigint, decimals: Decimals): 
   return Number.isSafeInteger(number) ? number + 0 : String(raw);
 }
 
-function acceptInteger({ range }: Column, value: unknown): Accepted {
+function acceptInteger({ range, isSampled }: Column, value: unknown): Accepted {
+  if (isSampled) return acceptAnyNumber(value);
   const integer = wholeNumber(value);
   if (integer === null) return refused("must be a whole number");
   return range !== null && (integer < range.min || integer > range.max)
@@ -77,7 +59,7 @@ const digitString = new RegExp(wholeText);
 
 function wholeNumber(value: unknown): bigint | null {
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
-  // String(1e23) says what was sent, BigInt(1e23) what the double holds: the text is the one to keep.
+  // String(1e23) is the number that was sent, BigInt(1e23) the value of the double: the former is stored.
   const digits =
     typeof value === "string"
       ? digitString.test(value)
@@ -102,6 +84,8 @@ const isSafe = ({ range }: Column): boolean =>
   range.min >= BigInt(Number.MIN_SAFE_INTEGER) &&
   range.max <= BigInt(Number.MAX_SAFE_INTEGER);
 
-function digitsToo(column: Column): JsonSchema {
-  return { type: ["integer", "string"], pattern: wholeText, ...boundsOf(rangeOf(column)) };
-}
+const digitsToo = (column: Column): JsonSchema => ({
+  type: ["integer", "string"],
+  pattern: wholeText,
+  ...boundsOf(rangeOf(column)),
+});

@@ -19,6 +19,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
   readonly minProperties?: number;
+  readonly maxProperties?: number;
   readonly items?: JsonSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
@@ -35,14 +36,15 @@ export interface JsonSchema {
   readonly multipleOf?: number;
   readonly default?: Json;
   readonly examples?: readonly Json[];
-  /** The value is shown, and ignored where a request holds it. */
+  /** The value is shown in answers, and ignored in requests. */
   readonly readOnly?: boolean;
+  readonly writeOnly?: boolean;
 }
 
 /** Takes every JSON value. */
 export const anything: JsonSchema = {};
 
-/** The schema, and null besides. */
+/** The schema, or null. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: members, anyOf } = schema;
   if (anyOf !== undefined) return { ...schema, anyOf: [...anyOf, { type: "null" }] };
@@ -55,7 +57,7 @@ export function orNull(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** What both schemas take. Keywords that both have are joined where that is plain, else they stand in `allOf`. */
+/** The intersection of both schemas. Keywords of both are merged if that is simple; otherwise `allOf` is used. */
 export function narrowed(schema: JsonSchema, further: JsonSchema): JsonSchema {
   const joined: JsonSchema = {
     ...further,
@@ -80,7 +82,7 @@ export function narrowed(schema: JsonSchema, further: JsonSchema): JsonSchema {
   return allOf.length === 0 ? joined : { ...joined, allOf };
 }
 
-/** Keywords of which the stricter value says what both say. */
+/** Keywords whose stricter value includes the other one. */
 const bounds = [
   ["minimum", Math.max],
   ["exclusiveMinimum", Math.max],

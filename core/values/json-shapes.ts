@@ -22,5 +22,5 @@ export const wholeObject = (properties: Members): JsonSchema =>
 export const anyOf = (schemas: readonly JsonSchema[]): JsonSchema =>
   schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
 
-/** What must not be there. */
+/** A member that must be absent. */
 export const absent: JsonSchema = { not: {} };

@@ -7,51 +7,28 @@ import {
   type Accepted,
   accepted,
   asItIs,
+  defineType,
   type FilledCell,
-  isAboveByNature,
+  opaque,
   refused,
-  textOfShown,
   trimmedCell,
-  type TypeDefinition,
 } from "./type-definition.ts";
 
-export const jsonType: TypeDefinition = {
+export const jsonType = defineType(opaque, {
   accept: acceptJson,
   shownSchema: () => ({}),
   acceptedSchema: () => ({}),
-  fromShown: textOfShown,
-
   ruleNames: ["json"],
-  strict: null,
-  bounds: "number",
-  fromOther: asItIs,
   fromCell: trimmedCell(jsonOfCell),
   cellForm: () => ({ words: "JSON", format: null, width: 20 }),
-  hasWords: false,
-  fromFilter: asItIs,
-  exportedAs: null,
-
   isCompared: false,
-  isAbove: isAboveByNature,
-  isSorted: false,
-  isGrouped: false,
-  hasExtremes: false,
-  arithmetic: null,
-  isJoined: false,
-  hasText: false,
   fromMember: asItIs,
-  wordsOf: null,
-  findsRows: false,
+});
 
-  isText: false,
-  isInstant: false,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
-
-/** The value of a JSON text; a number in it that a double cannot hold is an `ExactNumber`. A text that is no JSON is shown as it is. */
+/**
+ * The value of a JSON text; a number in it that a double cannot hold is an `ExactNumber`. A text that is not JSON is
+ * shown as it is.
+ */
 export function showJson(text: string): Json {
   try {
     return parseOwnJson(text);
@@ -60,13 +37,13 @@ export function showJson(text: string): Json {
   }
 }
 
-/** Any JSON value that every database can keep. */
+/** Any JSON value that every database can store. */
 export function acceptJson(column: Column, value: unknown): Accepted {
   const fault = jsonFault(value, column);
   return fault === null ? accepted(JSON.stringify(value)) : refused(fault);
 }
 
-/** Why a value cannot be kept as JSON on every database; null when it can. */
+/** Why a value cannot be stored as JSON on every database; null if it can. */
 function jsonFault(value: unknown, column: Column): string | null {
   if (value === null || typeof value === "boolean") return null;
   if (typeof value === "string") return textFault(value);
@@ -88,7 +65,7 @@ function jsonFault(value: unknown, column: Column): string | null {
   return null;
 }
 
-/** Where the column has a range, only whole numbers within it keep more digits than a double does. */
+/** If the column has a range, only integers within it keep more digits than a double does. */
 function isKept({ source }: ExactNumber, { range }: Column): boolean {
   const digits = normalDecimal(source);
   if (digits === null || range === null) return digits !== null;
@@ -97,7 +74,7 @@ function isKept({ source }: ExactNumber, { range }: Column): boolean {
   return integer >= range.min && integer <= range.max;
 }
 
-/** A text that is no JSON is taken as it stands; the column decides about it. */
+/** A text that is not JSON is accepted as it is; the column decides about it. */
 function jsonOfCell(cell: FilledCell): unknown {
   if (typeof cell !== "string") return cell;
   try {

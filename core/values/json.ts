@@ -40,7 +40,7 @@ export class ReadyJson {
 /** As `JSON.stringify` of a value, or of an object of which members are a `ReadyJson`. */
 export function jsonOf(value: unknown): string {
   if (!isObject(value) || !Object.values(value).some(isText)) return JSON.stringify(value);
-  // By adding, which copies no text; to join would.
+  // Concatenation copies no text; `join` would.
   let members = "";
   for (const [name, member] of Object.entries(value)) {
     const json = isText(member) ? member.text : JSON.stringify(member);
@@ -54,6 +54,16 @@ const isText = (value: unknown): value is ReadyJson => value instanceof ReadyJso
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A deep copy of JSON values, `ExactNumber`s among them. */
+export function copyOfJson<Value>(value: Value): Value;
+export function copyOfJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOfJson);
+  if (!isObject(value) || value instanceof ExactNumber) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, copyOfJson(member)]),
+  );
+}
 
 /** Sixteen digits in a row (a point among them), or an exponent: only then can a double differ from its text. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE][+-]?\d/;
@@ -69,7 +79,9 @@ export function parseJson(text: string): unknown {
   } catch {
     throw invalidPayload("The body is not valid JSON");
   }
-  if (isSuspect(text)) inspect(value, 1);
+  if (isTooDeep(text))
+    throw invalidPayload(`The body is nested deeper than ${limits.jsonDepthMax} levels`);
+  if (text.includes("\\u0000")) refuseNul(value);
   return value;
 }
 
@@ -77,28 +89,35 @@ export function parseJson(text: string): unknown {
 export const parseOwnJson = (text: string): Json =>
   mayLoseDigits.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 
-/** Most bodies are shallow and contain no NUL, so a check of the text avoids walking the value. */
-function isSuspect(text: string): boolean {
-  if (text.includes("\\u0000")) return true;
-  let openings = 0;
+/** Whether a JSON text is nested too deeply. Scanning its characters is 20 times as fast as walking its value. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if ((unit === 123 || unit === 91) && ++openings > limits.jsonDepthMax) return true;
+    if (unit === quote) at = endOfText(text, at);
+    else if ((unit === 123 || unit === 91) && ++depth > limits.jsonDepthMax) return true;
+    else if (unit === 125 || unit === 93) depth--;
   }
   return false;
 }
 
-function inspect(value: unknown, depth: number): void {
-  if (typeof value === "string") {
-    if (value.includes("\0")) throw invalidPayload("A string contains a NUL character");
-    return;
-  }
+const quote = 34;
+const backslash = 92;
+
+/** The place of the quotation mark that ends the text that begins at `from`. */
+function endOfText(text: string, from: number): number {
+  let at = from + 1;
+  for (let unit; (unit = text.charCodeAt(at)) !== quote; at++) if (unit === backslash) at++;
+  return at;
+}
+
+function refuseNul(value: unknown): void {
+  if (typeof value === "string" && value.includes("\0"))
+    throw invalidPayload("A string contains a NUL character");
   if (value === null || typeof value !== "object" || value instanceof ExactNumber) return;
-  if (depth > limits.jsonDepthMax)
-    throw invalidPayload(`The body is nested deeper than ${limits.jsonDepthMax} levels`);
   for (const [name, member] of Object.entries(value)) {
     if (name.includes("\0")) throw invalidPayload("A name contains a NUL character");
-    inspect(member, depth + 1);
+    refuseNul(member);
   }
 }
 
@@ -127,35 +146,41 @@ function parts(text: string): { digits: string; exponent: number } | null {
   if (!match) return null;
   const fraction = match[3] ?? "";
   const all = `${match[2]}${fraction}`.replace(/^0+/, "");
-  // Looking back keeps a long inner run of zeros from being tried at each of its digits.
+  // The lookbehind prevents a long inner run of zeros from being tried at each of its digits.
   const digits = all.replace(/(?<!0)0+$/, "");
   const exponent = Number(match[4] ?? 0) - fraction.length + (all.length - digits.length);
   return { digits: digits === "" ? "" : `${match[1]}${digits}`, exponent };
 }
 
 /**
- * Where a JSON value holds a text, or a member's name, that is not valid Unicode: `lines[0].note`, or `A name in lines[0]`. Null where
- * every text is valid. `path` is the place of the value itself; empty for a request's body.
+ * Where a JSON value contains a text or a member name that is not valid Unicode: `lines[0].note`, or `A name in
+ * lines[0]`. Null where every text is valid. `path` is the place of the value itself; empty for a request's body.
  */
 export function illFormedPlace(value: unknown, path = ""): string | null {
-  if (typeof value === "string") return value.isWellFormed() ? null : path;
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) {
-      const place = illFormedPlace(item, `${path}[${index}]`);
-      if (place !== null) return place;
+  const found = illFormedIn(value);
+  if (found === null) return null;
+  const place = found.steps.reduceRight(stepPath, path);
+  return found.isName ? (place === "" ? "A name" : `A name in ${place}`) : place;
+}
+
+/** `steps`: indexes and names, from the innermost outwards. Paths are built for the result only, not per member. */
+function illFormedIn(value: unknown): { steps: (string | number)[]; isName: boolean } | null {
+  if (typeof value === "string") return value.isWellFormed() ? null : { steps: [], isName: false };
+  const isList = Array.isArray(value);
+  if (!isList && (!isObject(value) || value instanceof ExactNumber)) return null;
+  for (const step of isList ? value.keys() : Object.keys(value)) {
+    if (typeof step === "string" && !step.isWellFormed()) return { steps: [], isName: true };
+    const found = illFormedIn((value as Record<string | number, unknown>)[step]);
+    if (found !== null) {
+      found.steps.push(step);
+      return found;
     }
-    return null;
-  }
-  if (!isObject(value) || value instanceof ExactNumber) return null;
-  for (const [name, member] of Object.entries(value)) {
-    if (!name.isWellFormed()) return path === "" ? "A name" : `A name in ${path}`;
-    const place = illFormedPlace(member, memberPath(path, name));
-    if (place !== null) return place;
   }
   return null;
 }
 
-function memberPath(path: string, name: string): string {
-  if (!/^\w+$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
-  return path === "" ? name : `${path}.${name}`;
+function stepPath(path: string, step: string | number): string {
+  if (typeof step === "number") return `${path}[${step}]`;
+  if (!/^\w+$/.test(step)) return `${path}[${JSON.stringify(step)}]`;
+  return path === "" ? step : `${path}.${step}`;
 }

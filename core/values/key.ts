@@ -1,12 +1,14 @@
-/** The key of a table's rows: one column or several, and their values. Nothing treats one column differently from several. */
+/** The key of a table's rows: one column or several, and their values. A single column gets no special treatment. */
 import type { Column } from "./column.ts";
 import type { Json } from "./json.ts";
 import type { Scalar } from "./scalar.ts";
 
-/** The columns that tell the rows of a table apart, in the order in which they are configured or indexed; empty = none do. */
+/**
+ * The columns that identify the rows of a table, in the order in which they are configured or indexed; empty = none do.
+ */
 export type Key = readonly Column[];
 
-/** What names one row: the values of the key's columns, in their order. None is null. */
+/** What identifies one row: the values of the key's columns, in their order. None is null. */
 export type KeyValue = readonly Scalar[];
 
 /** A text that is equal for equal values of one key. */

@@ -1,4 +1,7 @@
-/** Every limit of the service that is not a setting, with its unit. Settings are in `core/config/schema.ts` and `app/start/env.ts`. */
+/**
+ * Every limit of the service that is not a setting, with its unit. Settings are in `core/config/schema.ts` and
+ * `app/start/settings/env.ts`.
+ */
 export const limits = {
   /** Nesting of a request's JSON, or of the names in a form. */
   jsonDepthMax: 32,
@@ -9,10 +12,26 @@ export const limits = {
   whereConditionsMax: 100,
   /** Values of one IN. */
   inValuesMax: 1000,
-  /** Characters behind a reusable value while its row is deleted: `~` and 10 hexadecimal digits. */
+  /** Related records that one statement joins: MariaDB takes 61 tables in all, SQLite 64. */
+  joinedRelationsMax: 40,
+  /** Relations that one request expands, the nested ones among them. */
+  expandRelationsMax: 10,
+  /** Levels of nested relations. */
+  expandDepthMax: 2,
+  /** Records of one list of an expanded relation. */
+  expandLimitDefault: 100,
+  expandLimitMax: 1000,
+  /** Records of all such lists of an answer. */
+  expandRowsMax: 20_000,
+  /** Characters appended to a reusable value while its row is deleted: `~` and 10 hexadecimal digits. */
   markSuffixLength: 11,
-  /** Keys of several columns in one condition, a chain of ANDs and ORs: SQLite plans longer ones more slowly for each key. */
+  /**
+   * Keys of several columns in one condition, which is a chain of ANDs and ORs: SQLite plans longer ones more slowly
+   * for each key.
+   */
   keyTuplesMax: 128,
+  /** Documents above a line, whose totals follow one another. */
+  totalsLevelsMax: 100,
   perPageMax: 100,
   perPageDefault: 10,
   /** Characters of a cursor: a row whose sorted values do not fit into it cannot be gone on from. */
@@ -41,37 +60,50 @@ export const limits = {
   gridSelectedMax: 1000,
   /** Values of one field that a grid is offered. */
   gridOptionsMax: 1000,
-  /** How far the clocks of an issuer of tokens and of the service may be apart. */
+  /** Maximum difference between the clocks of an issuer of tokens and of the service. */
   tokenSkewSeconds: 30,
   /** A token that was checked is not checked again for this long, and how many of them are remembered. */
   tokenKeptMs: 60_000,
   tokensKeptMax: 1_000,
-  /** Keys of an issuer of tokens are fetched again after this time; never twice within the pause, and one fetch takes no longer than this. */
+  /**
+   * Keys of an issuer of tokens are fetched again after this time, but never twice within the pause. One fetch takes no
+   * longer than the last.
+   */
   keySetFreshMs: 600_000,
   keySetPauseMs: 30_000,
   keySetTimeoutMs: 3_000,
-  /** Rate limits: callers that one process keeps count of. */
+  /** Rate limits: callers that one process counts. */
   rateCountersMax: 100_000,
-  /** Quick statements under way on one shared connection; and how long the first of them may have run when another joins. */
+  /** How long accepted credentials stay usable despite refusals from their address; how many a process remembers. */
+  credentialsKnownMs: 600_000,
+  credentialsKnownMax: 10_000,
+  /** Quick statements at once on one shared connection; how long the first may have run when another joins. */
   sharedStatementsMax: 4,
   sharedWaitMs: 10,
-  /** Longer on average is not quick. */
+  /** Statements that take longer on average are not quick. */
   quickStatementMs: 10,
+  /**
+   * Limits of a statement on the thread that answers requests (SQLite): rows visited, and average time. All others run
+   * in separate processes, at most this many per database.
+   */
+  heldUpVisitsMax: 50_000,
+  heldUpMs: 50,
+  longReadsMax: 4,
   /** Lines of the log are written together: as soon as there is this much, or so long after they were made. */
   logBatchBytes: 4 * 1024,
   logFlushMs: 100,
-  /** Lines that wait because nobody reads them. */
+  /** Lines that wait because the output is not read. */
   logWaitingBytesMax: 16 * 1024 ** 2,
-  /** Paths of requests that a process keeps read, and the longest of them. */
+  /** Parsed request paths that a process caches, and the longest of them. */
   pathsKept: 1_000,
   keptPathLengthMax: 200,
-  /** Sets of roles whose rights one project keeps worked out. */
+  /** Sets of roles whose rights one project caches. */
   roleSetsMax: 1_000,
   /** Characters of a lookup's search. */
   lookupSearchLengthMax: 100,
   /** Characters of a LIKE pattern or a search text. */
   patternLengthMax: 10_000,
-  /** Rows that aggregate answers. */
+  /** Rows of an answer of aggregate. */
   aggregateLimitMax: 10_000,
   aggregateOperationsMax: 100,
   aggregateGroupsMax: 32,
@@ -83,23 +115,23 @@ export const limits = {
   /** Characters of a formula, and nesting of its parentheses. */
   formulaLengthMax: 500,
   formulaDepthMax: 20,
-  /** Numbers and columns of a formula once its divisions are gathered into one. */
+  /** Numbers and columns of a formula after its divisions are gathered into one. */
   formulaTermsMax: 200,
-  /** digits after the decimal point of a quotient whose column leaves their number open. */
+  /** Digits after the decimal point of a quotient whose column does not set their number. */
   quotientDigitsMax: 12,
-  /** Characters of one answer that the cache keeps; longer ones are made each time. */
+  /** Characters of one cached answer; longer ones are not cached. */
   cacheEntryLengthMax: 8 * 1024 ** 2,
-  /** Bytes that the cache in memory keeps. */
+  /** Bytes of the cache in memory. */
   cacheMemoryBytesMax: 64 * 1024 ** 2,
-  /** A cache that was unreachable is left alone for this long. */
+  /** After a failure, the cache is not used for this long. */
   cacheRestMs: 1_000,
-  /** A cache that was unreachable is said to be back once it has not failed for this long. */
+  /** After a failure, the cache is reported as available again when it has not failed for this long. */
   cacheSteadyMs: 3_000,
   /** One call of the cache's server. */
   cacheTimeoutMs: 500,
   /** Keys of one lock/acquire, lock/release or lock/status. */
   lockKeysMax: 100,
-  /** Lifetime of a lock whose request names none. */
+  /** Lifetime of a lock if the request does not set one. */
   lockTtlSecondsDefault: 30,
   /** Characters of the owner that a lock names. */
   lockOwnerLengthMax: 200,
@@ -107,29 +139,38 @@ export const limits = {
   lockNamesMax: 500,
   /** Waiting for a lock ends this long before the request does, so that there is time for the rest of it. */
   lockReserveMs: 1_000,
-  /** Locks of lock/acquire that are kept in memory for a project, and as many of running requests; beyond them nothing gets a lock. */
+  /**
+   * Locks of lock/acquire that are kept in memory for a project, and as many for running requests. When there are more,
+   * no lock is granted.
+   */
   lockMemoryMax: 100_000,
   /** Those of lock/acquire that one caller may hold in a project at the same time. */
   lockCallerMax: 10_000,
-  /** After a restart of the locks' server nothing gets a lock for this long: instances put back what they granted. */
+  /**
+   * After a restart of the locks' server, no lock is granted for this long: instances restore the locks that they
+   * granted.
+   */
   lockSettleMs: 3_000,
   /** Characters of an Idempotency-Key. */
   idempotencyKeyLengthMax: 255,
   /** Answers of requests with such a key are kept this long. */
   idempotencyKeptMs: 86_400_000,
-  /** A request that has not ended by then has died: longer than `requestDeadlineMs`. */
+  /** A request that has not ended after this time is considered dead: longer than `requestDeadlineMs`. */
   idempotencyClaimMs: 20_000,
-  /** Giving the key of a failed request free, beyond the request's own time. */
+  /** Releasing the key of a failed request, beyond the request's own time. */
   idempotencyReleaseMs: 1_000,
-  /** Answers of one action, in one process, after which old ones are looked for; and how many of those are then removed. */
+  /**
+   * When one process has stored this many answers of one action, it looks for old ones; and how many of those it then
+   * removes.
+   */
   idempotencySweepEvery: 50,
   idempotencySweepMax: 100,
-  /** Characters of what one job is asked to do, as JSON. */
+  /** Characters of one job's request, as JSON. */
   jobRequestLengthMax: 262_144,
   /** Jobs of a project that may wait at the same time, and those of one caller among them. */
   jobsWaitingMax: 1_000,
   jobsWaitingCallerMax: 200,
-  /** At a limit, a process asks a server of jobs this often which of its own have begun. */
+  /** At a limit, a process checks this often in the jobs' server which of its jobs have started. */
   jobsWaitingLookMs: 1_000,
   /** Jobs that one process runs at the same time. */
   jobsAtOnce: 2,
@@ -139,13 +180,13 @@ export const limits = {
   jobRetryWithinMs: 120_000,
   /** Wait before the second run; doubled for each further one. */
   jobRetryDelayMs: 1_000,
-  /** Times that a job is taken over from a worker that died or hangs; then it has failed. */
+  /** Times that a job is taken over from a worker that died or hangs; after that it has failed. */
   jobTakeOversMax: 3,
-  /** A worker that says nothing for this long has lost its job. */
+  /** A worker that does not report for this long has lost its job. */
   jobLockMs: 10_000,
   /** Commits of other processes that the cache in memory remembers to have heard of. */
   jobsHeardMax: 1_000,
-  /** How often jobs of lost workers are looked for. */
+  /** How often the service checks for jobs of lost workers. */
   jobLookMs: 5_000,
   /** One call of the jobs' server. */
   jobTimeoutMs: 800,
@@ -153,30 +194,32 @@ export const limits = {
   jobProgressPauseMs: 300,
   /** SIGTERM: jobs may take this long to finish; then they stop, and another process begins them again. */
   jobDrainMs: 3_000,
-  /** A thread without a job for this long ends, and gives its connections back. */
+  /** A thread without a job for this long ends, and frees its connections. */
   jobThreadIdleMs: 30_000,
   /**
-   * Young objects of that thread, in megabytes: rows and their texts live for a moment, and V8's own 64 MB and more would only be
-   * touched in turn. A million rows then take 190 MB in all instead of 370, in the same time.
+   * Young objects of that thread, in megabytes. Rows and their texts live for a moment, and V8 would use all of its own
+   * 64 MB and more in turn. With this limit, a million rows take 190 MB in all instead of 370, in the same time.
    */
   jobThreadYoungMb: 8,
-  /** All other objects of that thread. A job that needs more ends the thread and has failed; the process goes on. */
+  /**
+   * All other objects of that thread. If a job needs more, the thread ends and the job has failed; the process goes on.
+   */
   jobThreadHeapMb: 256,
-  /** Connections of a project that jobs use, apart from those of requests. */
+  /** Connections of a project for jobs, in addition to those of requests. */
   jobConnectionsMax: 4,
-  /** How often files are looked for that are kept no longer. */
+  /** How often the service checks for expired files. */
   fileLookMs: 60_000,
   /** Half-written files of processes that died are removed after this time. */
   fileAbandonedMs: 3_600_000,
   /** One call of a bucket, its tries included, beyond the time for the bytes that it sends. */
   bucketAnswerMs: 5_000,
-  /** A line that sends fewer bytes in a millisecond is too slow. */
+  /** A connection that sends fewer bytes in a millisecond is too slow. */
   bucketBytesPerMsMin: 100,
-  /** A bucket that puts the parts of a file together. */
+  /** Time for the bucket to join the parts of a file. */
   bucketCompleteMs: 60_000,
   /** Without a byte for this long, reading from a bucket has failed. */
   bucketIdleMs: 10_000,
-  /** Bytes of an answer of a bucket that is no file: a list of 1,000 long keys fits in. */
+  /** Bytes of an answer of a bucket that is not a file: a list of 1,000 long keys fits. */
   bucketAnswerBytesMax: 8 * 1024 ** 2,
   /** Tries of one call of a bucket, the first included. */
   bucketTriesMax: 4,
@@ -190,7 +233,7 @@ export const limits = {
   requestDeadlineMs: 15_000,
   /** Connections of one request to a database, where each request has its own: the runtime allows six in all. */
   requestConnectionsMax: 3,
-  /** What a request of such a runtime leaves to be done after its answer: the runtime gives it 30 seconds. */
+  /** Work of such a runtime after its answer: the runtime allows 30 seconds. */
   afterAnswerMs: 25_000,
   /** Waiting for a free connection. */
   acquireTimeoutMs: 5_000,
@@ -200,49 +243,49 @@ export const limits = {
   acquireQueueMax: 10_000,
   /** Tries of a transaction that the database gave up (deadlock, serialization failure), the first included. */
   transactionTriesMax: 4,
-  /** Texts of statements that are kept printed, and prepared per connection. */
+  /** Texts of statements that are cached as printed, and prepared per connection. */
   statementShapesMax: 500,
-  /** Hooks that call an action of this service that has hooks that call … */
+  /** Depth of hooks that call an action of this service which has hooks, and so on. */
   hookDepthMax: 3,
-  /** Bytes of a hook's answer: the status is all that counts, and what sends more is no hook. */
+  /** Bytes of a hook's answer: only its status is used, and a longer answer does not come from a hook. */
   hookAnswerBytesMax: 64 * 1024,
-  /** Of a request's deadline, the part that a blocking hook leaves for the database. */
+  /** The part of a request's deadline that a blocking hook leaves for the database. */
   hookReserveMs: 1_000,
-  /** Tries of a hook that are not waited for, the first included: 17 to 34 minutes. */
+  /** Tries of a non-blocking hook call, the first included: 17 to 34 minutes. */
   hookTriesMax: 12,
-  /** The same, of one that could not be put into the queue: it ends with the process. */
+  /** The same, for a call that could not be put into the queue: it ends with the process. */
   hookOwnTriesMax: 5,
   /** Pause before the second try; it doubles each time. */
   hookRetryFirstMs: 1_000,
-  /** Hooks that are not waited for and that one process calls at the same time. */
+  /** Non-blocking hook calls that one process makes at the same time. */
   hookCallsAtOnceMax: 20,
-  /** Of one project, those that wait in the memory of the process. */
+  /** Non-blocking hook calls of one project that wait in the memory of the process. */
   hookCallsWaitingMax: 1_000,
-  /** Those that one process keeps in files. */
+  /** Non-blocking hook calls that one process keeps in files. */
   hookCallsKeptMax: 10_000,
-  /** Calls that were given up are kept this long, and no more of them. */
+  /** Failed calls are stored this long, and at most this many. */
   hookDeadKeptSeconds: 30 * 86_400,
   hookDeadKeptMax: 10_000,
-  /** A queue in files looks this often for calls that an operator sends again. */
+  /** How often a queue in files checks for calls that an operator sends again. */
   hookRetryLookMs: 10_000,
   /** Bytes of a workbook that is read, as it is stored. */
   workbookBytesMax: 100 * 1024 ** 2,
   /** Parts of a workbook: sheets, pictures and the like. */
   workbookPartsMax: 5_000,
-  /** Bytes of one part of a workbook, unpacked; its sheet and its shared texts have limits of their own. */
+  /** Bytes of one part of a workbook, unpacked; its sheet and its shared texts have separate limits. */
   workbookPartBytesMax: 32 * 1024 ** 2,
   workbookSheetBytesMax: 1024 ** 3,
   /** The shared texts are kept in memory while the rows are read. */
   workbookTextsBytesMax: 64 * 1024 ** 2,
-  /** Unpacked bytes for each packed one, in parts of more than 32 MiB; sheets full of equal rows come to some 60. */
+  /** Unpacked bytes per packed byte, in parts of more than 32 MiB; sheets full of equal rows reach about 60. */
   workbookInflateRatioMax: 200,
-  /** Looking through an uploaded workbook. */
+  /** Time for looking through an uploaded workbook. */
   uploadReadMs: 60_000,
-  /** Objects of a thread that reads an upload, in megabytes; what the reader holds beside them has limits of its own. */
+  /** Objects of a thread that reads an upload, in megabytes. Other memory of the reader has separate limits. */
   uploadThreadHeapMb: 512,
-  /** Workbooks that one process looks through at the same time. */
+  /** Workbooks that one process inspects at the same time. */
   uploadsAtOnce: 2,
-  /** Bytes of one part's headers in a multipart body, and of what may stand around its parts. */
+  /** Bytes of one part's headers in a multipart body, and of the text around its parts. */
   multipartHeaderBytesMax: 16_384,
   /** Characters of a cell, as the preview and the errors of an import show it. */
   shownCellLengthMax: 1_000,
@@ -252,35 +295,52 @@ export const limits = {
   importErrorsMax: 1_000,
   /** Names that a template offers in a list; a lookup with more has none. */
   importChoicesMax: 100,
-  /** Rows that import-errors marks where they are wrong; a file with more of them has its last column alone. */
+  /**
+   * Rows in which import-errors marks the wrong cells; in a file with more rows, only the last column tells the errors.
+   */
   importMarkedRowsMax: 1_000,
-  /** Handlers of one row of an import; then its commit is given up. As long as those of a request may take. */
+  /**
+   * Time for the handlers of one row of an import; then its commit is given up. It is the limit for those of a request.
+   */
   importHandlersMs: 15_000,
   /** Runs of rows with one outcome that import-status lists of a preview. */
   importOutcomesMax: 10_000,
-  /** Names, of those that stand for keys, that an import keeps in mind. */
+  /** Names, looked up for keys, that an import caches. */
   importNamesMax: 100_000,
   /** Rows of a sheet that is read, its headings not counted. */
+  /** UTF-16 units of one row of a csv file that is read. */
+  csvRowLengthMax: 4 * 1024 ** 2,
   workbookRowsMax: 1_048_575,
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */
   workbookCellsMax: 25_000_000,
-  /** A document is built in pieces of about this time, so that requests need not wait for all of it. */
+  /** A document is built in slices of about this time, so that requests need not wait for all of it. */
   documentSliceMs: 15,
   /** Tables and named joins of an endpoint's aggregate that its schema names one by one. */
   joinsDescribedMax: 10,
-  /** Characters of all OpenAPI documents that a process keeps; each set of rights has one of its own. */
+  /** Bytes of all OpenAPI documents that a process caches, compressed if possible; one per set of rights. */
   documentsKeptLengthMax: 32 * 1024 ** 2,
+  /** `rowgate init`: rows of a table that are read to find a label. */
+  initRowsSeen: 2_000,
   /** Connections of clients at the same time, unless MAX_CONNECTIONS says so. */
   connectionsMax: 10_000,
-  /** An idle connection is kept for so long: longer than the 60 seconds of many load balancers, which would else use one that has just closed. */
+  /**
+   * An idle connection is kept for this long: longer than the 60 seconds of many load balancers, which could otherwise
+   * use one that has just been closed.
+   */
   keepAliveMs: 65_000,
   /** Pause between two lines of the log about connections that were refused. */
   refusedLogMs: 60_000,
-  /** A client that sends its request by drips must not hold a socket for ever: the headers, and then the body. */
+  /**
+   * A client that sends its request very slowly must not hold a socket for ever: limits for the headers, and then for
+   * the body.
+   */
   headersTimeoutMs: 10_000,
   bodyTimeoutMs: 30_000,
-  /** What a client still sends of a body that nobody reads is taken in, so that it gets to see its answer: for so long, and so much. */
+  /**
+   * The rest of a body that is no longer needed is still read, so that the client can see its answer: for this long,
+   * and this many bytes.
+   */
   unreadBodyMs: 2_000,
   unreadBodyBytesMax: 64 * 1024 ** 2,
   /** Log: a failure that requests share is logged again after so long without it; and how many of them are known. */
@@ -288,7 +348,10 @@ export const limits = {
   failuresKnownMax: 100,
   /** Traces: spans that wait to be sent; further ones are dropped. */
   tracedSpansMax: 4_096,
-  /** Traces: how long a span waits before it is sent, and how long sending a batch may take, unless OTEL_* variables say so. */
+  /**
+   * Traces: how long a span waits before it is sent, and how long sending a batch may take, unless OTEL_* variables set
+   * it.
+   */
   traceDelayMs: 5_000,
   traceExportMs: 10_000,
   /** Traces: added to the time for a batch, in which its end is awaited. */
@@ -296,7 +359,7 @@ export const limits = {
   traceExportsAtOnceMax: 30,
   /** Characters of a statement's text that the log shows. */
   loggedSqlLengthMax: 4_000,
-  /** SIGTERM: clients on open connections have this long to ask once more, and to hear that the connection closes. */
+  /** SIGTERM: for this long, open connections accept one more request, and the answer announces that they close. */
   farewellMs: 1_000,
   /** SIGTERM: running requests may take this long to finish. */
   drainTimeoutMs: 8_000,

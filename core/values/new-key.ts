@@ -1,4 +1,4 @@
-/** Which columns of a new record's key nobody makes: neither the service, as a UUID, nor the database. */
+/** Which columns of a new record's key are made neither by the service, as a UUID, nor by the database. */
 import { accept } from "./accept.ts";
 import type { Column, Columns } from "./column.ts";
 import { columnTypes } from "./column-types.ts";
@@ -21,13 +21,13 @@ export const mustBeSent = ({ key, keyColumns }: NewKeyColumns): readonly Column[
   [...keyColumns.values()].filter((column) => mustSend(column, key));
 
 /**
- * Whether the body's value counts. Of a column that is hidden from the caller it would tell which keys are taken; it counts only where nobody
- * else makes one.
+ * Whether the value in the body counts. If the column is hidden from the caller, the value would reveal which keys are
+ * taken; it then counts only if nothing else makes one.
  */
 export const maySend = (column: Column, { key, shown, namesRecords }: NewKeyColumns): boolean =>
   namesRecords || shown.has(column.name) || mustSend(column, key);
 
-/** The service makes no part of a key, as it cannot know what the others mean. */
+/** The service generates no part of a composite key, because it does not know what the other parts mean. */
 export const mustSend = (column: Column, key: Key): boolean =>
   !(key.length === 1 && takesNewId(column)) &&
   column.generated !== "identity" &&

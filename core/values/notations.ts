@@ -1,10 +1,10 @@
-/** The forms of texts that the service can tell without the database. Pure functions. */
+/** The forms of texts that the service can check without the database. Pure functions. */
 import { isAddress4, isAddress6 } from "./addresses.ts";
 import type { Column, Notation } from "./column.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 interface Known {
-  /** Why the text is none of the form, as the end of a sentence; null when it is. */
+  /** Why the text does not have the form, as the end of a sentence; null when it has. */
   readonly fault: (column: Column, text: string) => string | null;
   readonly schema: JsonSchema;
 }
@@ -47,7 +47,7 @@ function wordOf(max: bigint): Known {
 
 const yearText = /^(?:0000|190[1-9]|19[1-9]\d|20\d\d|21[0-4]\d|215[0-5])$/;
 
-/** A number too is refused, unless it is a label: the server takes the text `3` for its first two labels. */
+/** A number too is refused, unless it is a label: the server takes the text `3` as its first two labels. */
 function setFault({ members }: Column, text: string): string | null {
   if (members === undefined || text === "") return null;
   return text.split(",").every((one) => members.includes(one))
@@ -62,7 +62,7 @@ function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | n
   return text.length < lengthMax ? null : `must have at most ${lengthMax} digits`;
 }
 
-/** Other digits than those of the number that is stored would be lost. */
+/** Other digits than those of the stored number would be lost. */
 function numberFault(text: string): string | null {
   if (!numberText.test(text.trim())) return null;
   const isInteger = /^(?:0|-?[1-9]\d{0,17})$/.test(text);
@@ -76,7 +76,7 @@ const number = String.raw`[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?`;
 const numberText = new RegExp(`^${number}$`);
 const place = new RegExp(String.raw`^\s*${number}\s+${number}\s*$`);
 
-/** What stands in the brackets of each kind. */
+/** The contents of the brackets of each kind. */
 const kinds: ReadonlyMap<string, (inner: string) => boolean> = new Map([
   ["POINT", (inner) => place.test(inner)],
   ["LINESTRING", (inner) => isLine(inner, 2)],
@@ -90,7 +90,10 @@ const collection = /^(?:GEOMETRYCOLLECTION|GEOMCOLLECTION)$/;
 
 const depthMax = 8;
 
-/** Whether the text is a geometry of two dimensions with real numbers. A database may still refuse it: for its kind, or for what it means. */
+/**
+ * Whether the text is a geometry of two dimensions with real numbers. A database may still refuse it, for its kind or
+ * its meaning.
+ */
 export function isGeometry(text: string, depth = 1): boolean {
   const match = /^\s*([A-Z]+)\s*\((.*)\)\s*$/is.exec(text);
   if (!match) return false;
@@ -116,7 +119,7 @@ function isPolygon(inner: string): boolean {
   });
 }
 
-/** Whether each part of a list is in brackets, with this in them. */
+/** Whether each part of a list is in brackets with these contents. */
 function isList(inner: string, holds: (part: string) => boolean): boolean {
   const parts = partsOf(inner);
   return (
@@ -128,7 +131,7 @@ function isList(inner: string, holds: (part: string) => boolean): boolean {
   );
 }
 
-/** The parts between the commas that stand in no brackets; null where brackets do not match. */
+/** The parts between the commas outside brackets; null where brackets do not match. */
 function partsOf(text: string): string[] | null {
   const parts: string[] = [];
   let depth = 0;

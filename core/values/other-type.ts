@@ -2,12 +2,10 @@
 import {
   type Accepted,
   accepted,
-  asItIs,
-  isAboveByNature,
+  defineType,
   refused,
   textFormat,
-  textOfShown,
-  type TypeDefinition,
+  usual,
 } from "./type-definition.ts";
 import type { Column } from "./column.ts";
 import { notations } from "./notations.ts";
@@ -15,18 +13,14 @@ import { acceptText, textOfCell, textOfOther } from "./text-type.ts";
 
 const schema = { type: ["string", "number", "boolean"] } as const;
 
-export const otherType: TypeDefinition = {
+export const otherType = defineType(usual, {
   accept: acceptOther,
-  // A view may compute numbers, of which no database says the type beforehand.
+  // A view may compute numbers, whose type no database reports beforehand.
   shownSchema: ({ native, notation }) =>
     native === "" && notation === undefined ? schema : { type: "string" },
   acceptedSchema: ({ notation }) =>
     notation === undefined ? schema : { type: ["string", "number"], ...notations[notation].schema },
-  fromShown: textOfShown,
-
   ruleNames: [],
-  strict: null,
-  bounds: "number",
   fromOther: textOfOther,
   fromCell: textOfCell,
   cellForm: () => ({
@@ -34,29 +28,12 @@ export const otherType: TypeDefinition = {
     format: textFormat,
     width: 20,
   }),
-  hasWords: false,
-  fromFilter: asItIs,
   exportedAs: null,
-
-  isCompared: true,
-  isAbove: isAboveByNature,
-  isSorted: true,
-  isGrouped: true,
   hasExtremes: false,
-  arithmetic: null,
   isJoined: false,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
-
-  isText: false,
-  isInstant: false,
   isForeign: true,
   isFolded: true,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
+});
 
 function acceptOther(column: Column, value: unknown): Accepted {
   const { notation } = column;

@@ -1,4 +1,4 @@
-/** Texts: what `text` columns take. Enumerated types are texts with labels. */
+/** Values of `text` columns. Enumerated types are texts with labels. */
 import type { Column } from "./column.ts";
 import { ExactNumber } from "./json.ts";
 import type { JsonSchema } from "./json-schema.ts";
@@ -7,55 +7,32 @@ import { isLonger, textFault, utf8Length } from "./text.ts";
 import {
   type Accepted,
   accepted,
-  asItIs,
   type CellForm,
+  defineType,
   type FilledCell,
-  isAboveByNature,
   refused,
   textFormat,
-  textOfShown,
-  type TypeDefinition,
+  usual,
 } from "./type-definition.ts";
 
-export const textType: TypeDefinition = {
+export const textType = defineType(usual, {
   accept: acceptText,
   shownSchema: (column) => ({ type: "string", ...limitsOf(column) }),
   acceptedSchema: (column) => ({ type: ["string", "number"], ...limitsOf(column) }),
-  fromShown: textOfShown,
-
   ruleNames: ["string", "text"],
   strict: {
     jsonType: "string",
     holds: (value) => typeof value === "string",
     expected: "text",
   },
-  bounds: "number",
   fromOther: textOfOther,
   fromCell: textOfCell,
   cellForm: textForm,
-  hasWords: false,
-  fromFilter: asItIs,
-  exportedAs: "text",
-
-  isCompared: true,
-  isAbove: isAboveByNature,
-  isSorted: true,
-  isGrouped: true,
-  hasExtremes: true,
-  arithmetic: null,
-  isJoined: true,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
-
   isText: true,
-  isInstant: false,
-  isForeign: false,
   isFolded: true,
   takesNewId: true,
   isShownAsGiven: true,
-};
+});
 
 /** The text, or a number as its digits, within the column's limits and labels. */
 export function acceptText(column: Column, value: unknown): Accepted {
@@ -76,7 +53,7 @@ export function acceptText(column: Column, value: unknown): Accepted {
   return accepted(text);
 }
 
-/** The digits of a number that has one obvious way to be written; null for all else. */
+/** The digits of a number that has one obvious spelling; null for everything else. */
 function plainDigits(value: unknown): string | null {
   if (value instanceof ExactNumber) return /[eE]/.test(value.source) ? null : value.source;
   if (typeof value !== "number") return null;
@@ -84,7 +61,7 @@ function plainDigits(value: unknown): string | null {
   return Number.isFinite(value) && !digits.includes("e") ? digits : null;
 }
 
-/** A number or boolean that a rule asked for becomes its text; a sent text stays byte for byte what it was. */
+/** A number or boolean that a rule asked for becomes its text; a text is stored exactly as it was sent. */
 export function textOfOther(sent: unknown, typed: Scalar): string {
   return typeof sent === "string" ? sent : String(typed);
 }
@@ -110,7 +87,7 @@ function textForm({ lengthMax, bytesMax, labels }: Column): CellForm {
 
 const usualTextLength = 24;
 
-/** All digits of a whole number; others may have an exponent, which no text column takes. */
+/** All digits of a whole number; other numbers may have an exponent, which no text column accepts. */
 const digitsOf = (value: number): string =>
   Number.isSafeInteger(value) || !Number.isInteger(value)
     ? String(value)

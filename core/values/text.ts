@@ -1,9 +1,9 @@
 /**
- * What is measured on text: characters are Unicode code points, as the databases count them, not UTF-16 units. They are
+ * Measures of text. Characters are Unicode code points, as the databases count them, not UTF-16 units. They are
  * compared with the limits of columns and rules.
  */
 
-/** Why no database could keep the text unchanged; null when it can be kept. */
+/** Why no database could store the text unchanged; null if it can be stored. */
 export function textFault(text: string): string | null {
   if (!text.isWellFormed()) return "must be well formed Unicode";
   return text.includes("\0") ? "must not hold a NUL character" : null;
@@ -51,8 +51,9 @@ const htmlEntities: Readonly<Record<string, string>> = {
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => htmlEntities[character]!);
 /**
- * The text without the accents of its letters, `Ångström` as `Angstrom`: what Unicode writes as a letter and a mark becomes the letter, and
- * five letters with a stroke become the one below it. Letters of their own, such as `ß` and `æ`, stay.
+ * The text without the accents of its letters, `Ångström` as `Angstrom`: what Unicode writes as a letter and a mark
+ * becomes the letter, and five letters with a stroke become the letter without it. Separate letters, such as `ß` and
+ * `æ`, stay.
  */
 export const withoutAccents = (text: string): string =>
   text
@@ -61,7 +62,9 @@ export const withoutAccents = (text: string): string =>
     .normalize("NFC")
     .replace(strokedLetters, (letter) => plainLetters[strokes.indexOf(letter)]!);
 
-/** Letters with a stroke, which Unicode does not write with a mark, and at the same places the letters that stand for them. */
+/**
+ * Letters with a stroke, which Unicode does not write with a mark, and in the same order the letters that replace them.
+ */
 export const strokes = "\u00d8\u00f8\u0141\u0142\u0110\u0111\u0126\u0127\u00d0\u00f0";
 export const plainLetters = "OoLlDdHhDd";
 const strokedLetters = new RegExp(`[${strokes}]`, "g");

@@ -1,57 +1,27 @@
-/** Times of day: `HH:mm:ss`, with up to six digits of the second. Those of some columns may be below zero and beyond a day. */
+/**
+ * Times of day: `HH:mm:ss`, with up to six digits of the second. Those of some columns can be below zero and beyond a
+ * day.
+ */
 import type { Column } from "./column.ts";
 import { fractionFault, partsOf, readTime, timeText } from "./formats.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import {
-  type Accepted,
-  accepted,
-  asItIs,
-  refused,
-  textOfShown,
-  trimmedCell,
-  type TypeDefinition,
-} from "./type-definition.ts";
+import { type Accepted, accepted, defineType, refused, usual } from "./type-definition.ts";
 
-export const timeType: TypeDefinition = {
+export const timeType = defineType(usual, {
   accept: acceptTime,
-  // Not the format time, which asks for a zone.
+  // Not the format "time", which requires a zone.
   shownSchema: (column) => timeSchema(column, String.raw`^${timeOfDay}(\.\d{1,6})?$`),
   acceptedSchema: (column) => ({
     ...timeSchema(column, timeText.source),
     examples: ["08:15:00"],
   }),
-  fromShown: textOfShown,
-
   ruleNames: ["time"],
-  strict: null,
   bounds: "time",
-  fromOther: asItIs,
-  fromCell: trimmedCell(asItIs),
   cellForm: () => ({ words: "Time of day, such as 08:15:00", format: "hh:mm:ss", width: 10 }),
-  hasWords: false,
-  // Pickers send an instant for a time of day.
+  // Date pickers send an instant for a time of day.
   fromFilter: (text) => partsOf(text)?.time ?? text,
-  exportedAs: "text",
-
-  isCompared: true,
   isAbove: (left, right) => secondsOf(String(left)) > secondsOf(String(right)),
-  isSorted: true,
-  isGrouped: true,
-  hasExtremes: true,
-  arithmetic: null,
-  isJoined: true,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
-
-  isText: false,
-  isInstant: false,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
+});
 
 const timeOfDay = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`;
 /** What MySQL calls a time. */
@@ -63,7 +33,7 @@ const timeSchema = ({ isDuration }: Column, pattern: string): JsonSchema => ({
   pattern: isDuration ? duration.source : pattern,
 });
 
-/** `HH:mm:ss` with the digits of its fraction that are not zeros at the end. */
+/** `HH:mm:ss` with the fraction, without its trailing zeros. */
 export function showTime(text: string): string {
   if (/^\d\d:\d\d$/.test(text)) return `${text}:00`;
   const point = text.indexOf(".");
@@ -77,7 +47,7 @@ function acceptTime({ fractionDigits, isDuration }: Column, value: unknown): Acc
   return fault === null ? accepted(time) : refused(fault);
 }
 
-/** Null where the text is none that the server holds. */
+/** Null if the text is not a time that the server can store. */
 function readDuration(text: string): string | null {
   const match = duration.exec(text);
   if (!match) return null;

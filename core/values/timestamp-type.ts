@@ -1,65 +1,36 @@
-/** Moments, kept and shown in UTC: `YYYY-MM-DDTHH:mm:ss.sssZ`, with up to six digits where the milliseconds are not all. */
+/**
+ * Instants, kept and shown in UTC: `YYYY-MM-DDTHH:mm:ss.sssZ`, with up to six digits if there are more than
+ * milliseconds.
+ */
 import type { Column } from "./column.ts";
 import { finestIso, fractionFault, readTimestamp, timestampText } from "./formats.ts";
-import {
-  type Accepted,
-  accepted,
-  asItIs,
-  refused,
-  textOfShown,
-  trimmedCell,
-  type TypeDefinition,
-} from "./type-definition.ts";
+import { type Accepted, accepted, defineType, refused, usual } from "./type-definition.ts";
 
-export const timestampType: TypeDefinition = {
+export const timestampType = defineType(usual, {
   accept: acceptTimestamp,
   shownSchema: () => ({ type: "string", format: "date-time" }),
-  // Wider than the format date-time: without a zone it is UTC, a bare date is its midnight.
+  // Wider than the format "date-time": without a zone it is UTC, a bare date is its midnight.
   acceptedSchema: () => ({
     type: "string",
     pattern: timestampText.source,
     examples: ["2026-10-31T08:15:00Z"],
   }),
-  fromShown: textOfShown,
-
   ruleNames: ["datetime", "timestamp"],
-  strict: null,
   bounds: "date",
-  fromOther: asItIs,
-  fromCell: trimmedCell(asItIs),
   cellForm: () => ({
     words: "Date and time in UTC, such as 2026-10-31 08:15:00",
     format: "yyyy-mm-dd hh:mm:ss",
     width: 20,
   }),
-  hasWords: false,
-  fromFilter: asItIs,
   exportedAs: "datetime",
-
-  isCompared: true,
   // Without the Z, a longer fraction is a longer text.
   isAbove: (left, right) => String(left).slice(0, -1) > String(right).slice(0, -1),
-  isSorted: true,
-  isGrouped: true,
-  hasExtremes: true,
-  arithmetic: null,
-  isJoined: true,
-  hasText: true,
-  fromMember: null,
-  wordsOf: null,
-  findsRows: true,
-
-  isText: false,
   isInstant: true,
-  isForeign: false,
-  isFolded: false,
-  takesNewId: false,
-  isShownAsGiven: false,
-};
+});
 
 /**
- * ISO 8601 UTC with milliseconds, from `YYYY-MM-DD HH:MM:SS[.ffffff][+00]` or an ISO form; digits after the sixth are cut.
- * MySQL's zero date is null, and a text that is no instant of the years 1 to 9999 is shown as it is.
+ * ISO 8601 UTC with milliseconds, from `YYYY-MM-DD HH:MM:SS[.ffffff][+00]` or an ISO form; digits after the sixth are
+ * cut. MySQL's zero date is null, and a text that is not an instant of the years 1 to 9999 is shown as it is.
  */
 export function showTimestamp(text: string): string | null {
   if (text.startsWith("0000-00-00")) return null;
@@ -87,7 +58,7 @@ function shownFraction(digits: string): string {
   return digits.slice(0, 3) + digits.slice(3).replace(/0+$/, "");
 }
 
-/** Where the zone of a timestamp begins: behind the seconds and their fraction. */
+/** The start of a timestamp's zone: after the seconds and their fraction. */
 function zoneStart(text: string): number {
   let end = 19;
   while (end < text.length && (text[end] === "." || (text[end]! >= "0" && text[end]! <= "9")))

@@ -1,7 +1,13 @@
-/** What the service does with a column, by its type: everything, everything by its text, or show it. `docs/types.md` lists the types. */
+/**
+ * What the service does with a column, by its type: everything, everything by its text, or only show it.
+ * `docs/types.md` lists the types.
+ */
 import type { Column } from "./column.ts";
 
-/** `text`: values are the texts of the database, read, compared and written. `shown only`: texts or values that are never written. */
+/**
+ * `text`: values are the texts of the database, read, compared and written. `shown only`: texts or values that are
+ * never written.
+ */
 export type TypeGroup = "full" | "text" | "shown only";
 
 export function groupOf({ type, generated, element }: Column): TypeGroup {

@@ -1,16 +1,16 @@
-/** Waits for work no longer than it may take. */
+/** Limits how long to wait for work. */
 
 export interface TimeoutOptions<Late> {
   readonly timeoutMs: number;
-  /** Gives the result when the time is over, or throws. */
+  /** Returns the result when the time is over, or throws. */
   onTimeout(): Late;
   /** Ends the wait early: rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Settles as `work` does, or as `onTimeout` says when it takes longer. The work itself goes on; what becomes of it later is dropped, an
- * error too. No timer and no listener is left.
+ * Settles as `work` does, or with `onTimeout` when it takes longer. The work itself continues; its later result or
+ * error is ignored. No timer and no listener is left.
  */
 export async function withTimeout<T, Late>(
   work: Promise<T>,

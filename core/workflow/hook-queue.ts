@@ -1,10 +1,12 @@
 /**
- * Queues in which calls that are not waited for outlive the process, and what becomes of a call that failed.
- * `jobs/queue` has one in files and one over BullMQ; calls that are kept in memory alone (`app/outbound/background.ts`)
- * count their tries in the same way.
+ * Durable queues of calls that no request waits for, and the handling of failed calls. `jobs/queue` has one in files
+ * and one over BullMQ; calls that are only held in memory count their tries in the same way.
  */
 import { limits } from "../values/limits.ts";
-import type { HookCall, HookPlace, Log, QueueCounts } from "../plans/ports.ts";
+import type { HookCall } from "../plans/hook-call.ts";
+import type { HookPlace } from "../plans/outbound-port.ts";
+import type { Log } from "../plans/log-port.ts";
+import type { QueueCounts } from "../jobs/queue.ts";
 
 /** Why a call was not made. */
 export interface HookFailure {
@@ -16,15 +18,15 @@ export interface HookFailure {
 /** Makes the call once; null when it succeeded. Never rejects. `signal`: the process ends. */
 export type MakeCall = (call: HookCall, signal: AbortSignal) => Promise<HookFailure | null>;
 
-/** Calls that outlive the process: each is made at least once, by this process or another one, or is given up after `limits.hookTriesMax`. */
+/** Durable calls: each is made at least once, by any process, or is given up after `limits.hookTriesMax` tries. */
 export interface HookQueue {
   /** Resolves when the call will not be forgotten; rejects when the queue is unreachable. */
   add(call: HookCall): Promise<void>;
   /** From now on calls are made, those of earlier processes first. */
   start(): void;
-  /** Rejects when the queue is unreachable. `failed`: given up, and still kept. */
+  /** Rejects if the queue is unreachable. `failed`: given up, and still stored. */
   counts(): Promise<QueueCounts>;
-  /** What can be made until this moment (of `performance.now()`) still is; the next process has the rest. */
+  /** Calls that can be made until this moment (of `performance.now()`) are made; the next process makes the rest. */
   stop(untilMs: number): Promise<void>;
 }
 
@@ -60,7 +62,7 @@ export interface FailedTry extends HookFailure {
   readonly triesMax: number;
 }
 
-/** Whether the call is given up; the log hears of it either way. */
+/** Whether the call is given up; logged either way. */
 export function isGivenUp(
   log: Log,
   { id, requestId, label }: HookCall,
@@ -73,6 +75,6 @@ export function isGivenUp(
   return isLast;
 }
 
-/** Pause after so many tries; a part of it is left to chance, so that calls which failed together do not come back together. */
+/** Pause after so many tries, partly random, so that calls which failed together are not retried together. */
 export const retryDelayMs = (tries: number): number =>
   limits.hookRetryFirstMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2);

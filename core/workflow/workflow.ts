@@ -1,19 +1,20 @@
 /**
- * What change-status and next-statuses share: the record and its status, which status may follow, and the hooks around the
- * change. Blocking hooks are called here, inside the transaction; the others are only collected, for `core/dispatch.ts` to start
- * once the change is there for everybody to see.
+ * What change-status and next-statuses share: the record and its status, the statuses that may follow, and the hooks
+ * around the change. Blocking hooks are called here, inside the transaction. The others are collected, and
+ * `core/dispatch.ts` starts them after the commit.
  */
 import type { Call } from "../calls/action.ts";
-import type { Entity, StatusHook, WorkflowPlan } from "../plans/entity.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { StatusHook, WorkflowPlan } from "../plans/workflow-plan.ts";
 import { AppError, noSuchRecord, unavailable } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
-import type { ReadQueries } from "../callers/session.ts";
+import type { ReadQueries } from "../query/session.ts";
 import type { Json } from "../values/json.ts";
-import type { HookCall, HookPlace, OutboundRequest, Row } from "../plans/ports.ts";
+import type { HookCall } from "../plans/hook-call.ts";
+import type { HookPlace, OutboundRequest } from "../plans/outbound-port.ts";
+import type { Row } from "../values/row.ts";
 import { changePlan, type RecordPlan } from "../records/record.ts";
-import { keyOf } from "../records/record-key.ts";
-import { keyIs } from "../query/key-conditions.ts";
-import { sourceOf } from "../query/statement.ts";
+import { rowOf } from "../query/key-conditions.ts";
 import { joinedKey, type KeyValue } from "../values/key.ts";
 import { fillJson, fillUrl, type TemplateValues } from "../plans/templates.ts";
 
@@ -26,47 +27,26 @@ export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
   return plan && entity.workflow && { ...plan, workflow: entity.workflow };
 }
 
-/** The key that the body names; one column also as `id`. Rejects as `keyOf` does. */
-export function keyOrIdOf(call: Call, { write: { key } }: WorkflowNeeds): KeyValue {
-  const { body } = call;
-  const [only, ...others] = key;
-  const isById =
-    only !== undefined &&
-    others.length === 0 &&
-    !Object.hasOwn(body, only.name) &&
-    Object.hasOwn(body, "id");
-  return isById
-    ? keyOf({ entity: call.entity, body: { [only.name]: body["id"] } }, key)
-    : keyOf(call, key);
-}
-
 /** A record as the table has it. */
 export interface FoundRecord {
   /** Its key; that of several columns is a text, joined with `_`. */
   readonly id: Json;
-  /** As transitions name it; null where the record has none. */
+  /** As in transitions; null if the record has no status. */
   readonly status: string | null;
-  /** What answers show of it. */
+  /** The record as answers show it. */
   readonly record: Row;
 }
 
-/** The record, its row locked until the transaction ends where `lock` says so. Rejects with 404. */
+/** The record; with `lock`, its row is locked until the transaction ends. Rejects with 404. */
 export async function findRecord(
   call: Call,
   { write, workflow }: WorkflowNeeds,
   { queries, keyValue, lock }: { queries: ReadQueries; keyValue: KeyValue; lock: boolean },
 ): Promise<FoundRecord> {
-  const row = await queries.one({
-    kind: "select",
-    source: sourceOf(write.table),
-    // The key and the status may be more than answers show.
-    columns: [...new Set([...write.shown.values(), ...write.key, workflow.status])],
-    where: keyIs(write.key, keyValue),
-    sort: [],
-    limit: 1,
-    offset: 0,
-    lock,
-  });
+  const { table, key, shown } = write;
+  // The key and the status may be more than answers show.
+  const columns = [...new Set([...shown.values(), ...key, workflow.status])];
+  const row = await queries.one(rowOf({ table, key, keyValue, lock }, columns));
   if (!row) throw noSuchRecord(call.entity);
   const status = row[workflow.status.name] ?? null;
   return {
@@ -76,7 +56,7 @@ export async function findRecord(
   };
 }
 
-/** The statuses that may follow; null = any may. A record without a status is at `""`. */
+/** The statuses that may follow; null = any. A record without a status has the status `""`. */
 export function allowedAfter(
   current: string | null,
   { transitions }: WorkflowPlan,
@@ -99,8 +79,8 @@ export function checkTransition(from: string | null, to: string, plan: WorkflowP
 }
 
 /**
- * The hooks of one request. The transaction may be run again, which a service that was called already must not notice: from
- * the first blocking hook on, a second run ends with 503.
+ * The hooks of one request. A transaction may run again, but a service must not be called twice, so once a blocking
+ * hook was called, a second run ends with 503.
  */
 export class HookRun {
   private readonly call: Call;

@@ -6,7 +6,7 @@ import type { Column, Table } from "../../core/values/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
 import { AppError, type FieldErrors, unavailable } from "../../core/values/errors.ts";
 import { formulaFaults } from "../../core/query/formula.ts";
-import type { Statement } from "../../core/query/statement.ts";
+import { changesNothing, type Statement } from "../../core/query/statement.ts";
 import type { Failure } from "../engines/engine.ts";
 
 export interface Refused {
@@ -20,11 +20,16 @@ export interface Refused {
   readonly triggerMessages: boolean;
 }
 
-/** The error that a statement ends with. */
+/** The error with which a statement fails. */
 export function toAppError(failure: Failure, refused: Refused): AppError {
   const { statement, cause } = refused;
   if (statement?.kind === "native" && !sayEnough.has(failure.kind)) return refusedNative(cause);
   const columns = columnsOf(failure, refused);
+  if (isOfSource(failure, refused, columns)) {
+    // A type that the service does not check can fail at a sent value without naming it.
+    const isOfData = failure.kind !== "badValue";
+    return new AppError("internal", "Internal server error", { cause, isOfData });
+  }
   switch (failure.kind) {
     case "duplicate":
       return new AppError("duplicateEntry", "A record with the same value already exists", {
@@ -58,6 +63,11 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
       return unavailable("The database took too long to answer; try again", cause);
     case "connection":
       return unavailable("The database is not reachable; try again later", cause);
+    case "full":
+      return new AppError("unavailable", isWrite(statement) ? noRoomToWrite : noRoom, {
+        cause,
+        isReported: true,
+      });
     case "unfilled":
       return unavailable(
         "The data of this view have not been computed yet; refresh it in the database, then try again",
@@ -67,11 +77,19 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
       return new AppError("internal", "Internal server error", {
         cause,
         schemaDoubt: saidBy(cause),
+        isOfData: true,
       });
     case "unknown":
       return new AppError("internal", "Internal server error", { cause });
   }
 }
+
+const noRoom = "The database has no room left; try again later";
+const noRoomToWrite = "The database has no room left, so nothing was stored; try again later";
+
+/** Null: a commit. */
+const isWrite = (statement: Statement | null): boolean =>
+  statement === null || !changesNothing(statement);
 
 /** What the database said, without values. */
 export const saidBy = (cause: unknown): string => (cause instanceof Error ? cause.message : "");
@@ -81,9 +99,31 @@ const sayEnough: ReadonlySet<Failure["kind"]> = new Set([
   "conflict",
   "timeout",
   "connection",
+  "full",
   "unfilled",
   "rejected",
   "forbidden",
+]);
+
+/**
+ * Whether a read failed in the view or query itself (a division by zero, a cast). Failures at a client's value name a
+ * parameter or column, except for types without that comparison and for impossible dates on MySQL.
+ */
+const isOfSource = (
+  { kind, mayHaveChanged, mayBeSent }: Failure,
+  { statement, parameter }: Refused,
+  columns: readonly string[],
+): boolean => {
+  if (statement === null || !changesNothing(statement)) return false;
+  if (!sourceFaults.has(kind) || mayHaveChanged || mayBeSent) return false;
+  return parameter === null && columns.length === 0;
+};
+
+const sourceFaults: ReadonlySet<Failure["kind"]> = new Set([
+  "divisionByZero",
+  "outOfRange",
+  "tooLong",
+  "badValue",
 ]);
 
 const isRead = (statement: Statement | null): boolean =>

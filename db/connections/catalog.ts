@@ -1,16 +1,31 @@
 /** Core's `Catalog`: reads the tables and queries of the database, each call on its own connection. */
-import { AppError } from "../../core/values/errors.ts";
+import { AppError, unavailable } from "../../core/values/errors.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
-import type { Connection, Engine, SharedFacts } from "../engines/engine.ts";
+import {
+  type Connection,
+  type Engine,
+  passing,
+  rowsFor,
+  type SharedFacts,
+} from "../engines/engine.ts";
 import { describable } from "../statements/print.ts";
 import { bareQuery } from "../statements/source.ts";
-import type { Deadlines } from "../../core/values/deadlines.ts";
+import { type Deadlines, tooLate } from "../../core/values/deadlines.ts";
 import { type Executor, overdueMessage } from "./executor.ts";
+import type { IncomingKey } from "../../core/values/column.ts";
+import type { RawRow } from "../statements/dialect.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, outOfReach } from "./pools.ts";
 
 /** The catalog is read at start, when no client is waiting. */
 const catalogTimeoutMs = 30_000;
+
+const passingMessage = "The database could not answer; try again later";
+
+/** Names that a member of a JavaScript object cannot safely have: such columns are left out. */
+const unusable: ReadonlySet<string> = new Set(
+  ["Getter", "Setter"].flatMap((kind) => [`__define${kind}__`, `__lookup${kind}__`]),
+).add("__proto__");
 
 /** Runs `read` on a connection of the pool. */
 export type OnConnection = <T>(
@@ -19,7 +34,8 @@ export type OnConnection = <T>(
 ) => Promise<T>;
 
 /**
- * Rejects with `unavailable` when there is no connection or no answer; errors about the query or table are passed on.
+ * Rejects with `unavailable` when there is no connection, no answer, or a temporary failure. Errors about the query or
+ * table are passed on.
  */
 export const createOnConnection =
   (engine: Engine, { within }: Deadlines, { abandon }: Executor): OnConnection =>
@@ -30,12 +46,13 @@ export const createOnConnection =
       return await within(
         read(connection),
         deadlineAtMs,
-        () => abandon(connection),
-        overdueMessage,
+        tooLate(overdueMessage, () => abandon(connection)),
       );
     } catch (error) {
       if (error instanceof AppError) throw error;
-      throw engine.failure(error).kind === "connection" ? outOfReach(error, pool) : error;
+      const failure = engine.failure(error);
+      if (failure.kind === "connection") throw outOfReach(error, pool);
+      throw passing.has(failure.kind) ? unavailable(passingMessage, error) : error;
     } finally {
       pool.release(connection);
     }
@@ -49,15 +66,22 @@ export function createCatalog(
 ): Catalog {
   const reading = <T>(read: (connection: Connection) => Promise<T>): Promise<T> =>
     onConnection(pool, read);
+  const rowsOf = (text: string, params: readonly unknown[]) =>
+    reading((connection) => rowsFor(connection, text, params));
+  const namesIn = async (text: string): Promise<readonly string[]> =>
+    (await rowsOf(text, [])).map(({ name }) => String(name));
   return {
-    names: () => reading((connection) => engine.names(connection)),
-    schemas: () => reading((connection) => engine.schemas(connection)),
+    names: () => namesIn(engine.namesQuery),
+    schemas: async () => (engine.schemasQuery === null ? [] : namesIn(engine.schemasQuery)),
     outline: (schemas) => reading((connection) => engine.outlines(connection, schemas)),
-    query: (text) => reading((connection) => engine.query(connection, bareQuery(text))),
-    referencesTo: ({ schema, name }) =>
-      reading((connection) => engine.referencesTo(connection, schema, name)),
+    query: (text) =>
+      reading(async (connection) =>
+        (await engine.query(connection, bareQuery(text))).filter(({ name }) => !unusable.has(name)),
+      ),
+    referencesTo: async ({ schema, name }) =>
+      incomingKeys(await rowsOf(engine.referencesQuery, [schema, name])),
     answersStoredRows: engine.dialect.returning,
-    computes: (computation) => engine.computes?.(computation) ?? true,
+    computes: (computation) => engine.computes(computation),
     parameterQuery: (texts, parameter) =>
       reading((connection) =>
         engine.query(connection, describable(engine.dialect, texts, parameter)),
@@ -71,8 +95,32 @@ export function createCatalog(
         const point = name.indexOf(".");
         const qualified =
           point < 0 ? null : await read(name.slice(0, point), name.slice(point + 1));
-        // A name may contain a dot without a schema.
-        return qualified ?? read(null, name);
+        // A name can contain a dot without a schema.
+        const table = qualified ?? (await read(null, name));
+        if (table === null || !table.columns.keys().some((column) => unusable.has(column)))
+          return table;
+        const columns = [...table.columns].filter(([column]) => !unusable.has(column));
+        return { ...table, columns: new Map(columns) };
       }),
   };
 }
+
+/**
+ * Foreign keys that point at a table, one for each `id`. Rows come in the order of the key's columns: `id`, `table`,
+ * `column`, `referenced` (null = a column of the primary key) and `rule` (the SQL words after ON DELETE).
+ */
+const incomingKeys = (rows: readonly RawRow[]): readonly IncomingKey[] =>
+  [...Map.groupBy(rows, ({ id }) => String(id)).values()].map((parts) => ({
+    table: String(parts[0]!["table"]),
+    columns: parts.map(({ column }) => String(column)),
+    referencedColumns: parts.flatMap(({ referenced }) =>
+      referenced === null || referenced === undefined ? [] : [String(referenced)],
+    ),
+    onDelete: onDelete.get(String(parts[0]!["rule"]).toUpperCase()) ?? "refuse",
+  }));
+
+const onDelete: ReadonlyMap<string, IncomingKey["onDelete"]> = new Map([
+  ["CASCADE", "cascade"],
+  ["SET NULL", "clear"],
+  ["SET DEFAULT", "clear"],
+]);

@@ -1,9 +1,17 @@
 /** Retries work after a deadlock or a serialization failure, a few times. */
+import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Log } from "../../core/plans/ports.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 
-/** A deadlock or serialization failure of a transaction that may run again. Its cause is the error for the caller. */
+/** A deadlock or serialization failure of a transaction that can run again. Its cause is the error for the caller. */
 export class Conflict extends Error {}
+
+/** The statement has to run on a connection for long reads. It was not run here: the work runs again there. */
+export class TooLong extends Conflict {
+  constructor() {
+    super("", { cause: unavailable("The statement may take too long on this connection") });
+  }
+}
 
 /** The error that the caller of a statement in a transaction sees. */
 export const visibleError = (error: Error): Error =>

@@ -4,85 +4,133 @@
  */
 import { AppError } from "../../core/values/errors.ts";
 import type { DbObserver } from "../../core/plans/observer.ts";
-import type { Db, LedgerName, Log } from "../../core/plans/ports.ts";
-import { sourceOf } from "../../core/query/statement.ts";
-import type { Connection, Engine } from "../engines/engine.ts";
+import type { Db } from "../../core/plans/db-port.ts";
+import type { LedgerName } from "../../core/query/session.ts";
+import type { Log } from "../../core/plans/log-port.ts";
+import { type Select, sourceOf } from "../../core/query/statement.ts";
+import type { Table } from "../../core/values/column.ts";
+import type { Command, Engine, RawResult } from "../engines/engine.ts";
 import { type Compile, createCompiler } from "../statements/compile.ts";
 import { createCatalog, createOnConnection } from "./catalog.ts";
 import { createReachLog } from "./reach-log.ts";
 import { createRetry } from "./conflict.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
-import { createExecutor, type Executor } from "./executor.ts";
+import { createExecutor } from "./executor.ts";
 import { createLedger } from "./ledger.ts";
-import { observedEngine } from "./observed-engine.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, createPools, outOfReach } from "./pools.ts";
 import { createSessions } from "./sessions.ts";
 import { createStreaming } from "./streaming.ts";
 import { createTransact } from "./transaction.ts";
+import { createRoom } from "./room.ts";
+import { createSender } from "./sender.ts";
 
 export interface DbOptions {
   readonly connectionsMax: number;
+  /** All connections belong to one request, which can use all of them. Absent: one caller gets at most half. */
+  readonly isForOneCaller?: boolean;
   /** 0 = none. */
   readonly statementTimeoutMs: number;
   /** Whether clients see the messages of triggers; absent: true. */
   readonly triggerMessages?: boolean;
   readonly log?: Log;
-  /** Called with what the database says when a statement failed as if tables or columns had changed since they were looked up. */
+  /** Called with the database's message when a failure suggests that tables or columns have changed. */
   readonly onSchemaDoubt?: (failure: string) => void;
   /** A compiler of this engine with texts that it has already printed; absent: a new one. */
   readonly compile?: Compile;
-  /** Learns of each statement; absent: nobody does. */
+  /** Receives each statement. */
   readonly observer?: DbObserver;
 }
 
 const pingTimeoutMs = 5_000;
 
-/** A database over the engine. Opens no connection yet. */
+/** A database over the engine. Opens no connection yet. One piece, because it only connects the parts to each other. */
 export function createDb(
-  opened: Engine,
+  engine: Engine,
   {
     connectionsMax,
+    isForOneCaller,
     statementTimeoutMs,
     triggerMessages = true,
     log,
     onSchemaDoubt,
-    compile = createCompiler(opened.dialect),
+    compile = createCompiler(engine.dialect),
     observer,
   }: DbOptions,
 ): Db {
-  const engine = observer ? observedEngine(opened, observer) : opened;
+  const sender = createSender(engine, observer);
   const deadlines = createDeadlines();
   const reachLog = log && createReachLog(log, (error) => engine.connectFault(error));
-  const pools = createPools(engine, { connectionsMax, deadlines, observer, reachLog });
+  const room = createRoom(log);
+  const pools = createPools(engine, {
+    connectionsMax,
+    isForOneCaller,
+    deadlines,
+    observer,
+    reachLog,
+  });
   const executor = createExecutor({
     engine,
+    sender,
     deadlines,
     statementTimeoutMs,
     compile,
     triggerMessages,
-    onSchemaDoubt,
+    onSchemaDoubt(failure) {
+      // The service's own tables can be missing as well, after a restore for example.
+      ledgers.jobs.forget();
+      ledgers.requests.forget();
+      onSchemaDoubt?.(failure);
+    },
+    room,
     log,
   });
   const onConnection = createOnConnection(engine, deadlines, executor);
+  const send = (pool: Pool, command: Command): Promise<RawResult> =>
+    onConnection(pool, async (connection) => sender.send(connection, command));
   const catalog = createCatalog(engine, pools.readers, onConnection);
   const ledgerOf = (name: LedgerName) =>
     createLedger({
       find: catalog.table,
-      make: (text) => onConnection(pools.writers, (connection) => connection.run(text, [], false)),
+      make: (text) => send(pools.writers, { text, params: [], reuse: false }),
       name: `rowgate_${name}`,
       text: engine.createLedger[name],
+      deadlines,
     });
+  const ledgers = { jobs: ledgerOf("jobs"), requests: ledgerOf("requests") };
   const session = createSessions({
     engine,
     compile,
     executor,
     pools,
-    transact: createTransact({ engine, executor, compile, deadlines }),
+    transact: createTransact({ engine, executor, compile, deadlines, room }),
     retrying: createRetry(engine.name, log),
-    streaming: createStreaming({ engine, executor, compile, deadlines, pool: pools.streams }),
-    ledgers: { jobs: ledgerOf("jobs"), requests: ledgerOf("requests") },
+    streaming: createStreaming({ engine, sender, executor, compile, deadlines, pools }),
+    ledgers,
+    room,
   });
+  /** Rejects with `unavailable` at the deadline and where there is no connection. */
+  async function sendOnce(command: Command, deadlineAtMs: number): Promise<RawResult> {
+    const pool = pools.readers;
+    const connection = await acquire(pool, deadlineAtMs);
+    try {
+      return await executor.send(connection, command, deadlineAtMs);
+    } catch (error) {
+      throw error instanceof AppError ? error : outOfReach(error, pool);
+    } finally {
+      pool.release(connection);
+    }
+  }
+  const someRows = async (
+    table: Table,
+    part: Pick<Select, "columns" | "limit" | "offset">,
+  ): Promise<readonly (readonly unknown[])[]> => {
+    const source = sourceOf(table);
+    const select: Select = { kind: "select", source, where: null, sort: [], lock: false, ...part };
+    const { text, params } = compile(select);
+    const { rows } = await send(pools.readers, { text, params, reuse: false });
+    return rows.map((row) => part.columns.map(({ name }) => row[name]));
+  };
   return {
     catalog,
     faultOf: (cause) => engine.connectFault(cause),
@@ -90,36 +138,29 @@ export function createDb(
       const { text, params } = compile(statement);
       return onConnection(pools.readers, (connection) => engine.plan(connection, text, params));
     },
-    async isLarger(table, rows) {
-      const { text, params } = compile({
-        kind: "select",
-        source: sourceOf(table),
-        columns: [...table.columns.values()].slice(0, 1),
-        where: null,
-        sort: [],
-        limit: 1,
-        offset: rows,
-        lock: false,
-      });
-      const run = (connection: Connection) => connection.run(text, params, false);
-      return (await onConnection(pools.readers, run)).rows.length > 0;
+    look: (table, columns, limit) => someRows(table, { columns, limit, offset: 0 }),
+    async isLarger(table, offset) {
+      const columns = [...table.columns.values()].slice(0, 1);
+      return (await someRows(table, { columns, limit: 1, offset })).length > 0;
+    },
+    async equalForms(texts, deadlineAtMs) {
+      const { placeholder } = engine.dialect;
+      const forms = texts.map(
+        ({ alike: { before, behind } }, at) => `${before}${placeholder(at)}${behind} as f${at}`,
+      );
+      const params = texts.map(({ text }) => text);
+      const command = { text: `select ${forms.join(", ")}`, params, reuse: false };
+      const { rows } = await sendOnce(command, deadlineAtMs);
+      return texts.map((_, at) => String(rows[0]![`f${at}`]));
     },
     indexFor: (wish) => engine.indexFor(wish),
     session,
-    ping: () => probe(pools.readers, executor, engine.probe),
+    async ping() {
+      const command = { text: engine.probe, params: [], reuse: true };
+      await sendOnce(command, performance.now() + pingTimeoutMs);
+    },
+    hasRoom: () => !room.isFull,
     connections: () => pools.counts(),
     close: () => pools.close(),
   };
-}
-
-async function probe(pool: Pool, { step }: Executor, text: string): Promise<void> {
-  const deadlineAtMs = performance.now() + pingTimeoutMs;
-  const connection = await acquire(pool, deadlineAtMs);
-  try {
-    await step(connection, connection.run(text, [], true), deadlineAtMs);
-  } catch (error) {
-    throw error instanceof AppError ? error : outOfReach(error, pool);
-  } finally {
-    pool.release(connection);
-  }
 }

@@ -1,5 +1,5 @@
 /** The one function over which all statements of a session or transaction run. */
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import type { ListText } from "../../core/query/list-text.ts";
 import type { Statement } from "../../core/query/statement.ts";
 

@@ -3,16 +3,18 @@
  * overdue statement is destroyed. Converts the driver's errors.
  */
 import { AppError } from "../../core/values/errors.ts";
-import type { Log } from "../../core/plans/ports.ts";
-import type { Statement } from "../../core/query/statement.ts";
+import type { Log } from "../../core/plans/log-port.ts";
+import { changesNothing, type Statement } from "../../core/query/statement.ts";
 import type { Command, Connection, Engine, Failure, RawResult } from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
 import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
 import { toAppError, saidBy } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
-import { loggable } from "./database-error.ts";
-import type { Deadlines } from "../../core/values/deadlines.ts";
+import { createLearnKinds } from "./learn-kinds.ts";
+import { type Deadlines, tooLate } from "../../core/values/deadlines.ts";
+import type { Room } from "./room.ts";
+import type { Sender } from "./sender.ts";
 import type { Written } from "./execute.ts";
 
 /** The server stops a statement at its time-out; after this additional time we stop waiting for it. */
@@ -30,22 +32,28 @@ export interface Execution {
   readonly statement: Statement;
   readonly compiled: Compiled;
   readonly deadlineAtMs: number;
+  /** Settings that make it a transaction; null or absent: it needs none. */
+  readonly local?: Command | null;
 }
 
-/** How a transaction begins: the engine's statements, and the settings that hold for it alone (null = none). */
+/** How a transaction begins: the engine's statements, and the settings that hold only for it (null = none). */
 export interface Beginning {
   readonly texts: readonly string[];
   readonly local: Command | null;
   readonly deadlineAtMs: number;
 }
 
-/** All but `rollback` reject with an AppError, or with a Conflict whose cause is one. */
+/** All but `send` and `rollback` reject with an AppError, or with a Conflict whose cause is one. */
 export interface Executor {
   execute(connection: Connection, execution: Execution): Promise<Written>;
+  /** Sends it as it is, within the deadline. Fails with the driver's own error. */
+  send(
+    connection: Connection,
+    command: Command,
+    deadlineAtMs: number,
+  ): RawResult | Promise<RawResult>;
   /** Runs an engine's text without parameters and rows, such as BEGIN, COMMIT or SAVEPOINT. */
   control(connection: Connection, text: string, deadlineAtMs: number): Promise<void>;
-  /** As `execute`, in a transaction of its own that begins with `local`. */
-  executeAlone(connection: Connection, execution: Execution, local: Command): Promise<Written>;
   /** Opens a transaction. */
   begin(connection: Connection, beginning: Beginning): Promise<void>;
   /**
@@ -57,55 +65,48 @@ export interface Executor {
   step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
   /** Destroys the connection of overdue work. */
   abandon(connection: Connection): void;
-  /** The statement compiled with the current knowledge of stored forms. */
+  /** The statement, compiled with the current knowledge of stored values. */
   current(statement: Statement, compiled: Compiled): Compiled;
-  /** Whether the text relies on stored forms that have changed. */
+  /** Whether the text depends on knowledge that has changed. */
   isOutdated(compiled: Compiled): boolean;
+  /** See `createLearnKinds`. */
+  readonly learnKinds: ReturnType<typeof createLearnKinds>;
   meaningOf(error: unknown, statement: Statement | null): Error;
 }
 
-/** Statements that can be run twice, because they change nothing. */
-const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
-  "select",
-  "count",
-  "estimate",
-  "sample",
-  "aggregate",
-  "ask",
-]);
-
-export const changesNothing = ({ kind }: Statement): boolean => readingKinds.has(kind);
-
 export interface ExecutorOptions {
   readonly engine: Engine;
+  readonly sender: Sender;
   readonly deadlines: Deadlines;
   /** 0 = none. */
   readonly statementTimeoutMs: number;
   readonly compile: Compile;
   /** Whether clients see the messages of triggers. */
   readonly triggerMessages: boolean;
-  /** Called with what the database says when a statement failed as if tables or columns had changed. */
+  /** Called with the database's message when a failure suggests that tables or columns have changed. */
   readonly onSchemaDoubt?: ((failure: string) => void) | undefined;
+  readonly room: Room;
   readonly log?: Log | undefined;
 }
 
-export function createExecutor({
-  engine,
-  deadlines: { within },
-  statementTimeoutMs,
-  compile,
-  triggerMessages,
-  onSchemaDoubt,
-  log,
-}: ExecutorOptions): Executor {
-  const { forms } = engine.dialect;
+/** One piece: its functions share the engine, the sender and the time limits of one database. */
+export function createExecutor(options: ExecutorOptions): Executor {
+  const { engine, sender, statementTimeoutMs, compile, onSchemaDoubt, log } = options;
+  const { within } = options.deadlines;
+  const { learned } = engine.dialect;
+  const meaningOf = createMeaningOf(options);
+  const learnKinds = createLearnKinds(engine, onSchemaDoubt);
 
   function step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T> {
     const atMs =
       statementTimeoutMs === 0
         ? deadlineAtMs
         : Math.min(deadlineAtMs, performance.now() + statementTimeoutMs + timeoutGraceMs);
-    return within(work, atMs, () => abandon(connection), overdueMessage);
+    return within(
+      work,
+      atMs,
+      tooLate(overdueMessage, () => abandon(connection)),
+    );
   }
 
   function abandon(connection: Connection): void {
@@ -116,128 +117,101 @@ export function createExecutor({
     connection.destroy();
   }
 
-  function run(
+  /** Returns the result without a promise if the driver has it already, which saves the promises and the time-out. */
+  function send(
     connection: Connection,
-    { text, params, reuse, take }: Command,
+    command: Command,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult> {
-    const result = connection.runNow?.(text, params);
-    return result ?? step(connection, connection.run(text, params, reuse, take), deadlineAtMs);
+    const result = sender.send(connection, command);
+    return result instanceof Promise ? step(connection, result, deadlineAtMs) : result;
   }
 
-  const runText = (connection: Connection, text: string, deadlineAtMs: number) =>
-    run(connection, controlling(text), deadlineAtMs);
-
-  /** The driver reports the columns together with the rows. */
-  async function runNative(
-    connection: Connection,
-    { text, params }: Compiled,
-    deadlineAtMs: number,
-  ): Promise<Written> {
-    const work = connection.native(text, params);
-    const result = await step(connection, work, deadlineAtMs);
-    const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
-    return writtenBy({ decode }, result);
+  /** `list`: takes the rows; null: they are in the result. */
+  function commandOf(
+    { statement, local }: Execution,
+    compiled: Compiled,
+    list: ListInWriting | null,
+  ) {
+    const command = list === null ? compiled : { ...compiled, take: list.take };
+    if (!local) return command;
+    // Drivers can resend a statement whose plan is stale. Behind a COMMIT, a write would then be outside the
+    // transaction.
+    const behind = changesNothing(statement) ? [controlling(engine.commit)] : [];
+    return { ...command, before: [...engine.begin.map(controlling), local], behind };
   }
+
+  /** Of a native statement, the driver reports the columns together with the rows. */
+  const decoderFor = (compiled: Compiled, { fields = [] }: RawResult): Compiled["decode"] =>
+    compiled.isNative ? decoderOf(engine.dialect, engine.outputs(fields)) : compiled.decode;
 
   function current(statement: Statement, compiled: Compiled): Compiled {
-    if (forms === undefined) return compiled;
-    if (compiled.forms.length > 0) forms.refresh(compiled.forms);
-    return forms.generation === compiled.generation ? compiled : compile(statement);
+    if (compiled.isNative) return compiled;
+    if (compiled.restsOn.length > 0) learned.refresh(compiled.restsOn);
+    return learned.generation === compiled.generation ? compiled : compile(statement);
   }
 
-  const isOutdated = ({ forms: relied, generation }: Compiled): boolean =>
-    forms !== undefined && relied.length > 0 && forms.generation !== generation;
-
-  function meaningOf(error: unknown, statement: Statement | null): Error {
-    if (error instanceof AppError) return error;
-    const failure = engine.failure(error);
-    const parameter =
-      statement === null || failure.parameter === undefined
-        ? null
-        : columnOfParameter(engine.dialect, statement, failure.parameter);
-    const cause = loggable(engine, error);
-    // A statement of the operator's own says nothing about the tables that others use.
-    const isOwn = statement?.kind !== "native";
-    const isDoubtful =
-      failure.kind === "missing" || failure.mayHaveChanged || namesOtherColumn(failure, statement);
-    if (isOwn && isDoubtful) onSchemaDoubt?.(saidBy(cause));
-    const known = toAppError(failure, { statement, cause, parameter, triggerMessages });
-    return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
-  }
-
-  /** One after the other on the wire, in one wait where the connection can do that. */
-  async function together(
-    connection: Connection,
-    statements: readonly Command[],
-    deadlineAtMs: number,
-  ): Promise<readonly RawResult[]> {
-    const work = connection.runTogether?.(statements) ?? inTurn(connection, statements);
-    return step(connection, work, deadlineAtMs);
-  }
+  const isOutdated = ({ restsOn, generation }: Compiled): boolean =>
+    restsOn.length > 0 && learned.generation !== generation;
 
   async function rollback(connection: Connection): Promise<void> {
     if (!connection.alive) return;
     try {
-      const work = connection.run(engine.rollback, [], false);
-      await within(work, performance.now() + rollbackTimeoutMs, () => {}, overdueMessage);
+      const work = sender.send(connection, { text: engine.rollback, params: [], reuse: false });
+      const atMs = performance.now() + rollbackTimeoutMs;
+      await within(Promise.resolve(work), atMs, tooLate(overdueMessage));
     } catch {
       connection.destroy();
     }
   }
 
   return {
-    async executeAlone(connection, { statement, compiled, deadlineAtMs }, local) {
+    send,
+    async execute(connection, execution) {
+      const { statement, deadlineAtMs, local = null } = execution;
       const isRead = changesNothing(statement);
-      const begin = engine.begin.map(controlling);
-      const commit = controlling(engine.commit);
-      const list = beginList(compiled);
-      const command = commandOf(compiled, list);
-      const ahead = [...begin, local, command, ...(isRead ? [commit] : [])];
       try {
-        const results = await together(connection, ahead, deadlineAtMs);
-        const result = results[begin.length + 1]!;
-        // The driver may send a statement once more when its plan is stale: behind a COMMIT that was sent ahead, a write would be outside the transaction.
-        if (!isRead) await together(connection, [commit], deadlineAtMs);
-        if (statement.kind !== "native") return writtenBy(compiled, result, list);
-        const decode = decoderOf(engine.dialect, engine.outputs(result.fields ?? []));
-        return writtenBy({ decode }, result);
+        let compiled = current(statement, execution.compiled);
+        for (let isAgain = false; ;) {
+          const columns = compiled.reading?.columns;
+          const list = beginList(compiled);
+          const command = commandOf(execution, compiled, list);
+          const result = await send(connection, command, deadlineAtMs);
+          learnKinds(compiled, result);
+          // The list was written with old column types: this result, or another one meanwhile, has shown new ones.
+          if (list !== null && compiled.reading?.columns !== columns) continue;
+          const written = writtenBy(decoderFor(compiled, result), result, list);
+          // The rows showed that the assumed form does not hold for all values.
+          if (isRead && !isAgain && isOutdated(compiled)) {
+            isAgain = true;
+            compiled = compile(statement);
+            continue;
+          }
+          if (local !== null && !isRead)
+            await send(connection, controlling(engine.commit), deadlineAtMs);
+          return written;
+        }
       } catch (error) {
-        await rollback(connection);
+        if (local !== null) await rollback(connection);
         throw meaningOf(error, statement);
       }
     },
     async begin(connection, { texts, local, deadlineAtMs }) {
-      const [first, ...rest] = texts.map(controlling);
+      const commands = texts.map(controlling);
       try {
-        if (local !== null && first !== undefined)
-          await together(connection, [first, local, ...rest], deadlineAtMs);
-        else for (const text of texts) await runText(connection, text, deadlineAtMs);
+        if (local === null)
+          for (const command of commands) await send(connection, command, deadlineAtMs);
+        else {
+          const around = { before: commands.slice(0, 1), behind: commands.slice(1) };
+          await send(connection, { ...local, ...around }, deadlineAtMs);
+        }
       } catch (error) {
         throw meaningOf(error, null);
       }
     },
-    async execute(connection, { statement, compiled, deadlineAtMs }) {
-      try {
-        if (statement.kind === "native") return await runNative(connection, compiled, deadlineAtMs);
-        const printed = current(statement, compiled);
-        const list = beginList(printed);
-        const result = await run(connection, commandOf(printed, list), deadlineAtMs);
-        const written = writtenBy(printed, result, list);
-        if (!isOutdated(printed) || !changesNothing(statement)) return written;
-        // The rows themselves showed that the assumed form is not true for all values, so the statement is compiled and
-        // run again.
-        const again = compile(statement);
-        const newList = beginList(again);
-        const other = await run(connection, commandOf(again, newList), deadlineAtMs);
-        return writtenBy(again, other, newList);
-      } catch (error) {
-        throw meaningOf(error, statement);
-      }
-    },
     async control(connection, text, deadlineAtMs) {
       try {
-        await runText(connection, text, deadlineAtMs);
+        await send(connection, controlling(text), deadlineAtMs);
       } catch (error) {
         throw meaningOf(error, null);
       }
@@ -247,7 +221,29 @@ export function createExecutor({
     abandon,
     current,
     isOutdated,
+    learnKinds,
     meaningOf,
+  };
+}
+
+/** Reads an error of the driver, and tells those who must know of it. */
+function createMeaningOf({ engine, triggerMessages, onSchemaDoubt, room }: ExecutorOptions) {
+  return function meaningOf(error: unknown, statement: Statement | null): Error {
+    if (error instanceof AppError) return error;
+    const failure = engine.failure(error);
+    const parameter =
+      statement === null || failure.parameter === undefined
+        ? null
+        : columnOfParameter(engine.dialect, statement, failure.parameter);
+    const cause = loggable(engine, error);
+    if (failure.kind === "full") room.ended(cause);
+    // The operator's own SQL proves nothing about the tables that others use.
+    const isOwn = statement?.kind !== "native";
+    const isDoubtful =
+      failure.kind === "missing" || failure.mayHaveChanged || namesOtherColumn(failure, statement);
+    if (isOwn && isDoubtful) onSchemaDoubt?.(saidBy(cause));
+    const known = toAppError(failure, { statement, cause, parameter, triggerMessages });
+    return failure.kind === "conflict" ? new Conflict("", { cause: known }) : known;
   };
 }
 
@@ -257,15 +253,12 @@ const namesOtherColumn = ({ columns = [] }: Failure, statement: Statement | null
   "table" in statement &&
   columns.some((name) => !statement.table.columns.has(name));
 
-/** The text of rows, where the statement is to give one; to be begun anew for each attempt. */
+/** Begins the text of the rows where the statement asks for one; each attempt needs a new one. */
 const beginList = ({ beginList: begin }: Compiled): ListInWriting | null => begin && begin();
-
-const commandOf = (compiled: Compiled, list: ListInWriting | null): Command =>
-  list === null ? compiled : { ...compiled, take: list.take };
 
 /** `list` has taken the rows of the result. */
 function writtenBy(
-  { decode }: Pick<Compiled, "decode">,
+  decode: Compiled["decode"],
   { rows, matched, insertId }: RawResult,
   list: ListInWriting | null = null,
 ): Written {
@@ -276,18 +269,21 @@ function writtenBy(
 /** A text of the engine that begins or ends a transaction. */
 const controlling = (text: string): Command => ({ text, params: [], reuse: true });
 
-async function inTurn(
-  connection: Connection,
-  statements: readonly Command[],
-): Promise<RawResult[]> {
-  const results: RawResult[] = [];
-  for (const { text, params, reuse, take } of statements)
-    results.push(await connection.run(text, params, reuse, take));
-  return results;
+/** A server's error as it is logged: without values and properties of the driver. The code is the server's. */
+class DatabaseError extends Error {
+  override readonly name = "DatabaseError";
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
-/** Compiles and runs statements on an existing connection. */
-export const executing =
-  (executor: Executor, compile: Compile) =>
-  (connection: Connection, statement: Statement, deadlineAtMs: number): Promise<Written> =>
-    executor.execute(connection, { statement, compiled: compile(statement), deadlineAtMs });
+/** The parts of a driver's error to be logged. Errors that are not the server's stay as they are. */
+function loggable(engine: Pick<Engine, "loggedMessage">, error: unknown): unknown {
+  const message = engine.loggedMessage(error);
+  if (message === null) return error;
+  const { code, errno } = error as { code?: unknown; errno?: unknown };
+  return new DatabaseError(message, String(code ?? errno));
+}

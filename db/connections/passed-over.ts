@@ -1,9 +1,9 @@
 /**
- * Triggers may skip a row silently (`return null`, `raise(ignore)`). A write that was not executed for all of its rows
+ * Triggers can skip a row silently (`return null`, `raise(ignore)`). A write that was not executed for all of its rows
  * is rejected and its transaction rolled back, so that it is not reported as successful.
  */
 import { AppError } from "../../core/values/errors.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import { keyIn, keyIs } from "../../core/query/key-conditions.ts";
 import {
   allOf,
@@ -48,7 +48,7 @@ export async function refuseUnchanged(
   await refuseLeft(update, allOf(named, guard)!, { done, execute });
 }
 
-/** Whether a trigger of the table may skip rows. */
+/** Whether a trigger of the table can skip rows. */
 export const mayPassOver = ({ kind, table }: UpdateOne | UpdateMany | Delete): boolean =>
   table.passesOver?.has(kind === "delete" ? kind : "update") ?? false;
 

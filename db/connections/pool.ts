@@ -1,33 +1,47 @@
 /**
- * A pool of connections: opened on demand, handed out first come first served, discarded when broken. The number of
- * waiting callers and their waiting time are limited.
+ * A pool of connections: opened on demand, handed out first come, first served, discarded when broken. One caller gets
+ * at most half of them; its further statements wait, and other callers pass them. The number of waiting statements and
+ * their waiting time are limited.
  */
 import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts";
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import { createDeadlines, type Deadlines } from "../../core/values/deadlines.ts";
+import { createDeadlines, type Deadlines, tooLate } from "../../core/values/deadlines.ts";
 import type { Connection } from "../engines/engine.ts";
+import { type CallerPart, CallerParts } from "./pool-parts.ts";
 import type { ReachLog } from "./reach-log.ts";
 
 /** Unused connections are closed after this time. */
 const idleMaxMs = 60_000;
 
 /** `close()` waits this long for connections that are in use. */
-const closeTimeoutMs = 2_000;
+const closeTimeoutMs = 500;
 
 export interface PoolOptions {
   /** How long a caller waits for a connection; absent: `limits.acquireTimeoutMs`. */
   readonly acquireTimeoutMs?: number;
+  /** All connections are for one caller, which can use all of them. */
+  readonly isForOneCaller?: boolean | undefined;
+  /** A connection can carry several quick statements at a time, see `tryShare`. */
+  readonly isShared?: boolean;
   /** The timer of the database; absent: a new one. */
   readonly deadlines?: Deadlines;
   /** Learns how long callers waited. */
   readonly observer?: DbObserver | undefined;
-  /** Logs whether connections can be opened; absent: nobody does. */
+  /** Logs whether connections can be opened, if there is one. */
   readonly reachLog?: ReachLog | undefined;
 }
 
+/** Which caller takes a connection, and how. */
+export interface Taking {
+  /** The caller, by `shareOf`, against whose share it counts; null: the service itself, which has no limit. */
+  readonly caller?: string | null;
+  /** True: a connection that can carry other statements too, see `Pool.tryShare`. */
+  readonly shares?: boolean;
+}
+
 interface Waiter {
-  /** Takes a connection that may carry others too. */
+  readonly part: CallerPart;
   readonly shares: boolean;
   readonly take: (connection: Connection) => void;
   readonly refuse: (error: Error) => void;
@@ -40,9 +54,10 @@ interface Idle {
 
 interface Busy {
   readonly connection: Connection;
-  /** It carries quick statements alone, and others may join. */
+  /** It carries only quick statements, and others can join. */
   isShared: boolean;
-  statements: number;
+  /** Callers of its statements, in the order of their arrival. The first one holds the connection. */
+  readonly parts: CallerPart[];
   /** When the last of them was sent while there was no other (clock of `performance.now()`). */
   sinceMs: number;
 }
@@ -50,16 +65,18 @@ interface Busy {
 export class Pool {
   private readonly connect: () => Promise<Connection>;
   private readonly sizeMax: number;
+  private readonly isShared: boolean;
   private readonly acquireTimeoutMs: number;
   private readonly deadlines: Deadlines;
   private readonly observer: DbObserver | undefined;
   private readonly reachLog: ReachLog | undefined;
   /** The most recently used connection is handed out first, so that the others become idle long enough to be closed. */
   private readonly idle: Idle[] = [];
-  /** Not a set, and no bag: see `Bag`; these are few. */
+  /** An array, neither a set nor a `Bag`, as it stays short. */
   private readonly busy: Busy[] = [];
-  /** Who has waited longest comes first. */
+  /** Longest wait first. While connections are idle, every waiter has reached its caller's maximum. */
   private readonly waiters: Waiter[] = [];
+  private readonly parts: CallerParts;
   private opening = 0;
   private closed = false;
   private drained: (() => void) | undefined;
@@ -70,6 +87,8 @@ export class Pool {
     sizeMax: number,
     {
       acquireTimeoutMs = limits.acquireTimeoutMs,
+      isForOneCaller = false,
+      isShared = false,
       deadlines = createDeadlines(),
       observer,
       reachLog,
@@ -77,81 +96,97 @@ export class Pool {
   ) {
     this.connect = connect;
     this.sizeMax = sizeMax;
+    this.parts = new CallerParts(isForOneCaller ? sizeMax : Math.max(1, Math.floor(sizeMax / 2)));
+    this.isShared = isShared;
     this.acquireTimeoutMs = acquireTimeoutMs;
     this.deadlines = deadlines;
     this.observer = observer;
     this.reachLog = reachLog;
   }
 
-  /** Whether the log says itself that the database is away. */
+  /** Whether the pool itself logs that the database is unreachable. */
   get isReported(): boolean {
     return this.reachLog !== undefined;
   }
 
-  /** An idle connection, without waiting; null when there is none. */
-  tryAcquire(): Connection | null {
-    return this.takeIdle(false);
+  /** An idle connection, without waiting; null when there is none or the caller has reached its maximum. */
+  tryAcquire(caller: string | null = null): Connection | null {
+    return this.takeIdle(this.parts.of(caller), false);
   }
 
-  private takeIdle(shares: boolean): Connection | null {
+  private takeIdle(part: CallerPart, shares: boolean): Connection | null {
+    if (!this.parts.hasRoom(part)) return null;
     for (let entry = this.idle.pop(); entry !== undefined; entry = this.idle.pop()) {
       if (!entry.connection.alive) continue;
-      this.use(entry.connection, shares);
+      this.use(entry.connection, part, shares);
       this.observer?.waited(0, true);
       return entry.connection;
     }
+    this.parts.forget(part);
     return null;
   }
 
   /**
-   * As `tryAcquire`, for a statement that changes nothing and is known to be quick. While all connections are busy, it joins one that
-   * carries such statements alone, so that the server need not be waited for between two of them: one that has just begun, because what is
-   * unexpectedly slow would hold up those behind it. Whoever waits for a connection of his own comes first.
+   * Like `tryAcquire`, for a quick statement that changes nothing. If all connections are busy, it joins one that
+   * carries only such statements, which saves a round trip between two of them. That one must have begun recently: an
+   * unexpectedly slow statement would delay those behind it. Waiters that need a connection for themselves go first.
+   * Joining does not count against the caller's maximum.
    */
-  tryShare(): Connection | null {
-    const connection = this.takeIdle(true);
+  tryShare(caller: string | null = null): Connection | null {
+    const part = this.parts.of(caller);
+    const connection = this.takeIdle(part, true);
     if (connection !== null) return connection;
-    return this.waitsAlone() ? null : this.join(performance.now() - limits.sharedWaitMs);
+    if (this.waitsAlone()) return null;
+    return this.join(part, performance.now() - limits.sharedWaitMs);
   }
 
-  private use(connection: Connection, shares: boolean): Busy {
-    const isShared = shares && connection.isShareable === true;
+  private use(connection: Connection, part: CallerPart, shares: boolean): Busy {
+    const isShared = shares && this.isShared;
     const sinceMs = isShared ? performance.now() : 0;
-    const busy: Busy = { connection, isShared, statements: 1, sinceMs };
+    const busy: Busy = { connection, isShared, parts: [part], sinceMs };
+    part.held++;
+    part.statements++;
     this.busy.push(busy);
     return busy;
   }
 
   private waitsAlone(): boolean {
-    for (const { shares } of this.waiters) if (!shares) return true;
+    for (const { shares, part } of this.waiters)
+      if (!shares && this.parts.hasRoom(part)) return true;
     return false;
   }
 
   /** `afterMs`: only connections whose statements began after that. */
-  private join(afterMs: number): Connection | null {
+  private join(part: CallerPart, afterMs: number): Connection | null {
     let least: Busy | null = null;
     let statements: number = limits.sharedStatementsMax;
     for (const busy of this.busy) {
-      if (!busy.isShared || busy.statements >= statements) continue;
+      if (!busy.isShared || busy.parts.length >= statements) continue;
       if (busy.sinceMs < afterMs || !busy.connection.alive) continue;
       least = busy;
-      statements = busy.statements;
+      statements = busy.parts.length;
     }
     if (least === null) return null;
-    least.statements++;
+    least.parts.push(part);
+    part.statements++;
     return least.connection;
   }
 
-  /** `shares`: as `tryShare`. Rejects with `unavailable` at the deadline or after the acquire time-out, and with the driver's error when connecting failed. */
-  acquire(deadlineAtMs: number, shares = false): Promise<Connection> {
+  /** Rejects with `unavailable` at the deadline or after the acquire time-out, or with the driver's error. */
+  acquire(
+    deadlineAtMs: number,
+    { caller = null, shares = false }: Taking = {},
+  ): Promise<Connection> {
     if (this.closed) return Promise.reject(unavailable("The database is closed"));
-    const connection = this.waiters.length === 0 ? this.tryAcquire() : null;
+    const connection = this.tryAcquire(caller);
     if (connection !== null) return Promise.resolve(connection);
-    if (this.waiters.length >= limits.acquireQueueMax) {
+    const part = this.parts.of(caller);
+    const isFull = caller !== null && part.waiting >= limits.acquireQueueMax / 2;
+    if (isFull || this.waiters.length >= limits.acquireQueueMax) {
       this.observer?.waited(0, false);
       return Promise.reject(unavailable("The database is busy; try again later"));
     }
-    const waiting = this.wait(deadlineAtMs, shares);
+    const waiting = this.wait(deadlineAtMs, part, shares);
     return this.observer ? this.observed(waiting, this.observer) : waiting;
   }
 
@@ -164,14 +199,16 @@ export class Pool {
     return waiting;
   }
 
-  private wait(deadlineAtMs: number, shares: boolean): Promise<Connection> {
+  private wait(deadlineAtMs: number, part: CallerPart, shares: boolean): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
-        this.waiters.splice(this.waiters.indexOf(waiter), 1);
+        this.leaveQueue(this.waiters.indexOf(waiter));
+        this.parts.forget(part);
         reject(unavailable("No database connection became free in time; try again later"));
       });
       const waiter: Waiter = {
+        part,
         shares,
         take: (taken) => {
           this.deadlines.unwatch(entry);
@@ -183,29 +220,53 @@ export class Pool {
         },
       };
       this.waiters.push(waiter);
+      part.waiting++;
       this.openMore();
     });
   }
 
-  /** Returns the connection to the pool, once for each time that it was handed out; a broken one is replaced when callers are waiting. */
-  release(connection: Connection): void {
+  private leaveQueue(at: number): Waiter {
+    const [waiter] = this.waiters.splice(at, 1);
+    waiter!.part.waiting--;
+    return waiter!;
+  }
+
+  /**
+   * Returns the connection to the pool, once per time it was handed out, with the same caller. A broken one is
+   * replaced when statements are waiting.
+   */
+  release(connection: Connection, caller: string | null = null): void {
     const at = this.busy.findIndex((one) => one.connection === connection);
     const busy = this.busy[at];
-    if (busy !== undefined && --busy.statements > 0) {
+    if (busy !== undefined && !this.isLeft(busy, caller)) {
       busy.sinceMs = performance.now();
       if (connection.alive) this.fill(busy);
-      return;
-    }
-    if (busy !== undefined) this.busy.splice(at, 1);
-    if (!connection.alive) {
-      connection.destroy();
-      this.openMore();
-    } else if (this.closed) {
-      void connection.close();
     } else {
-      this.hand(connection);
+      if (busy !== undefined) this.busy.splice(at, 1);
+      if (!connection.alive) connection.destroy();
+      else if (this.closed) void connection.close();
+      else this.hand(connection);
     }
+    // The caller is below its maximum again.
+    this.handIdle();
+    this.openMore();
     if (this.closed && this.busy.length === 0) this.drained?.();
+  }
+
+  /** Removes one of the caller's statements from the connection. Returns whether it was the last one. */
+  private isLeft({ parts }: Busy, caller: string | null): boolean {
+    const at = Math.max(
+      0,
+      parts.findIndex((part) => part.caller === caller),
+    );
+    const [part] = parts.splice(at, 1);
+    part!.statements--;
+    if (at === 0) {
+      part!.held--;
+      if (parts[0] !== undefined) parts[0].held++;
+    }
+    this.parts.forget(part!);
+    return parts.length === 0;
   }
 
   counts(): ConnectionCounts {
@@ -222,38 +283,55 @@ export class Pool {
     if (this.busy.length > 0) {
       const finished = new Promise<void>((resolve) => (this.drained = resolve));
       const atMs = performance.now() + closeTimeoutMs;
-      await this.deadlines.within(finished, atMs, () => {}, "").catch(() => {});
+      await this.deadlines.within(finished, atMs, () => undefined);
       for (const { connection } of this.busy) connection.destroy();
     }
     await Promise.all(closing);
   }
 
-  /** Gives the connection to the caller that has waited longest, or keeps it idle. */
+  /** Hands the connection to the longest waiting caller below its maximum, or keeps it idle. */
   private hand(connection: Connection): void {
-    const waiter = this.waiters.shift();
-    if (waiter !== undefined) {
-      const busy = this.use(connection, waiter.shares);
-      waiter.take(connection);
-      if (busy.isShared) this.fill(busy);
-      return;
-    }
+    if (this.give(connection)) return;
     this.idle.push({ connection, sinceMs: performance.now() });
     if (this.idleTimer === undefined) this.closeIdleLater(idleMaxMs);
   }
 
-  /** Lets those who wait next join, as far as they share. */
+  /** False: no caller below its maximum is waiting. */
+  private give(connection: Connection): boolean {
+    const at = this.waiters.findIndex(({ part }) => this.parts.hasRoom(part));
+    if (at < 0) return false;
+    const { part, shares, take } = this.leaveQueue(at);
+    const busy = this.use(connection, part, shares);
+    take(connection);
+    if (busy.isShared) this.fill(busy);
+    return true;
+  }
+
+  private handIdle(): void {
+    while (this.waiters.length > 0 && this.idle.length > 0) {
+      const { connection } = this.idle.at(-1)!;
+      if (connection.alive && !this.give(connection)) return;
+      this.idle.pop();
+    }
+  }
+
+  /** Lets the next waiters join, up to the first that needs a connection for itself. */
   private fill(busy: Busy): void {
-    while (this.waiters[0]?.shares && busy.statements < limits.sharedStatementsMax) {
-      busy.statements++;
-      this.waiters.shift()!.take(busy.connection);
+    while (busy.parts.length < limits.sharedStatementsMax) {
+      const at = this.waiters.findIndex(({ shares, part }) => shares || this.parts.hasRoom(part));
+      if (this.waiters[at]?.shares !== true) return;
+      const { part, take } = this.leaveQueue(at);
+      busy.parts.push(part);
+      part.statements++;
+      take(busy.connection);
     }
   }
 
   private openMore(): void {
     while (
       !this.closed &&
-      this.opening < this.waiters.length &&
-      this.busy.length + this.opening < this.sizeMax
+      this.busy.length + this.idle.length + this.opening < this.sizeMax &&
+      this.opening < this.parts.wanted()
     ) {
       this.opening++;
       void this.open();
@@ -273,8 +351,7 @@ export class Pool {
       const connection = await this.deadlines.within(
         connecting,
         atMs,
-        discard,
-        "The database did not answer in time",
+        tooLate("The database did not answer in time", discard),
       );
       this.opening--;
       this.reachLog?.opened();
@@ -289,13 +366,17 @@ export class Pool {
     }
   }
 
-  /** Others are still in use, so the failed one may have exceeded the server's limit of connections. */
+  /** Others are still in use, so the failed one can have exceeded the server's limit of connections. */
   private openLater(): void {
     setTimeout(() => this.openMore(), 100).unref?.();
   }
 
   private refuseAll(error: Error): void {
-    for (const waiter of this.waiters.splice(0)) waiter.refuse(error);
+    while (this.waiters.length > 0) {
+      const { part, refuse } = this.leaveQueue(this.waiters.length - 1);
+      this.parts.forget(part);
+      refuse(error);
+    }
   }
 
   private closeIdleLater(delayMs: number): void {

@@ -1,5 +1,6 @@
-/** Logs that a database went away while the service runs, and that it is back: each once, whatever the requests do. */
-import type { DatabaseFault, Log } from "../../core/plans/ports.ts";
+/** Logs when a running service loses the database and when it is back, once each. */
+import type { DatabaseFault } from "../../core/plans/db-port.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 
 export interface ReachLog {
   opened(): void;
@@ -7,7 +8,7 @@ export interface ReachLog {
   failed(error: unknown): void;
 }
 
-/** Until the database was reached for the first time nothing is logged: the start says that itself. */
+/** Logs nothing until the database was reached once: the start of the service logs failures before that. */
 export function createReachLog(log: Log, faultOf: (error: unknown) => DatabaseFault): ReachLog {
   let state: "unknown" | "reached" | "away" = "unknown";
   return {
@@ -16,7 +17,9 @@ export function createReachLog(log: Log, faultOf: (error: unknown) => DatabaseFa
       state = "reached";
     },
     failed(error) {
-      if (state !== "reached") return;
+      // The engine can have logged it already.
+      const { isReported } = (error ?? {}) as { readonly isReported?: unknown };
+      if (state !== "reached" || isReported === true) return;
       state = "away";
       const { reason, remedy } = faultOf(error);
       log.error({}, `The database went away: ${reason}; ${remedy}`);

@@ -6,7 +6,7 @@ import type { Column, Table } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { isOfKey, type Key, keyNames, keyText, type KeyValue } from "../../core/values/key.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import { keyBatches, keyIn, keyIs } from "../../core/query/key-conditions.ts";
 import {
   type Delete,
@@ -33,8 +33,8 @@ const placeOf = ({ name }: Column, columns: readonly Column[]): number =>
   columns.findIndex((column) => column.name === name);
 
 /**
- * Inserts and returns the stored rows. The rows contain their keys, or there is one row, and the database returns the one column of its
- * key that is missing.
+ * Inserts and returns the stored rows. Either the rows contain their keys, or there is one row and the database
+ * returns its one missing key column.
  */
 export async function insertAndRead(insert: Insert, execute: Execute): Promise<Row[]> {
   const { table, key, columns, rows, returning } = insert;
@@ -60,7 +60,7 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   const byKey = new Map(found.map(({ keyValue, row }) => [keyText(keyValue), row]));
   const stored: Row[] = [];
   for (const keyValue of keys) {
-    // The database may show a key in another form than it was sent (`1.0`, a padded text).
+    // The database can return a key in another form than it was sent (`1.0`, a padded text).
     stored.push(
       byKey.get(keyText(keyValue)) ?? (await readOne(table, { key, keyValue, returning }, execute)),
     );
@@ -68,7 +68,7 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   return stored;
 }
 
-/** Of what an engine with RETURNING answered. */
+/** The key's value in a row from RETURNING; null without one. */
 function returnedKey(row: Row | undefined, { name, type }: Column): Scalar {
   const shown = row?.[name] ?? null;
   return shown === null ? null : columnTypes[type].fromShown(shown);
@@ -92,7 +92,7 @@ export async function updateAndRead(update: UpdateOne, execute: Execute): Promis
   return readOne(table, { key, keyValue, returning }, execute);
 }
 
-/** Each row by a statement of its own; gives how many were there. */
+/** One statement per row; returns how many rows existed. */
 export async function updateEach(update: UpdateMany, execute: Execute): Promise<number> {
   const { table, key, columns, rows, guard, set } = update;
   let done = 0;

@@ -1,6 +1,6 @@
 /** Core's `DbSession`: the database calls of one request until its deadline. */
 import { unavailable } from "../../core/values/errors.ts";
-import { type Caller, claimsOf } from "../../core/plans/caller.ts";
+import type { Asking } from "../../core/plans/caller.ts";
 import type { Table } from "../../core/values/column.ts";
 import type {
   DbQueries,
@@ -8,24 +8,25 @@ import type {
   DbSnapshot,
   DbTransaction,
   LedgerName,
-  Row,
-} from "../../core/plans/ports.ts";
-import type { Narrowed, Select, Statement } from "../../core/query/statement.ts";
-import type { Command, Connection, Engine } from "../engines/engine.ts";
+} from "../../core/query/session.ts";
+import type { Row } from "../../core/values/row.ts";
+import {
+  changesNothing,
+  type Narrowed,
+  type Select,
+  type Statement,
+} from "../../core/query/statement.ts";
+import type { Connection, Engine } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { quotedName } from "../statements/print.ts";
 import type { Retry } from "./conflict.ts";
-import {
-  changesNothing,
-  type Execution,
-  type Executor,
-  isOverdue,
-  overdueMessage,
-} from "./executor.ts";
+import { type Execution, type Executor, isOverdue, overdueMessage } from "./executor.ts";
 import type { Pool } from "./pool.ts";
-import { acquire, type Pools } from "./pools.ts";
+import { acquire, endWith, type Pools, type Sending } from "./pools.ts";
 import type { Execute, Written } from "./execute.ts";
+import type { Ledger } from "./ledger.ts";
 import { StatementQueries } from "./queries.ts";
+import type { Room } from "./room.ts";
 import type { Streaming } from "./streaming.ts";
 import type { Transact, Work } from "./transaction.ts";
 
@@ -37,64 +38,64 @@ export interface SessionParts {
   readonly transact: Transact;
   readonly retrying: Retry;
   readonly streaming: Streaming;
-  readonly ledgers: Readonly<Record<LedgerName, () => Promise<Table>>>;
+  readonly ledgers: Readonly<Record<LedgerName, Ledger>>;
+  readonly room: Room;
 }
 
-/** What all statements of a session have in common. */
-interface Sending {
-  readonly deadlineAtMs: number;
-  /** See `Engine.localSettings`. */
-  readonly local: Command | null;
-}
-
-/** A statement that is a transaction of its own. */
+/** A statement that is its own transaction. */
 interface Single {
   readonly pool: Pool;
   readonly execution: Execution;
-  readonly local: Command | null;
+  readonly caller: string | null;
+  /** Ends a read; a write is left to finish. */
+  readonly signal: AbortSignal | undefined;
 }
 
-/** Creates a function that makes sessions with a deadline and a caller. */
+/**
+ * Creates a function that makes sessions with a deadline and a caller. One piece, because the class and the functions
+ * that it calls share the parts of one database.
+ */
 export function createSessions(
   parts: SessionParts,
-): (deadlineAtMs: number, caller?: Caller) => DbSession {
-  const { engine, compile, executor, pools, transact, retrying, streaming, ledgers } = parts;
+): (deadlineAtMs: number, asking?: Asking) => DbSession {
+  const { engine, compile, executor, pools, transact, retrying, streaming, ledgers, room } = parts;
   const { dialect } = engine;
-  const { readers, writers } = pools;
+  const { readers, writers, longReads } = pools;
 
-  /** On a connection that was taken from the pool, which gets it back. */
-  async function runOn(connection: Connection, { pool, execution, local }: Single) {
+  /** Runs it on a connection of the pool and releases that. */
+  async function runOn(connection: Connection, { pool, execution, caller, signal }: Single) {
+    const release = endWith(signal, connection);
     const startedMs = performance.now();
     try {
-      const written = await (local === null
-        ? executor.execute(connection, execution)
-        : executor.executeAlone(connection, execution, local));
+      const written = await executor.execute(connection, execution);
       execution.compiled.pace?.took(performance.now() - startedMs);
+      if (!changesNothing(execution.statement)) room.sufficed();
       return written;
     } finally {
-      pool.release(connection);
+      release();
+      pool.release(connection, caller);
     }
   }
 
-  async function runAlone(one: Single): Promise<Written> {
-    const { pool, execution } = one;
+  /** `isShared`: on a connection that can carry others, if there is one. */
+  async function run(one: Single, isShared: boolean): Promise<Written> {
+    const { pool, execution, caller } = one;
     const { deadlineAtMs } = execution;
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
-    return runOn(pool.tryAcquire() ?? (await acquire(pool, deadlineAtMs)), one);
-  }
-
-  /** On a connection that may carry others, where one is there. */
-  async function runShared(one: Single): Promise<Written> {
-    const { pool, execution } = one;
-    const { deadlineAtMs } = execution;
-    if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
-    const connection = pool.tryShare() ?? (await acquire(pool, deadlineAtMs, true));
+    const connection =
+      (isShared ? pool.tryShare(caller) : pool.tryAcquire(caller)) ??
+      (await acquire(pool, deadlineAtMs, { caller, shares: isShared }));
+    const mayMove = pool === readers && longReads !== null;
+    if (mayMove && engine.isLong(connection, { ...execution, isStreamed: false })) {
+      pool.release(connection, caller);
+      return run({ ...one, pool: longReads }, false);
+    }
     try {
       return await runOn(connection, one);
     } catch (error) {
-      // Another statement may have taken the connection with it, and a read can be run again.
-      if (connection.alive || isOverdue(error)) throw error;
-      return runAlone(one);
+      // Another statement can have broken the connection, and a read can be repeated.
+      if (!isShared || connection.alive || isOverdue(error)) throw error;
+      return run(one, false);
     }
   }
 
@@ -102,14 +103,15 @@ export function createSessions(
   function single(
     pool: Pool,
     statement: Statement,
-    { deadlineAtMs, local }: Sending,
+    { deadlineAtMs, local, caller, signal: end }: Sending,
   ): Promise<Written> {
     const compiled = compile(statement);
-    const one: Single = { pool, execution: { statement, compiled, deadlineAtMs }, local };
-    const isQuickRead = compiled.pace?.isQuick === true && changesNothing(statement);
-    return retrying(deadlineAtMs, () =>
-      isQuickRead && local === null ? runShared(one) : runAlone(one),
-    );
+    const execution = { statement, compiled, deadlineAtMs, local };
+    const isRead = changesNothing(statement);
+    const one: Single = { pool, execution, caller, signal: isRead ? end : undefined };
+    // A read that can block the thread never counts as quick.
+    const isQuickRead = longReads === null && compiled.pace?.isQuick === true && isRead;
+    return retrying(deadlineAtMs, () => run(one, isQuickRead && local === null));
   }
 
   const inTransaction = (execute: Execute): StatementQueries =>
@@ -120,7 +122,7 @@ export function createSessions(
       atomically: (part) => part(execute),
     });
 
-  /** A class, because one is made for each request: methods are shared, closures would not be. */
+  /** A class, because one is created per request: methods are shared, closures would not be. */
   class PooledSession extends StatementQueries implements DbSession {
     readonly written: ReadonlySet<Table | "unknown">;
     private readonly sending: Sending;
@@ -159,17 +161,17 @@ export function createSessions(
 
     snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
       const { sending } = this;
-      return retrying(sending.deadlineAtMs, () =>
+      const readOn = (pool: Pool) =>
         transact((execute) => work(inTransaction(execute)), {
-          pool: readers,
+          pool,
           begin: engine.beginSnapshot,
           ...sending,
-        }),
-      );
+        });
+      return retrying(sending.deadlineAtMs, () => pools.fitting(readers, readOn));
     }
 
     ledger(name: LedgerName): Promise<Table> {
-      return ledgers[name]();
+      return ledgers[name].table(this.sending.deadlineAtMs);
     }
 
     stream(select: Narrowed<Select>, { batchRows }: { batchRows: number }): AsyncIterable<Row[]> {
@@ -181,9 +183,9 @@ export function createSessions(
     }
   }
 
-  return (deadlineAtMs, caller) => {
-    const local = engine.localSettings?.(caller ? claimsOf(caller) : null) ?? null;
-    return new PooledSession({ deadlineAtMs, local });
+  return (deadlineAtMs, { caller, share, signal } = {}) => {
+    const local = engine.localSettings(caller ?? null);
+    return new PooledSession({ deadlineAtMs, local, caller: share?.() ?? null, signal });
   };
 }
 

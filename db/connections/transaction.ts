@@ -3,37 +3,34 @@
  * failure.
  */
 import { unavailable } from "../../core/values/errors.ts";
-import type { DbTransaction } from "../../core/plans/ports.ts";
-import type { Connection, Engine, Command } from "../engines/engine.ts";
-import type { Compile } from "../statements/compile.ts";
-import { Conflict, visibleError } from "./conflict.ts";
-import type { Deadlines } from "../../core/values/deadlines.ts";
-import { executing, type Executor, overdueMessage } from "./executor.ts";
-import { createPart } from "./part.ts";
+import type { DbTransaction } from "../../core/query/session.ts";
+import type { Connection, Savepoint } from "../engines/engine.ts";
+import { Conflict, TooLong, visibleError } from "./conflict.ts";
+import { tooLate } from "../../core/values/deadlines.ts";
+import { type Executor, type ExecutorOptions, overdueMessage } from "./executor.ts";
 import type { Pool } from "./pool.ts";
-import { acquire } from "./pools.ts";
+import { acquire, type Sending } from "./pools.ts";
 import type { Execute } from "./execute.ts";
 
 /** The work of a transaction. */
 export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise<T>;
 
 /** The pool in which a transaction runs, and the statements that open it. */
-export interface Transacting {
+export interface Transacting extends Omit<Sending, "signal"> {
   readonly pool: Pool;
   readonly begin: readonly string[];
-  /** The settings that hold for it alone; null = none. */
-  readonly local: Command | null;
-  readonly deadlineAtMs: number;
 }
 
-/** Rejects with a Conflict when the work may run again, even if the work caught the conflict. */
+/**
+ * Rejects with a Conflict when the work can run again, even if the work caught it; TooLong: it has to run elsewhere.
+ */
 export type Transact = <T>(work: Work<T>, transacting: Transacting) => Promise<T>;
 
-export interface TransactionParts {
-  readonly engine: Engine;
+export interface TransactionParts extends Pick<
+  ExecutorOptions,
+  "engine" | "compile" | "deadlines" | "room"
+> {
   readonly executor: Executor;
-  readonly compile: Compile;
-  readonly deadlines: Deadlines;
 }
 
 export function createTransact({
@@ -41,18 +38,24 @@ export function createTransact({
   executor,
   compile,
   deadlines: { within },
+  room,
 }: TransactionParts): Transact {
   const { control, rollback } = executor;
-  const execute = executing(executor, compile);
 
   async function run<T>(
     connection: Connection,
     work: Work<T>,
     { begin, local, deadlineAtMs }: Transacting,
   ): Promise<T> {
+    const isSnapshot = begin === engine.beginSnapshot;
     const steps = createSteps();
     const statements: Execute = (statement) =>
-      steps.next(() => execute(connection, statement, deadlineAtMs));
+      steps.next(() => {
+        const compiled = compile(statement);
+        if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
+          throw new TooLong();
+        return executor.execute(connection, { statement, compiled, deadlineAtMs });
+      });
     const part = createPart(engine.savepoint, (text) =>
       steps.next(() => control(connection, text, deadlineAtMs)),
     );
@@ -61,12 +64,12 @@ export function createTransact({
       const result = await within(
         work(statements, part),
         deadlineAtMs,
-        () => {},
-        "The request took too long to process",
+        tooLate("The request took too long to process"),
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;
       await control(connection, engine.commit, deadlineAtMs);
+      if (!isSnapshot) room.sufficed();
       return result;
     } catch (error) {
       const failed = await steps.stop();
@@ -77,13 +80,13 @@ export function createTransact({
   }
 
   return async (work, transacting) => {
-    const { pool, deadlineAtMs } = transacting;
+    const { pool, caller, deadlineAtMs } = transacting;
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
-    const connection = await acquire(pool, deadlineAtMs);
+    const connection = await acquire(pool, deadlineAtMs, { caller });
     try {
       return await run(connection, work, transacting);
     } finally {
-      pool.release(connection);
+      pool.release(connection, caller);
     }
   };
 }
@@ -126,5 +129,23 @@ function createSteps() {
       await last;
       return failed;
     },
+  };
+}
+
+/** A part that can be rolled back by itself, with a savepoint. `run` runs a text in order with the other statements. */
+function createPart(
+  { set, undo, release }: Savepoint,
+  run: (text: string) => Promise<void>,
+): DbTransaction["part"] {
+  return async (work) => {
+    await run(set);
+    try {
+      return await work();
+    } catch (error) {
+      await run(undo);
+      throw error;
+    } finally {
+      await run(release);
+    }
   };
 }

@@ -2,7 +2,7 @@
 import type { Column } from "../../core/values/column.ts";
 import { hashOf } from "../../core/values/hash.ts";
 import type { Sort } from "../../core/query/statement.ts";
-import type { IndexWish } from "../../core/plans/ports.ts";
+import type { IndexWish } from "../../core/plans/index-wish.ts";
 
 /** Short enough for every engine: `goods_name_search`, or a hash where that would be too long. */
 export function indexName(wish: IndexWish, purpose: string): string {
@@ -11,7 +11,7 @@ export function indexName(wish: IndexWish, purpose: string): string {
   return name.length <= 60 ? name : `${name.slice(0, 40)}_${hashOf(name)}`.slice(0, 60);
 }
 
-/** All columns of the index, where it has no order of its own. */
+/** All columns of an index without an explicit order. */
 export const indexedColumns = ({ column, others = [] }: IndexWish): readonly Column[] => [
   column,
   ...others,
@@ -24,6 +24,6 @@ export const quotedTable = ({ schema, name }: IndexWish["table"], quote: '"' | "
 export const quoted = (name: string, quote: '"' | "`"): string =>
   quote + name.replaceAll(quote, quote + quote) + quote;
 
-/** A part of an index in an engine where nulls have one place only. */
+/** A part of an index in an engine that cannot choose where nulls sort. */
 export const plainTerm = ({ column, direction }: Sort, quote: '"' | "`"): string =>
   `${quoted(column.name, quote)}${direction === "desc" ? " desc" : ""}`;

@@ -1,6 +1,6 @@
 /**
- * Which tables the database itself changes when one of them is written: followed from table to table, as a deleted header
- * takes its lines, and these take theirs.
+ * Which tables the database itself changes when one of them is written. Followed from table to table: a deleted order
+ * deletes its lines, and these delete theirs.
  */
 
 /** Tables by their identity (`schema.name`, lower case). */
@@ -17,7 +17,7 @@ export function changesWith(
   { links, triggered }: TableLinks,
 ): readonly string[] | null {
   const reached = new Set([table]);
-  // A set hands out also what is added while it is walked.
+  // Iterating over a Set includes the items that are added meanwhile.
   for (const from of reached) {
     for (const link of links) if (link.from === from) reached.add(link.to);
   }

@@ -1,29 +1,29 @@
 /**
- * What the URL of a database says, as far as it can be told without the driver. Each engine's folder has one of these, beside
- * the engine itself, which is loaded only when it is wanted.
+ * What the URL of a database contains, as far as it can be read without the driver. Each engine's folder has one of
+ * these besides the engine itself, which is loaded only when needed.
  */
 import { type TlsCertificates, tlsOptionNames } from "./tls.ts";
 
 export interface EngineAddress {
   /** The schemes of its URLs, in lower case; the first is the usual one. */
   readonly schemes: readonly string[];
-  /** The name that people know. */
+  /** The name for people. */
   readonly title: string;
-  /** Where its server listens if the URL does not say; null = its databases are files. */
+  /** The server's default port; null = its databases are files. */
   readonly port: number | null;
   /** The npm package that speaks to its databases. */
   readonly driver: string;
-  /** Equal for URLs of the same database, whoever the user is and whatever the options are. */
+  /** Equal for URLs of the same database, for every user and with any options. */
   databaseOf(url: string): string;
-  /** What the engine cannot do of the settings, and what can be seen to be wrong in the URL. */
+  /** Settings that the engine does not support, and visible faults of the URL. */
   faults(url: string, settings: AddressSettings): readonly SettingFault[];
-  /** Absent: on no server. */
+  /** Absent: the engine has no server. */
   serverOf?(url: string): DatabaseServer;
-  /** Whether the data live in this process, where no other connection finds them; absent: they never do. */
+  /** Whether the data live in this process, where no other connection finds them; absent: never. */
   isInMemory?(url: string): boolean;
   /**
-   * Why the database cannot be used on a runtime without files; null = it can. `isPooled`: the address is that of a pooler which gives
-   * each transaction another session. Absent: it can be used there whatever the URL says.
+   * Why the database cannot be used on a runtime without files; null = it can. `isPooled`: the address belongs to a
+   * pooler that gives each transaction another session. Absent: every URL can be used there.
    */
   edgeFault?(url: string, options: { isPooled: boolean }): AddressFault | null;
 }
@@ -35,7 +35,7 @@ export interface DatabaseServer {
   readonly saysTls: boolean;
 }
 
-/** What project.json says beside the URL, as far as it is not good for every engine. */
+/** Settings of project.json besides the URL that not every engine supports. */
 export interface AddressSettings {
   readonly claimsSetting?: string | undefined;
   readonly preparedStatements: boolean;
@@ -53,7 +53,7 @@ export interface AddressFault {
   readonly expected: string;
 }
 
-/** Null for a text that is no URL. */
+/** Null for a text that is not a URL. */
 export const schemeOf = (url: string): string | null =>
   /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase() ?? null;
 
@@ -61,15 +61,15 @@ interface Server {
   readonly schemes: readonly string[];
   readonly title: string;
   readonly driver: string;
-  /** Where its server listens if the URL does not say. */
+  /** Default port of its server. */
   readonly port: number;
   /** Why it cannot be used behind a pooler that gives each transaction another session; null = it can. */
   readonly pooledFault: AddressFault | null;
-  /** Whether it has rules for rows that can ask for the caller, and works behind poolers that give each transaction another session. */
+  /** Whether its row policies can read the caller, and it works behind poolers that change sessions per transaction. */
   readonly hasPolicies: boolean;
 }
 
-/** Of every engine that lacks what the settings ask for. */
+/** The faults for every engine that lacks what the settings ask for. */
 export function unknownSettings({
   claimsSetting,
   preparedStatements,
@@ -119,7 +119,7 @@ export const serverAddress = ({
     const [, path = ""] = /^[^:]*:(?:\/\/(?:[^@/]*@)?)?([^?]*)/.exec(url) ?? [];
     const [server = "", ...name] = path.split("/");
     const usual = /:\d+$/.test(server) ? "" : `:${port}`;
-    // The name as it is: two databases may differ in case alone, and must not share answers.
+    // The name's case is kept: two databases may differ only in case, and must not share answers.
     return `${schemes[0]}:${server.toLowerCase()}${usual}/${name.join("/")}`;
   },
   serverOf(url) {
@@ -139,13 +139,13 @@ const withoutPort = (host: string): string =>
 
 const encodings = "@ is %40, # is %23, / is %2F, ? is %3F, : is %3A and % is %25";
 
-/** A sign that ends the password too early, or that begins no encoded one; null = there is none. An @ and a colon do no harm. */
+/** A character that ends the password too early, or a `%` without hex digits; null = none. `@` and `:` are harmless. */
 function unencodedSign(url: string): string | null {
   const rest = url.replace(/^[^:]*:\/\//, "");
   const [authority = ""] = /^[^/?#]*/.exec(rest) ?? [];
   const [path = ""] = /^[^?#]*/.exec(rest.slice(authority.length)) ?? [];
   const next = rest.slice(authority.length + path.length);
-  // No address of a database has anything behind a #.
+  // No database address has anything after a #.
   if (/#/.test(next)) return "#";
   const isCutShort = !/^[^:]*(?::\d{1,5})?$/.test(authority) && !authority.includes("@");
   if (path.includes("@") && (isCutShort || /\/.*\//.test(path))) return "/";
@@ -154,7 +154,7 @@ function unencodedSign(url: string): string | null {
   return /%(?![0-9a-f]{2})/i.test(credentials) ? "%" : null;
 }
 
-/** Which certificates are good is the runtime's matter: those of public authorities, for the server's own name. */
+/** The runtime decides which certificates are valid: those of public authorities, for the server's own name. */
 function tlsFault(url: string): AddressFault | null {
   const options = new URLSearchParams(/\?(.*)$/.exec(url)?.[1] ?? "");
   const hasOwn = ["sslrootcert", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key"].some(
@@ -168,7 +168,7 @@ function tlsFault(url: string): AddressFault | null {
   };
 }
 
-/** What an engine says of a URL that it cannot read. Without a cause: the parser's error holds the URL, and that the password. */
+/** An engine's error for an unreadable URL. It has no cause: the parser's error contains the URL with the password. */
 export const unreadableUrl = (database: string): Error =>
   new Error(
     `The URL of the ${database} database cannot be read; in user and password, write all but letters and digits percent-encoded: @ is %40, # is %23`,

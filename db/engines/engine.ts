@@ -1,84 +1,94 @@
 /**
- * The complete list of what PostgreSQL, MySQL/MariaDB and SQLite disagree on. Each engine is one folder that implements
- * `Engine`, with a `Dialect` for the SQL of its statements; all else is written once, over these two interfaces. What its URLs look like is in
- * `address.ts`, which loads no driver.
+ * The complete list of what differs between PostgreSQL, MySQL/MariaDB and SQLite. Each engine is one folder that
+ * implements `Engine`, with a `Dialect` for the SQL of its statements; all else is written once, over these two
+ * interfaces. The engine's URLs are described in `address.ts`, which loads no driver.
  */
-import type { Column, IncomingKey, Table } from "../../core/values/column.ts";
+import type { Column, Table } from "../../core/values/column.ts";
+import type { Caller } from "../../core/plans/caller.ts";
 import type { Outline } from "../../core/plans/database-catalog.ts";
-import type {
-  IndexStatements,
-  IndexWish,
-  QueryPlan,
-  DatabaseFault,
-  LedgerName,
-  Log,
-} from "../../core/plans/ports.ts";
-import type { Computation } from "../../core/query/statement.ts";
-import type { Json } from "../../core/values/json.ts";
+import type { IndexStatements, IndexWish } from "../../core/plans/index-wish.ts";
+import type { QueryPlan, DatabaseFault } from "../../core/plans/db-port.ts";
+import type { LedgerName } from "../../core/query/session.ts";
+import type { Log } from "../../core/plans/log-port.ts";
+import type { Computation, Statement } from "../../core/query/statement.ts";
 import type { OpenTlsSocket } from "../sockets/tls-socket.ts";
+import type { Compiled } from "../statements/compile.ts";
 import type { Dialect, RawRow, TakeRow } from "../statements/dialect.ts";
 import type { TlsCertificates } from "./tls.ts";
 
 export interface RawResult {
-  /** Empty where they were taken one by one. */
+  /** Empty if they were taken one by one. */
   readonly rows: RawRow[];
   /** Rows that an INSERT, UPDATE or DELETE matched (not: really changed), or that were taken one by one. */
   readonly matched: number;
-  /** The first key that the database generated; null where the engine answers rows instead. */
+  /** The first key that the database generated; null if the engine returns rows instead. */
   readonly insertId: bigint | null;
-  /** The columns as the driver describes them, for `Engine.outputs`; `native` alone tells them. */
+  /** The driver's descriptions of the columns, for `Engine.outputs`. For native statements, or if there are `kinds`. */
   readonly fields?: readonly unknown[];
+  /** The tables may have changed since the statement was prepared: what is known of them must be checked. */
+  readonly isPreparedAnew?: true;
 }
 
-/** A text with its parameters, as `Connection.run` takes them. */
+/** A statement as it is sent, with all that a connection needs to know of it. */
 export interface Command {
   readonly text: string;
   readonly params: readonly unknown[];
+  /** The text will come again: keep it prepared. */
   readonly reuse: boolean;
-  /** As in `Connection.run`. */
+  /** Only where the dialect has `lists`: gets each row as it comes; absent: rows are in the result. */
   readonly take?: TakeRow | undefined;
+  /** The operator's own statement, whose columns are not known yet: the result has `fields`. */
+  readonly isNative?: boolean;
+  /**
+   * Only if `Engine.localSettings` gives one: statements that are sent with this one without waiting for answers. If
+   * one of them fails, this one fails too.
+   */
+  readonly before?: readonly Command[];
+  readonly behind?: readonly Command[];
+}
+
+/** A SELECT whose rows are wanted in batches. */
+export interface StreamCommand extends Command {
+  readonly batchRows: number;
+  /** The caller has opened a transaction, and ends it. */
+  readonly isInTransaction?: boolean;
+  /** Gets the columns as the driver describes them, before the first batch, if results tell how they are read. */
+  readonly onFields?: (fields: readonly unknown[]) => void;
 }
 
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
 export interface Connection {
-  /** False once it broke or was destroyed; every further `run` rejects. */
+  /** False once it broke or was destroyed; every further `send` fails. */
   readonly alive: boolean;
-  /** True: `run` may be called while others are under way; they are sent at once and answered in turn. */
-  readonly isShareable?: boolean;
   /**
-   * `reuse` true: the text will come again, keep it prepared. `take`, only where the dialect has `lists`: gets each row as it comes; absent:
-   * rows are in the result. Rejects with the driver's own error.
+   * Fails with the driver's own error, and with a conflict when a COMMIT undid the transaction. If the driver works on
+   * the calling thread, returns the result directly and throws errors.
    */
-  run(text: string, params: readonly unknown[], reuse: boolean, take?: TakeRow): Promise<RawResult>;
-  /**
-   * Only where the driver works on the calling thread: as `run`, for a text that will come again, but at once; it spares the
-   * promises and the watch over them. Null when the database is busy with another process: then `run` waits for it.
-   */
-  runNow?(text: string, params: readonly unknown[]): RawResult | null;
-  /**
-   * Only where the engine has `localSettings`: runs the statements in this order, sent without waiting for each other's answers. Rejects with the
-   * first error once all are answered, and with a conflict when a transaction that the last of them should commit was undone.
-   */
-  runTogether?(statements: readonly Command[]): Promise<readonly RawResult[]>;
-  /** As `run`, for a text of the operator's own, of whose rows nothing is known yet. */
-  native(text: string, params: readonly unknown[]): Promise<RawResult>;
-  /**
-   * Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. `isInTransaction`: the
-   * caller has opened a transaction, and ends it himself.
-   */
-  stream(
-    text: string,
-    params: readonly unknown[],
-    batchRows: number,
-    isInTransaction?: boolean,
-  ): AsyncIterable<RawRow[]>;
+  send(command: Command): RawResult | Promise<RawResult>;
+  /** Batches of rows with back-pressure. Stopping early leaves the connection usable or destroys it. */
+  stream(command: StreamCommand): AsyncIterable<RawRow[]>;
   /** Closes the session properly; takes at most a second. */
   close(): Promise<void>;
-  /** Closes at once; a pending `run` rejects. Never throws. */
+  /** Closes at once; a pending `send` rejects. Never throws. */
   destroy(): void;
 }
 
-/** What a driver's error means. `columns` and `constraint` as far as the engine tells. */
+/** How the values of a column must be read: a name that only the engine knows. */
+export interface Kinds {
+  /** Of a column as it is selected; null: every value is read in the same way. */
+  expected(column: Column): string | null;
+  /** Of a column of a result, as the driver describes it; null: it holds only nulls. */
+  answered(field: unknown): string | null;
+}
+
+/** A statement that changes nothing, before it is run. `isStreamed`: its rows are taken in batches. */
+export interface PlannedRead {
+  readonly statement: Statement;
+  readonly compiled: Pick<Compiled, "text" | "params" | "pace">;
+  readonly isStreamed: boolean;
+}
+
+/** What a driver's error means. `columns` and `constraint` are set if the engine reports them. */
 export interface Failure {
   readonly kind:
     | "duplicate"
@@ -90,54 +100,63 @@ export interface Failure {
     | "tooLong"
     | "outOfRange"
     | "badValue"
-    /** The row and another one may not be there together (an exclusion constraint). */
+    /** The row and another one exclude each other (an exclusion constraint). */
     | "excluded"
-    /** A value was sent for a column whose values the database alone makes. */
+    /** A value was sent for a column whose values only the database makes. */
     | "generated"
-    /** A trigger or procedure of the operator's own refused; `message` is what it says. */
+    /** The operator's trigger or procedure refused; `message` is its text. */
     | "rejected"
-    /** A rule of the database for rows (row-level security) does not let this caller do it. */
+    /** A row-level security policy of the database refuses this caller. */
     | "forbidden"
     /** Deadlock, serialization failure, lock wait, busy: the transaction may be run again. */
     | "conflict"
     /** The server stopped the statement: it took too long. */
     | "timeout"
-    /** Refused, lost, or not to be had. */
+    /** Refused, lost, or unavailable. */
     | "connection"
-    /** A stored view that has never been filled. */
+    /** The disk, or what the database may use of it, is full. */
+    | "full"
+    /** A materialized view that has never been filled. */
     | "unfilled"
-    /** The statement names a table or column that is not there, or no longer, or a table that has become a view. */
+    /** The statement names a table or column that does not exist (any more), or a table that has become a view. */
     | "missing"
     | "unknown";
-  /** The statement failed as it would if columns had other types than before, whatever else it may mean. */
+  /** The statement failed as it would if column types had changed; the error can also have other causes. */
   readonly mayHaveChanged?: true;
+  /** In a read, the database may have failed to read a value of the statement, although the error names none. */
+  readonly mayBeSent?: true;
   readonly columns?: readonly string[];
   /** Name of the violated constraint or index; its columns are found in the table. */
   readonly constraint?: string;
-  /** The place of the parameter that the server could not read, counted from 0. */
+  /** The index of the parameter that the server could not read, from 0. */
   readonly parameter?: number;
   /** The message of the operator's trigger; only for `rejected`. */
   readonly message?: string;
 }
 
-/** A caller as the database's own rules see it. */
-export type Claims = Readonly<Record<string, Json>>;
+/** Failures that tell nothing about a statement: it may succeed at another time. */
+export const passing: ReadonlySet<Failure["kind"]> = new Set([
+  "conflict",
+  "timeout",
+  "connection",
+  "full",
+]);
 
 export interface EngineOptions {
   /** Connections; SQLite: readers (it has one writer besides). */
   readonly connectionsMax: number;
-  /** 0 = none. Handed to the server where it can enforce it. */
+  /** 0 = none. Enforced by the server if it can. */
   readonly statementTimeoutMs: number;
   readonly decimals: "number" | "string";
-  /** PostgreSQL: the setting that tells policies the caller's claims. */
+  /** PostgreSQL: the setting through which policies read the caller's claims. */
   readonly claimsSetting?: string;
-  /** PostgreSQL, false: a pooler gives each transaction another session, so nothing may be left in one. Absent: true. */
+  /** PostgreSQL, false: a pooler gives each transaction another session, so sessions keep no state. Absent: true. */
   readonly preparedStatements?: boolean;
-  /** Certificates beside those that the URL names. */
+  /** Certificates besides those that the URL names. */
   readonly tls?: TlsCertificates;
-  /** How a file is read that the URL names; absent: there are none. */
+  /** Reads a file that the URL names; absent: there are no files. */
   readonly readFile?: (path: string) => string;
-  /** True: nothing of the database is changed, not even the form in which its file is kept. Absent: it is read and written. */
+  /** True: nothing in the database is changed, not even its file's storage mode. Absent: it is read and written. */
   readonly isOnlyLookedAt?: boolean;
   readonly log?: Log;
   /** How a connection gets to TLS where Node's own sockets cannot; absent: they can. */
@@ -146,7 +165,7 @@ export interface EngineOptions {
 
 export interface Savepoint {
   readonly set: string;
-  /** What has to be released afterwards anyway. */
+  /** The savepoint still has to be released afterwards. */
   readonly undo: string;
   readonly release: string;
 }
@@ -157,78 +176,89 @@ export interface Engine {
   /** OpenTelemetry's name for the kind of database. */
   readonly system: string;
   readonly dialect: Dialect;
-  /** True: writes go through one connection of their own, in a fair queue (SQLite). */
+  /** True: all writes go through one connection, in a fair queue (SQLite). */
   readonly singleWriter: boolean;
-  /** Where there can be only so many connections in all, whatever was asked for (SQLite in memory: one). */
-  readonly connectionsMax?: number;
-  connect(role: "read" | "write"): Promise<Connection>;
+  /** Upper limit of all connections, whatever was requested (SQLite in memory: one); else infinite. */
+  readonly connectionsMax: number;
+  /** Most connections for `longRead`, whose statements can be ended at any time. 0: no statement blocks others. */
+  readonly longReadsMax: number;
+  /** Whether the read may block the thread that runs it, and so belongs on a connection for `longRead`. */
+  isLong(connection: Connection, read: PlannedRead): boolean;
+  /** True: a connection takes statements while others run; they are sent at once and answered in order. */
+  readonly sharesConnections: boolean;
+  connect(role: "read" | "write" | "longRead"): Promise<Connection>;
   /**
-   * The statement that gives a transaction the settings that end with it; it comes right behind the first one of `begin`. `claims`: of the caller; null: the
-   * service asks for itself. Null: there is nothing to set, and a single statement needs no transaction. Absent: there never is.
+   * The statement that sets a transaction's local settings, sent right after the first one of `begin`. `caller`: null =
+   * the service itself. Null: there is nothing to set, and a single statement needs no transaction.
    */
-  localSettings?(claims: Claims | null): Command | null;
+  localSettings(caller: Caller | null): Command | null;
   /** Statements that open a transaction. */
   readonly begin: readonly string[];
-  /** Statements that open one which only reads, and in which all reads see one moment. */
+  /** Statements that open a read-only transaction in which all reads see the same moment. */
   readonly beginSnapshot: readonly string[];
-  /** Statements that open one during which nobody else writes to the table; its name comes quoted. */
+  /** Statements that open a transaction during which no other session writes to the table. `table`: its quoted name. */
   beginAlone(table: string): readonly string[];
   readonly commit: string;
   readonly rollback: string;
-  /** Statements around a part of a transaction that can be undone alone. */
+  /** Statements around a part of a transaction that can be undone separately. */
   readonly savepoint: Savepoint;
   /** A statement that shows that the database answers. */
   readonly probe: string;
   /**
-   * The statement that makes the table of `Session.ledger`. One statement, so that the table is never there without its index:
-   * `unique` over the time and the key is that index, and forbids nothing.
+   * Creates the table of `Session.ledger` in one statement, so that it never exists without its index. The `unique`
+   * over time and key is that index, and forbids nothing.
    */
   readonly createLedger: Readonly<Record<LedgerName, string>>;
   /** What the driver's error means. */
   failure(error: unknown): Failure;
   /**
-   * The message of a server's error, for the log. A message that may contain values of a request is replaced by its number. Null: it is no error of
-   * the server.
+   * The message of a server's error, for the log. A message that may contain values of a request is replaced by a fixed
+   * text. Null: not an error of the server.
    */
   loggedMessage(error: unknown): string | null;
   /** What an error of `connect` means to the operator. */
   connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */
   table(reading: TableReading, schema: string | null, name: string): Promise<Table | null>;
-  /** See `Catalog.referencesTo`. */
-  referencesTo(
-    connection: Connection,
-    schema: string | null,
-    name: string,
-  ): Promise<readonly IncomingKey[]>;
-  /** Only where decimals have a size: whether that of the formula's steps is enough for every value of its columns. */
-  computes?(computation: Computation): boolean;
-  names(connection: Connection): Promise<readonly string[]>;
-  /** See `Db.plan`; the text is one of our own, of a SELECT. */
+  /** Foreign keys that point at a table, read by `incomingKeys`. Parameters: schema (null = the default one), table. */
+  readonly referencesQuery: string;
+  /** Whether the engine's decimals have enough digits for the formula's steps, with every value of its columns. */
+  computes(computation: Computation): boolean;
+  /** The tables and views of the default schema, as `name`. */
+  readonly namesQuery: string;
+  /** See `Catalog.schemas`; as `name`. Null: there is only one. */
+  readonly schemasQuery: string | null;
+  /** See `Db.plan`; the text is a SELECT of the service. */
   plan(connection: Connection, text: string, params: readonly unknown[]): Promise<QueryPlan>;
   /** See `Db.indexFor`. */
   indexFor(wish: IndexWish): IndexStatements | null;
-  /** See `Catalog.schemas`. */
-  schemas(connection: Connection): Promise<readonly string[]>;
   /** See `Catalog.outline`. */
   outlines(connection: Connection, schemas: readonly string[]): Promise<readonly Outline[]>;
-  /** `text` comes without the semicolon that may end it. */
+  /** `text` comes without a final semicolon. */
   query(connection: Connection, text: string): Promise<readonly Column[]>;
-  /** What the fields of a result say of its columns; only name and type count. */
+  /** The columns that the fields of a result describe; only name and type count. */
   outputs(fields: readonly unknown[]): readonly Column[];
+  readonly kinds: Kinds;
 }
 
 /** Answers of the database that concern all of its tables, by what was asked. */
 export type SharedFacts = Map<string, Promise<unknown>>;
 
+/** The rows of one of the service's own statements that is not repeated. */
+export const rowsFor = async (
+  connection: Connection,
+  text: string,
+  params: readonly unknown[] = [],
+): Promise<RawRow[]> => (await connection.send({ text, params, reuse: false })).rows;
+
 /** How a table is read. */
 export interface TableReading {
   readonly connection: Connection;
-  /** Of the tables that are read together with this one. */
+  /** Shared with the tables that are read together with this one. */
   readonly shared: SharedFacts;
 }
 
-/** The answer of `ask`, or that which another table of the same reading has got. */
+/** The answer of `ask`, or the one that another table of the same reading got. */
 export function sharedFact<Fact>(
   shared: SharedFacts,
   question: string,
@@ -243,5 +273,5 @@ export function sharedFact<Fact>(
   return answer;
 }
 
-/** What each engine's folder exports as `open`. Rejects with an Error for a URL that cannot be read; the database need not be there. */
+/** `open` of each engine's folder. Rejects with an Error for an unreadable URL; the database need not be reachable. */
 export type OpenEngine = (url: string, options: EngineOptions) => Promise<Engine>;

@@ -1,6 +1,7 @@
 /**
- * Prints a formula for the engines whose decimals are exact. Its divisions are gathered into one (`core/query/formula.ts`), and the
- * quotient is rounded by cutting whole numbers, because no two engines keep the same digits of one.
+ * Prints a formula for the engines whose decimals are exact. Its divisions are merged into one
+ * (`core/query/formula.ts`), and the quotient is rounded with whole numbers, because engines keep different numbers of
+ * digits of a quotient.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/column.ts";
@@ -8,13 +9,13 @@ import { fractionOf, scaleOfResult } from "../../core/query/formula.ts";
 import type { Formula, Term } from "../../core/query/formula-tree.ts";
 import type { FindOperand } from "../statements/dialect.ts";
 
-/** The words of one engine. */
+/** One engine's SQL for the parts of a formula. */
 export interface FormulaWords {
   /** Digits as an exact decimal. */
   number(digits: string): SQL;
   /** A column's value as an exact decimal. */
   exact(column: Column, term: SQL): SQL;
-  /** How often the one goes into the other, both positive: a whole number, exact. */
+  /** The integer part of the quotient of two positive numbers, exact. */
   wholeQuotient(dividend: SQL, divisor: SQL): SQL;
 }
 
@@ -39,7 +40,7 @@ export function printFormula(
   return rounded({ above, below, places: places ?? 0 }, words);
 }
 
-/** Halves away from zero: of the sizes, and in units of the last place, the whole part of `above / below + 1/2`. */
+/** Rounds halves away from zero: absolute values, in units of the last place, integer part of `above / below + 1/2`. */
 function rounded(
   { above, below, places }: { above: SQL; below: SQL; places: number },
   words: FormulaWords,

@@ -1,17 +1,20 @@
-/** Why a database server could not be reached, as far as the network and TLS tell, whatever the engine: by the codes of Node's errors. */
-import type { DatabaseFault } from "../../core/plans/ports.ts";
+/** Why a database server could not be reached: by the codes of Node's network and TLS errors, for every engine. */
+import type { DatabaseFault } from "../../core/plans/db-port.ts";
 
 /** The server that was tried. */
 export interface ServerPlace {
   readonly host: string;
   readonly port: number;
+  /** As the URL says them. */
+  readonly user: string;
+  readonly database: string;
 }
 
 /** For messages: `db.example:5432`. */
 export const shownServer = ({ host, port }: ServerPlace): string =>
   `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
-/** Null where the error is none of the network or of TLS. */
+/** Null if the error is not from the network or TLS. */
 export function networkFault(error: unknown, place: ServerPlace): DatabaseFault | null {
   const code = codeOf(error);
   const server = shownServer(place);
@@ -48,7 +51,7 @@ export const noTlsAt = (server: string): DatabaseFault =>
     "enable TLS on the server, or remove it from database.url",
   );
 
-/** What no engine has words for, in those of the driver. */
+/** An error without a specific text, in the driver's words. */
 export const unknownFault = (server: string, error: unknown): DatabaseFault =>
   fault(
     `the database at ${server} cannot be used (${error instanceof Error ? error.message : String(error)})`,

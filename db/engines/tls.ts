@@ -1,13 +1,13 @@
 /**
- * TLS to a database on a server, in the words of libpq's `sslmode`, for every engine: what a URL and project.json say becomes options of
- * Node's TLS. MySQL's own words are taken too.
+ * TLS to a database server, in the terms of libpq's `sslmode`, for every engine. Options of the URL and of project.json
+ * become options of Node's TLS. MySQL's own terms are accepted too.
  */
 
 export type TlsMode = "disable" | "prefer" | "require" | "verify-ca" | "verify-full";
 
 /** PEM texts. */
 export interface TlsCertificates {
-  /** Of the authorities that the server's certificate must be of. */
+  /** Of the authorities that may sign the server's certificate. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -17,7 +17,7 @@ export interface Tls extends TlsCertificates {
   readonly mode: TlsMode;
 }
 
-/** The options of a URL that say something of TLS; all other options are the engine's. */
+/** The options of a URL that concern TLS; all other options belong to the engine. */
 export const tlsOptionNames: ReadonlySet<string> = new Set([
   "sslmode",
   "ssl-mode",
@@ -30,7 +30,7 @@ export const tlsOptionNames: ReadonlySet<string> = new Set([
   "ssl-key",
 ]);
 
-/** By the words of libpq, of MySQL's programs and of Prisma. */
+/** By the terms of libpq, of MySQL's programs and of Prisma. */
 const modes: ReadonlyMap<string, TlsMode> = new Map<string, TlsMode>([
   ["disable", "disable"],
   ["disabled", "disable"],
@@ -50,14 +50,14 @@ const modes: ReadonlyMap<string, TlsMode> = new Map<string, TlsMode>([
 ]);
 
 export interface TlsSources {
-  /** Certificates of project.json, which stand above files that the URL names. */
+  /** Certificates of project.json, which override files that the URL names. */
   readonly tls?: TlsCertificates | undefined;
   /** Absent: there are no files. */
   readonly readFile?: ((path: string) => string) | undefined;
 }
 
 /**
- * What the options of a URL and project.json ask for. A mode that only encrypts becomes `verify-ca` where there is an
+ * What the options of a URL and project.json ask for. A mode that only encrypts becomes `verify-ca` if there is an
  * authority, as in libpq. Throws an Error for an unknown mode and for a file that cannot be read.
  */
 export function readTls(
@@ -81,7 +81,7 @@ export function readTls(
   return { mode: mode === "require" && ca !== undefined ? "verify-ca" : mode, ca, cert, key };
 }
 
-/** What Node's TLS takes of these; null: no TLS. */
+/** The options for Node's TLS; null: no TLS. */
 export function connectOptions({ mode, ca, cert, key }: Tls): TlsOptions | null {
   if (mode === "disable") return null;
   return {
@@ -101,7 +101,7 @@ interface TlsOptions {
 function modeOf(options: URLSearchParams): TlsMode | null {
   for (const name of ["sslmode", "ssl-mode", "sslaccept", "ssl"]) {
     const value = options.get(name);
-    // The driver's own options as JSON are the engine's matter.
+    // The engine reads the driver's own options as JSON.
     if (value === null || value.startsWith("{")) continue;
     const mode = modes.get(value.toLowerCase().replaceAll("_", "-")) ?? modes.get(value);
     if (mode !== undefined) return mode;

@@ -1,9 +1,10 @@
 /**
- * How the values of one type travel to a database and back. Each engine has a record of these with one for every type (its
- * `value-forms.ts`), so that a new type of column does not compile before every engine has said what it does with it.
+ * How the values of one type are sent to a database and read back. Each engine has a record with one entry per type
+ * (its `value-forms.ts`), so that a new column type does not compile before every engine handles it.
  */
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column, ColumnType } from "../../core/values/column.ts";
+import type { Json } from "../../core/values/json.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Decimals } from "../../core/values/type-definition.ts";
 import type { Decode, Dialect } from "../statements/dialect.ts";
@@ -21,16 +22,33 @@ export interface ValueForm {
 
 export type ValueForms = Readonly<Record<ColumnType, ValueForm>>;
 
-/** `bind` where the driver takes the text. */
-export const bindText = (_column: Column, value: Exclude<Scalar, null>): string => String(value);
-
 /** `output` and `textOf` of a column that is selected as it is. */
 export const plainColumn = (_column: Column, name: SQL): SQL => name;
 
-/** `decoder` where the driver gives what answers show. */
-export const decodesNothing = (): null => null;
+/** Sent as text, and returned as answers show it. */
+export const textForm = {
+  bind: (_column, value) => String(value),
+  output: plainColumn,
+  decoder: () => null,
+} satisfies Partial<ValueForm>;
 
-/** The four functions of a dialect that ask the column's type. */
+/** `decoder` for values that the driver returns as text. */
+export const showing =
+  (show: (text: string) => Json): ValueForm["decoder"] =>
+  () =>
+  (raw) =>
+    show(raw as string);
+
+/** Each form by its differences from `plain`. */
+export const formsBeside = (
+  plain: ValueForm,
+  own: Readonly<Record<ColumnType, Partial<ValueForm>>>,
+): ValueForms =>
+  Object.fromEntries(
+    Object.entries(own).map(([type, form]) => [type, { ...plain, ...form }]),
+  ) as unknown as ValueForms;
+
+/** The four functions of a dialect that depend on the column's type. */
 export const valuesOf = (
   forms: ValueForms,
   decimals: Decimals,

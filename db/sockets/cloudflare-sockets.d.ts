@@ -1,4 +1,4 @@
-/** What `tls-socket.ts` uses of the sockets of Cloudflare's runtime, whose types are no package of this project. */
+/** The part of Cloudflare's socket types that `tls-socket.ts` uses; the project does not depend on their package. */
 declare module "cloudflare:sockets" {
   export interface Socket {
     readonly readable: ReadableStream<Uint8Array>;
@@ -6,7 +6,7 @@ declare module "cloudflare:sockets" {
     readonly opened: Promise<unknown>;
     readonly closed: Promise<void>;
     close(): Promise<void>;
-    /** The old socket is of no use any more. */
+    /** The old socket cannot be used any more. */
     startTls(options?: { expectedServerHostname?: string }): Socket;
   }
   export function connect(

@@ -1,6 +1,6 @@
 /**
- * A socket for a driver that begins in plain text and goes on in TLS, on Cloudflare's runtime: Node's sockets cannot do that there, since they
- * always have a read under way. This one reads the server's first words, and then nothing before `upgrade`.
+ * A socket that starts in plain text and upgrades to TLS, on Cloudflare's runtime. Node's sockets cannot: they always
+ * have a read in progress there. This one reads the server's greeting, then nothing before `upgrade`.
  */
 import { isIP } from "node:net";
 import { Duplex } from "node:stream";
@@ -9,7 +9,7 @@ import type { Socket } from "cloudflare:sockets";
 export interface TlsSocketOptions {
   readonly host: string;
   readonly port: number;
-  /** Whether these are all of the words that the server says in plain text. */
+  /** Whether these bytes are the whole plain-text greeting of the server. */
   isWhole(bytes: Uint8Array): boolean;
 }
 
@@ -40,12 +40,12 @@ export class TlsSocket extends Duplex {
     void this.receive(isWhole);
   }
 
-  /** One driver asks for it before it says goodbye. */
+  /** One driver checks it before its closing message. */
   get readyState(): string {
     return this.destroyed ? "closed" : "open";
   }
 
-  /** Goes on in TLS, once the server's first words are there. The certificate has to be of a public authority, for this host. */
+  /** Upgrades to TLS after the server's greeting. The certificate has to be from a public authority, for this host. */
   async upgrade(): Promise<void> {
     await this.written;
     this.reader.releaseLock();
@@ -90,7 +90,7 @@ export class TlsSocket extends Duplex {
     done(error);
   }
 
-  /** Until the server's first words are whole, or, with null, to the end. */
+  /** Receives until the server's greeting is complete or, with null, to the end. */
   private async receive(isWhole: TlsSocketOptions["isWhole"] | null): Promise<void> {
     const words: Uint8Array[] = [];
     try {

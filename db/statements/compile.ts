@@ -2,10 +2,10 @@
  * Compiles a statement into text and parameters for one engine. Printed texts are cached by the statement's shape
  * (`shape.ts`), so that a request usually only computes the shape and binds values; `print.ts` prints new texts.
  */
-import { type Column, derivedColumn } from "../../core/values/column.ts";
+import { type Column, derivedColumn, answeredAs } from "../../core/values/column.ts";
 import { invalidParameter } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import type { Native, Statement } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
@@ -22,24 +22,33 @@ export interface Compiled {
   readonly params: unknown[];
   /** Whether the text should be kept as a prepared statement. */
   readonly reuse: boolean;
+  /** The operator's own SQL, whose columns are known only from the result. */
+  readonly isNative: boolean;
+  /** How its rows are read; the same object for all statements of this text. Null: the columns come with the result. */
+  readonly reading: RowReading | null;
   /** Turns the driver's rows into the rows that answers show, in place. */
   readonly decode: (rows: RawRow[]) => Row[];
-  /** Begins the text that the statement asks for; null: its rows come as values, whatever it asks for. */
+  /** Begins the text that the statement asks for. Null: it asks for none, or its rows come only as values. */
   readonly beginList: (() => ListInWriting) | null;
-  /** Ids of the stored forms that the text relies on. */
-  readonly forms: readonly string[];
+  /** Which learned facts the text depends on, and their generation. */
+  readonly restsOn: readonly string[];
   readonly generation: number;
   /** How long statements of this text take; the same object for all of them. Null: a text that is not kept. */
   readonly pace: Pace | null;
 }
 
-/** How long the statements of one text have taken lately. */
+/** Recent durations of the statements of one text. */
 export class Pace {
-  /** Of the last ones more than of the first; infinite before there was one. */
+  /** A moving average that favours recent statements; infinite before the first. */
   private averageMs = Infinity;
 
   get isQuick(): boolean {
     return this.averageMs <= limits.quickStatementMs;
+  }
+
+  /** Whether they block the thread for too long, with drivers that work on the calling thread. */
+  get isSlow(): boolean {
+    return this.averageMs !== Infinity && this.averageMs > limits.heldUpMs;
   }
 
   took(durationMs: number): void {
@@ -50,35 +59,65 @@ export class Pace {
 
 export type Compile = (statement: Statement) => Compiled;
 
+/** How rows of one text are read: by the column types at compile time, until a result shows others. */
+export class RowReading {
+  private readonly dialect: Dialect;
+  columns: readonly Column[];
+  /** How the columns differ from compile time; null: not at all. */
+  difference: string | null = null;
+  /** The engine's `Kinds` of each column; null until first needed. */
+  kinds: readonly (string | null)[] | null = null;
+  private decoder: ((rows: RawRow[]) => Row[]) | null = null;
+  private list: BeginList | null | undefined;
+
+  constructor(dialect: Dialect, columns: readonly Column[]) {
+    this.dialect = dialect;
+    this.columns = columns;
+  }
+
+  readonly decode = (rows: RawRow[]): Row[] =>
+    (this.decoder ??= decoderOf(this.dialect, this.columns))(rows);
+
+  /** Null: the engine's rows come as objects. */
+  get beginList(): BeginList | null {
+    return (this.list ??= listWriterOf(this.dialect, this.columns));
+  }
+
+  become(columns: readonly Column[], difference: string): void {
+    this.columns = columns;
+    this.difference = difference;
+    this.kinds = null;
+    this.decoder = null;
+    this.list = undefined;
+  }
+}
+
 interface Kept extends Printed {
   readonly pace: Pace;
-  readonly decode: (rows: RawRow[]) => Row[];
-  /** Made when it is needed first. */
-  beginList?: BeginList | null;
+  readonly reading: RowReading;
 }
 
 /**
- * Where the engine keeps plans (`Dialect.keepsPlans`), a statement with more values is planned each time, but for writes of single rows
- * and INSERTs, for which there is one plan.
+ * Where the engine keeps plans (`Dialect.keepsPlans`), statements with more values are planned each time, except
+ * writes of single rows and INSERTs, which have only one possible plan.
  */
 const reusableParamsMax = 32;
 
 /**
- * A compiler with its own cache of texts. The compiler rejects an UPDATE or DELETE whose condition holds for every row,
- * names with a NUL character, and (as faults of the request) more parameters than the engine takes and marks that it
- * cannot read.
+ * A compiler with its own cache of texts. It rejects an UPDATE or DELETE whose condition is true for every row, names
+ * with a NUL character, and, as faults of the request, too many parameters for the engine and marks it cannot read.
  */
 export function createCompiler(
   dialect: Dialect,
   shapesMax: number = limits.statementShapesMax,
 ): Compile {
   const kept = new Map<string, Kept>();
-  const { forms } = dialect;
+  const { learned } = dialect;
   let generation = 0;
   return (statement) => {
     if (statement.kind === "native") return compileNative(dialect, statement);
-    if (forms !== undefined && forms.generation !== generation) {
-      generation = forms.generation;
+    if (learned.generation !== generation) {
+      generation = learned.generation;
       kept.clear();
     }
     const shape = shapeOf(statement, dialect);
@@ -86,7 +125,7 @@ export function createCompiler(
     if (printed === undefined) {
       printed = {
         ...print(dialect, statement, shape),
-        decode: decoderOf(dialect, answeredColumns(statement)),
+        reading: new RowReading(dialect, answeredColumns(statement)),
         pace: new Pace(),
       };
       if (kept.size >= shapesMax) kept.delete(kept.keys().next().value!);
@@ -100,31 +139,32 @@ export function createCompiler(
       text: printed.text,
       params: bindAll(dialect, shape, printed.order),
       reuse:
-        dialect.keepsPlans !== true ||
+        !dialect.keepsPlans ||
         isPlannedAlike(statement) ||
         printed.order.length <= reusableParamsMax,
-      decode: printed.decode,
-      beginList: listOf(dialect, statement, printed),
-      forms: printed.forms,
+      isNative: false,
+      reading: printed.reading,
+      decode: printed.reading.decode,
+      beginList: listOf(statement, printed.reading),
+      restsOn: printed.restsOn,
       generation,
       pace: printed.pace,
     };
   };
 }
 
-function listOf(dialect: Dialect, statement: Statement, kept: Kept): Compiled["beginList"] {
+function listOf(statement: Statement, reading: RowReading): Compiled["beginList"] {
   if (statement.kind !== "select" || statement.asText === undefined) return null;
-  const { columns, asText } = statement;
-  kept.beginList ??= listWriterOf(dialect, columns);
-  const begin = kept.beginList;
-  return begin && (() => begin(asText));
+  const { asText } = statement;
+  if (asText.asRows) return null;
+  return reading.beginList && (() => reading.beginList!(asText));
 }
 
 const isPlannedAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
 
 /** Its columns are known only from the result, so the executor decodes the rows. */
 function compileNative(dialect: Dialect, { texts, order, values }: Native): Compiled {
-  // With numbered placeholders, a value that is used several times is one parameter, whose type is inferred once.
+  // With numbered placeholders, a value used several times is one parameter, whose type is inferred once.
   const isNumbered = dialect.placeholder(0) !== dialect.placeholder(1);
   const text = texts.reduce(
     (before, after, at) =>
@@ -135,8 +175,8 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
     value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
   );
   const decode = (rows: RawRow[]): Row[] => rows as Row[];
-  const rest = { beginList: null, forms: [], generation: 0, pace: null };
-  return { text, params, reuse: true, decode, ...rest };
+  const rest = { reading: null, beginList: null, restsOn: [], generation: 0, pace: null };
+  return { text, params, reuse: true, isNative: true, decode, ...rest };
 }
 
 function bindAll(
@@ -159,7 +199,7 @@ function bindAll(
 const isList = (value: Scalar | readonly Scalar[]): value is readonly Scalar[] =>
   Array.isArray(value);
 
-/** A mark comes from a client and may be forged. */
+/** A mark comes from a client and can be forged. */
 function boundMark({ marks }: Dialect, column: Column, mark: string): unknown {
   const bound = marks.bind(column, mark);
   if (bound === undefined)
@@ -187,8 +227,8 @@ function answeredColumns(statement: Printable): readonly Column[] {
 }
 
 /**
- * A count is a number whatever `decimals` says. The last digits of a floating point sum depend on the order in which an engine
- * adds, so fifteen are shown.
+ * A count is a number whatever `decimals` says. The last digits of a floating-point sum depend on the engine's order of
+ * addition, so 15 digits are shown.
  */
 function computedDecoder(column: Column): Decode | null {
   if (column.isComputed !== true) return null;
@@ -207,7 +247,7 @@ export function decoderOf(dialect: Dialect, columns: readonly Column[]): (rows: 
         ? (computedDecoder(column) ?? dialect.decode(column))
         : dialect.marks.decode;
     if (decode === null) continue;
-    names.push(column.name);
+    names.push(answeredAs(column));
     decoders.push(decode);
   }
   return (rows) => {

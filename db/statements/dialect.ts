@@ -13,7 +13,7 @@ import type { Formula } from "../../core/query/formula-tree.ts";
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
 
-/** The same as the bytes of each value, in the order of the columns. */
+/** The same row as bytes of each value, in the order of the columns. */
 export type RawList = readonly (Uint8Array | null)[];
 
 /** Takes a row as it comes from the driver. */
@@ -22,7 +22,7 @@ export type TakeRow = (row: RawList) => void;
 /** From the driver's value (never null) to the JSON value. */
 export type Decode = (raw: unknown) => Json;
 
-/** Writes a value of a `RawList` as the JSON of what `Decode` makes of it. */
+/** Writes a value of a `RawList` as the JSON of its `Decode` result. */
 export type WriteJson = (writer: JsonWriter, raw: Uint8Array) => void;
 
 export interface ListForms {
@@ -31,7 +31,7 @@ export interface ListForms {
   received(column: Column, raw: Uint8Array): unknown;
 }
 
-/** What the planner expects. */
+/** How to ask the planner for its estimates. */
 export interface Estimates {
   /** The prefix of the SELECT to be explained, with a space at its end. */
   readonly explain: string;
@@ -41,7 +41,7 @@ export interface Estimates {
   readonly samples?: Samples;
 }
 
-/** The SQL of a sample. It answers `rows`, `found` and `blocks`. */
+/** The SQL of a sample, in three parts. It returns `rows`, `found` and `blocks`. */
 export interface Samples {
   /** Up to the condition. */
   readonly before: string;
@@ -51,8 +51,8 @@ export interface Samples {
 }
 
 /**
- * Where a row stands in the order of a column, as a text that tells all that the order looks at: a client brings it back to
- * go on from there. The column is never the mark itself but the one that it is of.
+ * A row's position in the order of a column, as a text with all that the order compares. A client sends it back to
+ * continue from there. `column` is the ordered column, not the mark.
  */
 export interface Marks {
   /** What is compared, in the order that `sort` makes of the column; null where the row is among the nulls. */
@@ -62,16 +62,20 @@ export interface Marks {
   /** The mark's text, from what the driver gives; null where it is that already. */
   readonly decode: ((raw: unknown) => string) | null;
   param(column: Column, placeholder: SQL): SQL;
-  /** The text as the driver must get it. Undefined when it is none that `output` gives, as far as that can be told without the server. */
+  /**
+   * The text in the driver's form. Undefined if `output` cannot have returned it, as far as known without the server.
+   */
   bind(column: Column, mark: string): unknown;
 }
 
-/** What an engine has learned about the forms of stored values. It can change while the service runs. */
-export interface LearnedForms {
+/** What an engine learns of stored values while the service runs. Printed texts and bound values can depend on it. */
+export interface Learned {
   /** Grows with each change; texts printed before are outdated. */
   readonly generation: number;
-  /** Checks columns again, by the ids of their `stored`, when other programs may have written since. */
-  refresh(ids: readonly string[]): void;
+  /** Runs `print` and returns the facts that its text depends on. */
+  restOf(print: () => void): readonly string[];
+  /** Checks these facts again, when other programs can have written since. */
+  refresh(restsOn: readonly string[]): void;
 }
 
 /** A column and its name in a statement. */
@@ -83,19 +87,19 @@ export interface NamedColumn {
 /** A column of a formula by its name. */
 export type FindOperand = (name: string) => { readonly column: Column; readonly term: SQL };
 
-/** How the values that a column gets in several rows travel as one parameter. */
+/** How the values of a column in several rows are sent as one parameter. */
 export interface ValueLists {
-  /** Whether the values of the column can. */
+  /** Whether the column's values can be sent so. */
   takes(column: Column): boolean;
   /** The placeholder of a list, with the cast that it needs. */
   param(column: Column, placeholder: SQL): SQL;
-  /** The rows that lists of equal length make, one list for each column: what stands behind the columns of an INSERT. */
+  /** The rows of an INSERT (what follows its columns), from lists of equal length, one per column. */
   rows(lists: readonly SQL[]): SQL;
   /** The list in the form that the driver needs. */
   bind(column: Column, values: readonly Scalar[]): unknown;
 }
 
-/** How statements are printed and values travel. All functions are pure; printing happens once per shape of statement. */
+/** How statements are printed and values converted. Functions are pure; each shape of statement is printed once. */
 export interface Dialect {
   readonly quote: '"' | "`";
   /** `index` counts from 0. */
@@ -104,27 +108,30 @@ export interface Dialect {
   param(column: Column, placeholder: SQL): SQL;
   /** The value in the form that the driver needs for that placeholder. Never called with null. */
   bind(column: Column, value: Exclude<Scalar, null>): unknown;
-  /** A selected column: `name` itself, or an expression (it gets the column's name as alias). Also used after RETURNING. */
+  /** A selected column, also in RETURNING: `name` itself, or an expression (which gets the column's name as alias). */
   output(column: Column, name: SQL): SQL;
   /** From the driver's value (never null) to the JSON value; null when it is that already. */
   decode(column: Column): Decode | null;
-  /** How lists are written row by row; absent: the engine's rows come as objects, which are written when all are there. */
+  /** How lists are written row by row. Absent: the engine's rows come as objects and are written after the last one. */
   readonly lists?: ListForms;
-  /** The column as the text that answers show, for LIKE and search. Null = no text form (bytes, json, array, boolean): nothing matches. */
+  /**
+   * The column as answers show it, for LIKE and search. Null = no text form (bytes, json, array, boolean): no match.
+   */
   textOf(column: Column, name: SQL): SQL | null;
-  /** The column's text, or a value for it, so that different texts differ and sort by their bytes, whatever the collation is. */
+  /** The column's text or an equivalent: distinct for distinct texts, ordered by bytes, whatever the collation. */
   exact(column: Column, term: SQL): SQL;
   /**
-   * The condition that the column's text is one of the values, character by character. Absent: by `exact`. It comes beside an ordinary
-   * comparison of the column, so it is printed such that the planner neither takes an index for it nor expects fewer rows.
+   * The condition that the column's text equals one of the values, character by character. Absent: by `exact`. It is
+   * added to an ordinary comparison, so the planner must neither use an index for it nor expect fewer rows because of
+   * it.
    */
   isExactly?(column: Column, name: SQL, values: readonly SQL[]): SQL;
   /**
-   * Whether the JSON value or array of the column holds the other one: an element of an array is it, or an object that has its members. Of
-   * an array, `value` has the one element. `value` is the placeholder as `param` printed it.
+   * Whether the column's JSON value or array contains `value`: as an element of an array, or as members of an object.
+   * For an array column, `value` is an array of that one element. `value` is the placeholder as printed by `param`.
    */
   holds(column: Column, name: SQL, value: SQL): SQL;
-  /** The texts one after the other, a null as nothing. A string is a literal of the configuration. */
+  /** The texts joined, null as an empty text. A string is a literal of the configuration. */
   concat(parts: readonly (SQL | string)[]): SQL;
   /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */
   like(
@@ -139,52 +146,64 @@ export interface Dialect {
     },
   ): SQL;
   /**
-   * The function over the column's values in a group. Sums and averages of integers and decimals are exact; an average is rounded
-   * to the scale of `result`, halves away from zero. The column itself, as groups are made by it, where the function is null.
+   * The function over the column's values in a group. Sums and averages of integers and decimals are exact; averages
+   * are rounded to the scale of `result`, halves away from zero. `name` null: the column as rows are grouped by it.
    */
   aggregate(name: AggregateFunction | null, column: Column, term: SQL, result: Column): SQL;
-  /** How the planner is asked for the rows of a count, where it can be. */
+  /** How to ask the planner for the number of rows, if it can be asked. */
   readonly estimate?: Estimates;
   readonly marks: Marks;
   /** An ORDER BY term with nulls smallest. */
   sort(column: Column, name: SQL, direction: "asc" | "desc"): SQL;
-  /** Right side of an assignment `column = column + delta`. Here and in `stamp`, values come as `param` printed them. */
+  /** The right side of `column = column + delta`. Here and in `stamp`, values are placeholders from `param`. */
   add(column: Column, name: SQL, delta: SQL): SQL;
   /**
-   * What the formula makes of a row: exact, rounded once, halves away from zero, to the digits of `target`. `operand` gives a column
-   * that the formula names, and how to write it.
+   * The formula's result for a row: exact, rounded once to the digits of `target`, halves away from zero. `operand`
+   * finds a column that the formula names.
    */
   formula(formula: Formula, target: Column, operand: FindOperand): SQL;
   /** Right side of a `stamp` assignment (see statement.ts). */
   stamp(own: NamedColumn, after: NamedColumn | null, now: SQL): SQL;
   /**
-   * How the column, or a value for it, enters a comparison, where that is not itself. `term` is `name` for the column,
-   * else the placeholder as `param` printed it.
+   * The form of the column, or of a value for it, in a comparison, if it is not the plain one. `term` is `name` for the
+   * column, else the placeholder as printed by `param`.
    */
-  comparand?(column: Column, term: SQL, name: SQL): SQL;
+  comparand(column: Column, term: SQL, name: SQL): SQL;
   /** The sides of a join, where they are not as `comparand` makes them. */
-  joined?(left: NamedColumn, right: NamedColumn): readonly [SQL, SQL] | null;
-  /** Only for engines whose columns have a `stored`. */
-  readonly forms?: LearnedForms;
-  /** `LIMIT … OFFSET …`. Both are placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
+  joined(left: NamedColumn, right: NamedColumn): readonly [SQL, SQL] | null;
+  readonly learned: Learned;
+  /** `LIMIT … OFFSET …`, both placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
   limit(limit: SQL | null, offset: SQL): SQL;
-  /** False: INSERT, UPDATE and DELETE do not answer rows, they are read back inside the transaction. */
+  /** False: INSERT, UPDATE and DELETE return no rows; these are read back inside the transaction. */
   readonly returning: boolean;
   /**
-   * The suffix that locks the rows of a SELECT until the transaction ends, with a space before it; empty when writers
-   * wait anyway.
+   * The suffix of a SELECT that locks its rows until the transaction ends, with a leading space; empty if writers wait
+   * anyway.
    */
   readonly rowLock: string;
   /** The replacement for columns and values of an INSERT in which the database fills all columns. */
   readonly defaultValues: string;
   /**
-   * True: a prepared statement keeps the plan that was made for the table as it was then. That of a long IN over a table that was empty
-   * compares every row with every value: an import of 100,000 rows took minutes. Absent: plans do not depend on that, or are made for
-   * each execution.
+   * True: a prepared statement keeps its first plan. A long IN planned for an empty table compares every row with every
+   * value: an import of 100,000 rows took minutes. False: plans do not depend on that, or are made per execution.
    */
-  readonly keepsPlans?: true;
+  readonly keepsPlans: boolean;
   /** Absent: each value of each row is a parameter. */
   readonly valueLists?: ValueLists;
   /** Most parameters of one statement. */
   readonly paramsMax: number;
 }
+
+/** What most dialects have in common. */
+export const dialectDefaults = {
+  joined: () => null,
+  keepsPlans: false,
+  learned: {
+    generation: 0,
+    restOf(print) {
+      print();
+      return [];
+    },
+    refresh: () => {},
+  },
+} satisfies Partial<Dialect>;

@@ -1,47 +1,59 @@
 /**
- * The pieces that a statement consists of. One walk of a statement (`walk.ts`) emits them in the order of its SQL, and there are two
- * emitters: `KeyEmitter` makes a short text of them that tells statements apart, `TextEmitter` the SQL of one engine. All that decides on the text
- * of a piece is in its key, or belongs to an object whose id is. So statements with equal keys have equal texts.
+ * The pieces of a statement. One walk of a statement (`walk.ts`) emits them in the order of its SQL, to one of two
+ * emitters: `KeyEmitter` makes a short cache key, `TextEmitter` the SQL of one engine. Statements with equal keys have
+ * equal texts, because all that a text depends on is in the key, or belongs to an object whose id is.
  */
-import type { Column, Source, Table } from "../../core/values/column.ts";
+import type { Column, Hop, Source, Table } from "../../core/values/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Word } from "./words.ts";
 
+/** The names that are valid in a part of a statement. */
+export interface Frame {
+  /** The alias of the source whose columns are named without a path. */
+  readonly alias: string;
+  /** The aliases of the sources to which paths lead. */
+  readonly hops: ReadonlyMap<Hop, string>;
+}
+
 export interface Emitter {
   /** SQL that all engines share: keywords, operators, brackets. */
   word(word: Word): void;
-  /** What stands between the pieces of a list. */
+  /** The separator of a list. */
   separator(word: Word): void;
-  /** A name of our own, which the engine quotes. */
+  /** A name that the service chose, which the engine quotes. */
   identifier(name: string): void;
-  /** From here on, columns are named with the alias of their source, as an alias of the output could be meant otherwise. */
-  qualifyColumns(): void;
-  /** These columns are not the source's own but those of the table or subquery with this alias. */
+  /** These columns belong to the table or subquery with this alias, not to the source. */
   qualify(columns: Iterable<Column>, alias: string): void;
+  /** A new alias of a joined table. */
+  newAlias(): string;
+  /** Emits what belongs to a SELECT inside the statement, or to one of its joins; see `Frame`. */
+  within(frame: Frame, emit: () => void): void;
+  /** The alias of the source to which a hop leads; null = of the source of the present frame. */
+  aliasOf(hop: Hop | null): string | null;
+  /** `left = right`, of the hop's source and the one before, by their aliases; null = the table that is written. */
+  linked(left: Column, right: Column, aliases: readonly [string | null, string]): void;
   /** A table to be written to. */
   table(table: Table): void;
   /** A table or query to be read, with its alias. */
   source(source: Source, alias: string): void;
-  /** A column's bare name, or the expression that stands for it. */
+  /** A column's bare name, or the expression in its place. */
   name(column: Column): void;
-  /** The column that an UPDATE gives what comes behind: `name = `. */
-  assigned(column: Column): void;
-  /** The text that answers show of the column. */
+  /** The column as the text that answers show. */
   textOf(column: Column): void;
   /** The column as a side of a comparison. */
   comparand(column: Column): void;
   /** `left = right`, of a join. */
   joined(left: Column, right: Column): void;
-  /** A value that is compared with the column. As with all values, the column stands before it already, so the key need not have it again. */
+  /** A value compared with the column. The key omits the column, as it comes before every value anyway. */
   compared(column: Column, value: Scalar): void;
-  /** Whether the column's text is one of the values, character by character; `negated`: whether it is none of them. */
+  /** Whether the column's text equals one of the values (`negated`: none of them), character by character. */
   exactly(column: Column, values: readonly Scalar[], negated: boolean): void;
   /** A value to be stored in the column. */
   value(column: Column, value: Scalar): void;
-  /** What a SELECT answers, each with its column's name. */
+  /** The columns that a SELECT returns, each under its name. */
   outputs(columns: readonly Column[]): void;
-  /** What a write answers, where the engine answers rows of it. `isForced`: where it does so of the written table alone. */
+  /** The columns that a write returns, if the engine supports it. `isForced`: it does so only for this write. */
   returning(columns: readonly Column[], isForced?: boolean): void;
   /** Whether the column's text is like the pattern; false for columns without a text, negated or not. */
   like(column: Column, pattern: string, options: LikeOptions): void;
@@ -51,30 +63,32 @@ export interface Emitter {
   sort(column: Column, direction: "asc" | "desc"): void;
   /** The value of an output in a group of rows. `column`: that of the output, which is not null. */
   aggregate(output: Output, column: Column): void;
+  /** A whole number as a parameter. */
+  number(value: number): void;
   /** LIMIT and OFFSET as parameters; no limit = all rows. */
   limit(limit: number | null, offset: number): void;
-  /** What locks the rows of a SELECT, where the engine can. */
+  /** The lock on the rows of a SELECT, where the engine has one. */
   rowLock(): void;
   /** The rows of an INSERT into the columns. */
   rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void;
-  /** What an INSERT has instead of columns and values, where the database fills all columns. */
+  /** The replacement for columns and values of an INSERT in which the database fills all columns. */
   defaultValues(): void;
   /** The column plus `delta`, which is decimal text. */
   add(column: Column, delta: string): void;
   /** The time of a change (`stamp` in `core/query/statement.ts`). */
   stamp(column: Column, after: Column | null, now: string): void;
-  /** What the formula makes of a row. */
+  /** The formula's result for a row. */
   formula(calculate: Calculate): void;
-  /** A query of the configuration, with the value in each place of its parameter. */
+  /** A query of the configuration, with the value for each occurrence of its parameter. */
   parameterQuery(query: ParameterQuery, value: Scalar): void;
-  /** What asks the planner about the SELECT behind it. */
+  /** The prefix that asks the planner about the SELECT after it. */
   explain(): void;
-  /** What counts the rows of a sample, up to the condition that stands between this and `sample`. */
+  /** The start of a count in a sample; the condition follows, then `sample`. */
   sampled(): void;
-  /** The rest of it. */
+  /** The rest of a count in a sample. */
   sample(source: Source, halvings: number): void;
   /**
-   * Writes `count` pieces with `separator` between them, which differ in their values alone: the key has the first of them and their number.
+   * Writes `count` pieces, separated by `separator`, that differ only in values. The key has the first one and `count`.
    */
   repeat(count: number, separator: Word, emit: (at: number) => void): void;
 }

@@ -1,4 +1,4 @@
-/** The rows of an INSERT: a value for each place, or a list of values for each column where the engine takes such lists. */
+/** The rows of an INSERT: single values, or one list of values per column where the engine accepts lists. */
 import type { Column } from "../../core/values/column.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { ValueLists } from "./dialect.ts";

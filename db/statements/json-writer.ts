@@ -1,12 +1,12 @@
 /**
- * Writes JSON as bytes, from the bytes of texts that a server sent. Most values are plain texts and digits: to copy them byte by byte costs a
- * fraction of the strings that would be made, converted and joined otherwise. What is not plain is left to `JSON.stringify`, so the result is
- * always what it would make.
+ * Writes JSON as bytes, from the bytes of texts that a server sent. Most values are plain texts and digits, and
+ * copying their bytes costs a fraction of making, converting and joining strings. All others go to `JSON.stringify`,
+ * so the result is always the same as with it.
  */
 import type { Json } from "../../core/values/json.ts";
 
 const startBytes = 65_536;
-/** A longer buffer is given back. */
+/** A longer buffer is released. */
 const keptBytesMax = 1_048_576;
 
 const quote = 0x22;
@@ -22,10 +22,10 @@ const space = 0x20;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** What is not UTF-8 becomes U+FFFD. */
+/** Invalid UTF-8 becomes U+FFFD. */
 export const utf8Text = (bytes: Uint8Array): string => decoder.decode(bytes);
 
-/** Methods that answer a boolean write a value of one usual form; false: it has another one, and nothing was written. */
+/** Methods that return a boolean write a value of the usual form. False: another form; nothing was written. */
 export class JsonWriter {
   private bytes = new Uint8Array(startBytes);
   private end = 0;
@@ -77,8 +77,8 @@ export class JsonWriter {
   }
 
   /**
-   * The number that plain digits say (`-12.50`), up to fifteen characters, as `JSON.stringify` writes it; `isQuoted`: its canonical
-   * digits as a text.
+   * A number in plain decimal notation (`-12.50`, at most 15 characters), as `JSON.stringify` writes it; `isQuoted`: as
+   * a text, in canonical form.
    */
   digits(value: Uint8Array, isQuoted = false): boolean {
     const { length } = value;
@@ -101,7 +101,7 @@ export class JsonWriter {
       while (bytes[stop - 1] === zero) stop--;
       if (stop - 1 === pointAt) stop--;
     }
-    // What would be -0, and what is so small that it has an exponent.
+    // -0, and numbers so small that they have an exponent.
     const isMinusZero = whole > start && stop === whole + 1;
     if (isBelowOne && (isMinusZero || this.isTiny(pointAt, stop))) return false;
     if (isQuoted) this.keepQuoted(start, stop);
@@ -154,7 +154,7 @@ export class JsonWriter {
     return true;
   }
 
-  /** Copies the value to a place behind the end, to be looked at there. */
+  /** Copies the value behind the end, to check it there. */
   private copy(value: Uint8Array, start: number): void {
     const { length } = value;
     this.reserve(length + copyRoom);
@@ -162,7 +162,7 @@ export class JsonWriter {
     for (let at = 0; at < length; at++) bytes[start + at] = value[at]!;
   }
 
-  /** What was copied is written, from `start` to `stop`, as a text. */
+  /** Keeps the copy, from `start` to `stop`, as a quoted text. */
   private keepQuoted(start: number, stop: number): void {
     const { bytes } = this;
     bytes[start - 1] = quote;
@@ -170,7 +170,7 @@ export class JsonWriter {
     this.end = stop + 1;
   }
 
-  /** A year of zeros is no day. */
+  /** A year of zeros is not a date. */
   private isDay(start: number): boolean {
     const { bytes } = this;
     const isYear =
@@ -219,7 +219,7 @@ export class JsonWriter {
   }
 }
 
-/** A quotation mark on both sides, and what a timestamp gets besides: `.000Z`. */
+/** Room for two quotation marks and the suffix of a timestamp: `.000Z`. */
 const copyRoom = 8;
 
 const trueBytes = encoder.encode("true");

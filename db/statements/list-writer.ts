@@ -1,8 +1,8 @@
 /**
- * Writes rows of the same columns as the JSON text of a list, each as it comes from the driver: no row is kept. A writer is made once for each
- * shape of statement.
+ * Writes rows of the same columns as the JSON text of a list, as each comes from the driver, without keeping rows. One
+ * writer serves each shape of statement.
  */
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import type { ListText, TextForm } from "../../core/query/list-text.ts";
 import { ReadyJson } from "../../core/values/json.ts";
 import type { Column } from "../../core/values/column.ts";
@@ -13,7 +13,7 @@ import { JsonWriter } from "./json-writer.ts";
 export interface ListInWriting {
   /** Takes the next row. */
   readonly take: TakeRow;
-  /** The text of all rows that were taken; throws what kept one from being written. To be called once. */
+  /** The text of all rows taken. Throws the error of a row that could not be written. To be called once. */
   end(): ListText;
 }
 
@@ -23,7 +23,7 @@ export type BeginList = (form: TextForm) => ListInWriting;
 interface Written {
   /** Its place in a row. */
   readonly at: number;
-  /** What stands before the value: the name, and what ends the value before it. */
+  /** The bytes before the value: the end of the previous value, and the name. */
   readonly head: Uint8Array;
   readonly write: WriteJson;
 }
@@ -47,7 +47,7 @@ export function listWriterOf(dialect: Dialect, columns: readonly Column[]): Begi
   };
 }
 
-/** Rows that come from the end of the list are kept until all are there. */
+/** Keeps all rows, as the last one of the list comes first. */
 function reversed(list: ListInWriting): ListInWriting {
   const rows: RawList[] = [];
   return {
@@ -59,7 +59,7 @@ function reversed(list: ListInWriting): ListInWriting {
   };
 }
 
-/** Writers that no list uses. */
+/** Unused writers. */
 const idle: JsonWriter[] = [];
 const idleMax = 8;
 
@@ -84,7 +84,7 @@ class List implements ListInWriting {
     try {
       this.write(row, this.found++);
     } catch (error) {
-      // Drivers call this while they read from a socket, where nobody would catch it.
+      // Drivers call this while they read from a socket, where it would not be caught.
       this.fault = { error };
     }
   };
@@ -123,7 +123,7 @@ class List implements ListInWriting {
   }
 }
 
-/** The columns that are shown, in the order that the members of an object would have. */
+/** The shown columns, in the member order of a JavaScript object. */
 function writtenOf(lists: ListForms, columns: readonly Column[]): readonly Written[] {
   const shown = columns.filter(({ markOf }) => markOf === undefined);
   const names = Object.keys(Object.fromEntries(shown.map(({ name }) => [name, null])));
@@ -146,7 +146,7 @@ function markedOf(
   });
 }
 
-/** The same of rows that came as objects. */
+/** The same for rows that came as objects. */
 export function listOfRows(
   found: Row[],
   columns: readonly Column[],
@@ -156,7 +156,7 @@ export function listOfRows(
   const marks = columns.filter(({ markOf }) => markOf !== undefined);
   const ends = marks.length > 0 ? rows.slice(rowsMax - 1).map((row) => marksOf(row, marks)) : [];
   const shown = rows.length > rowsMax ? rows.slice(0, rowsMax) : rows;
-  // From the end, which leaves a row as quick as it was.
+  // Deleting from the end keeps the fast form of an object.
   for (const { name } of marks.toReversed()) for (const row of shown) delete row[name];
   return { data: shown, shown: shown.length, found: rows.length, ends };
 }

@@ -17,25 +17,25 @@ export interface Printed {
   readonly text: string;
   /** For each parameter of the text, the index of its value in the shape. */
   readonly order: readonly number[];
-  /** Ids of the stored forms that the text relies on. */
-  readonly forms: readonly string[];
+  /** Of what the engine has learned (`Dialect.learned`). */
+  readonly restsOn: readonly string[];
 }
 
-/** Rejects what `createCompiler` says. */
+/** Rejects as `createCompiler` does. */
 export function print(dialect: Dialect, statement: Printable, shape: Shape): Printed {
   // Checked before printing, because a hundred thousand values take seconds.
   if (shape.values.length > dialect.paramsMax) throw tooManyValues();
   const emitter = new TextEmitter(dialect);
-  emitStatement(statement, emitter);
+  const restsOn = dialect.learned.restOf(() => emitStatement(statement, emitter));
   const { text, order } = written(dialect, emitter.whole());
   if (emitter.placesUsed !== shape.values.length) {
     throw new Error("The key and the text of the statement have different values");
   }
   if (order.length > dialect.paramsMax) throw tooManyValues();
-  return { text, order, forms: [...emitter.forms] };
+  return { text, order, restsOn };
 }
 
-/** The text with the engine's placeholders, and the value that each of them stands for. */
+/** The text with the engine's placeholders, and the value of each. */
 function written(dialect: Dialect, whole: SQL): Pick<Printed, "text" | "order"> {
   const order: number[] = [];
   let text = "";
@@ -61,13 +61,13 @@ function written(dialect: Dialect, whole: SQL): Pick<Printed, "text" | "order"> 
   return { text, order };
 }
 
-/** Texts, and what stands between them. */
+/** Texts, and the parts between them. */
 interface Rendered {
   readonly texts: readonly string[];
   readonly parts: readonly (Slot | Repetition)[];
 }
 
-/** Stands for a value in what Drizzle prints; a statement has no such character (`quotedName`), and no engine takes it. */
+/** Marks the place of a value in Drizzle's output. `quotedName` keeps it out of statements; no engine accepts it. */
 const gap = "\0";
 
 function rendered(dialect: Dialect, piece: SQL): Rendered {
@@ -78,8 +78,7 @@ function rendered(dialect: Dialect, piece: SQL): Rendered {
 }
 
 /**
- * The column that says how the parameter at this place of the text, counted from 0, is bound; null where there is none.
- * Prints again.
+ * The column that decides how the parameter at this place of the text, from 0, is bound; null = none. Prints again.
  */
 export function columnOfParameter(
   dialect: Dialect,

@@ -8,7 +8,7 @@ import type { Calculate, Output, ParameterQuery } from "../../core/query/stateme
 import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/arithmetic.ts";
 import type { Dialect, ValueLists } from "./dialect.ts";
-import type { Emitter, LikeOptions } from "./emitter.ts";
+import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 import type { Word } from "./words.ts";
@@ -17,7 +17,7 @@ export interface Shape {
   readonly key: string;
   /** A list: what the rows of an INSERT have in one column (`ValueLists`). */
   readonly values: readonly (Scalar | readonly Scalar[])[];
-  /** The column that says how the value of the same place is bound; null = as it is. */
+  /** The column that decides how the value at this place is bound; null = as it is. */
   readonly columns: readonly (Column | null)[];
 }
 
@@ -51,9 +51,25 @@ class KeyEmitter implements Emitter, Shape {
   }
 
   /** The kind of the statement determines how its columns are qualified. */
-  qualifyColumns(): void {}
-
   qualify(): void {}
+
+  newAlias(): string {
+    return "";
+  }
+
+  within(_frame: Frame, emit: () => void): void {
+    this.key += "w";
+    emit();
+    this.key += "W";
+  }
+
+  aliasOf(): null {
+    return null;
+  }
+
+  linked(left: Column, right: Column): void {
+    this.key += idOf(left) + idOf(right);
+  }
 
   table(table: Table): void {
     this.key += idOf(table);
@@ -69,10 +85,6 @@ class KeyEmitter implements Emitter, Shape {
   }
 
   name(column: Column): void {
-    this.key += idOf(column);
-  }
-
-  assigned(column: Column): void {
     this.key += idOf(column);
   }
 
@@ -135,11 +147,15 @@ class KeyEmitter implements Emitter, Shape {
     this.key += `${name ?? "by"} ${idOf(column)}${idOf(result)}`;
   }
 
-  /** BigInts: SQLite takes a number for a floating point value, and has to convert it. */
+  /** BigInts: SQLite treats a number as a floating-point value and has to convert it. */
   limit(limit: number | null, offset: number): void {
     this.key += limit === null ? "o" : "p";
     if (limit !== null) this.keep(null, BigInt(limit));
     this.keep(null, BigInt(offset));
+  }
+
+  number(value: number): void {
+    this.keep(null, BigInt(value));
   }
 
   rowLock(): void {
@@ -208,7 +224,7 @@ class KeyEmitter implements Emitter, Shape {
   }
 }
 
-/** Whether a pattern has ASCII alone, which the engines match more cheaply. */
+/** Whether a pattern has only ASCII, which the engines match more cheaply. */
 export function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
   return true;
@@ -220,7 +236,7 @@ const deltaOf = (column: Column, delta: string): Scalar => arithmeticOf(column).
 const ids = new WeakMap<object, string>();
 let lastId = 0;
 
-/** A short name for a frozen object. Ends in a blank, so that ids can stand side by side. */
+/** A short name for a frozen object. Ends in a blank, so that ids can follow each other. */
 function idOf(object: object): string {
   let id = ids.get(object);
   if (id === undefined) {

@@ -1,11 +1,17 @@
 /** The pieces of a statement as SQL of one engine: what its dialect makes of them, and what all engines share. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column, Source, Table } from "../../core/values/column.ts";
+import {
+  type Column,
+  type Hop,
+  answeredAs,
+  type Source,
+  type Table,
+} from "../../core/values/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { Dialect, Samples } from "./dialect.ts";
+import type { Dialect, NamedColumn, Samples } from "./dialect.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
-import type { Emitter, LikeOptions } from "./emitter.ts";
+import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
 import { isAscii } from "./shape.ts";
 import { from, tableName } from "./source.ts";
 import type { Word } from "./words.ts";
@@ -19,24 +25,26 @@ export class Slot {
   }
 }
 
-/** A piece that stands several times in the printed statement, each time with values of its own. */
+/** A piece that occurs several times in the printed statement, each time with other values. */
 export interface Repetition {
   readonly count: number;
   readonly separator: string;
   readonly piece: SQL;
-  /** Values of the piece: its next copy has those behind them. */
+  /** Number of values in each copy of the piece. */
   readonly step: number;
 }
 
-/** Collects the text of one statement. The values themselves do not matter: each leaves the place that it has in the shape. */
+/** Collects the text of one statement. The values themselves do not matter, only their places in the shape. */
 export class TextEmitter implements Emitter {
   placesUsed = 0;
-  /** Ids of the stored forms that the text relies on. */
-  readonly forms = new Set<string>();
   private readonly dialect: Dialect;
   private pieces: SQL[] = [];
   private qualifier: SQL = sql.empty();
   private readonly aliases = new Map<Column, SQL>();
+  /** From the outermost to the present one. */
+  private readonly frames: Frame[] = [];
+  private aliasesUsed = 0;
+  private written: string | null = null;
 
   constructor(dialect: Dialect) {
     this.dialect = dialect;
@@ -59,8 +67,33 @@ export class TextEmitter implements Emitter {
     this.pieces.push(sql`${sql.identifier(name)}`);
   }
 
-  qualifyColumns(): void {
-    this.qualifier = sql`${sql.identifier("source")}.`;
+  newAlias(): string {
+    return `joined${this.aliasesUsed++}`;
+  }
+
+  within(frame: Frame, emit: () => void): void {
+    const { qualifier } = this;
+    this.frames.push(frame);
+    this.qualifier = sql`${sql.identifier(frame.alias)}.`;
+    emit();
+    this.qualifier = qualifier;
+    this.frames.pop();
+  }
+
+  aliasOf(hop: Hop | null): string | null {
+    if (hop === null) return this.frames.at(-1)?.alias ?? this.written;
+    const frame = this.frames.findLast(({ hops }) => hops.has(hop));
+    if (frame === undefined) throw new Error("A joined record did not pass the caller's scope");
+    return frame.hops.get(hop)!;
+  }
+
+  linked(left: Column, right: Column, aliases: readonly [string | null, string]): void {
+    const [from, to] = aliases.map((alias) =>
+      alias === null ? sql.empty() : sql`${sql.identifier(alias)}.`,
+    ) as [SQL, SQL];
+    const one = sql`${from}${sql.identifier(left.name)}`;
+    const other = sql`${to}${sql.identifier(right.name)}`;
+    this.pieces.push(this.equal({ column: left, name: one }, { column: right, name: other }));
   }
 
   qualify(columns: Iterable<Column>, alias: string): void {
@@ -68,6 +101,7 @@ export class TextEmitter implements Emitter {
   }
 
   table({ schema, name }: Table): void {
+    this.written = name;
     this.pieces.push(tableName(schema, name));
   }
 
@@ -79,23 +113,28 @@ export class TextEmitter implements Emitter {
     this.pieces.push(this.nameOf(column));
   }
 
-  assigned(column: Column): void {
-    this.pieces.push(sql`${this.nameOf(column)} = `);
-  }
-
   textOf(column: Column): void {
     this.pieces.push(this.shownText(column));
   }
 
   joined(left: Column, right: Column): void {
-    this.relyOn(left);
-    this.relyOn(right);
     const [one, other] = [this.nameOf(left), this.nameOf(right)];
-    const sides = this.dialect.joined?.(
-      { column: left, name: one },
-      { column: right, name: other },
-    ) ?? [this.comparable(left, one, one), this.comparable(right, other, other)];
-    this.pieces.push(sql`${sides[0]} = ${sides[1]}`);
+    this.pieces.push(this.equal({ column: left, name: one }, { column: right, name: other }));
+  }
+
+  private equal(left: NamedColumn, right: NamedColumn): SQL {
+    // Labels of two enumerated types are equal only as texts.
+    if (left.column.labels !== null || right.column.labels !== null) {
+      const [one, other] = [left, right].map(
+        ({ column, name }) => this.dialect.textOf(column, name) ?? name,
+      ) as [SQL, SQL];
+      return sql`${one} = ${other}`;
+    }
+    const sides = this.dialect.joined(left, right) ?? [
+      this.comparable(left.column, left.name, left.name),
+      this.comparable(right.column, right.name, right.name),
+    ];
+    return sql`${sides[0]} = ${sides[1]}`;
   }
 
   comparand(column: Column): void {
@@ -128,7 +167,9 @@ export class TextEmitter implements Emitter {
   outputs(columns: readonly Column[]): void {
     this.pieces.push(
       sql.join(
-        columns.map((column) => sql`${this.outputOf(column)} as ${sql.identifier(column.name)}`),
+        columns.map(
+          (column) => sql`${this.outputOf(column)} as ${sql.identifier(answeredAs(column))}`,
+        ),
         sql`, `,
       ),
     );
@@ -143,7 +184,6 @@ export class TextEmitter implements Emitter {
   like(column: Column, pattern: string, options: LikeOptions): void {
     const { negated, ignoreCase, ignoreAccents = false } = options;
     const placeholder = this.slot();
-    this.relyOn(column);
     const text = this.dialect.textOf(column, this.nameOf(column));
     if (text === null) return void this.pieces.push(sql`1 = 0`);
     const matches = this.dialect.like(text, placeholder, {
@@ -160,18 +200,20 @@ export class TextEmitter implements Emitter {
   }
 
   sort(column: Column, direction: "asc" | "desc"): void {
-    this.relyOn(column);
     this.pieces.push(this.dialect.sort(column, this.nameOf(column), direction));
   }
 
   aggregate({ function: name, result }: Output, column: Column): void {
-    this.relyOn(column);
     this.pieces.push(this.dialect.aggregate(name, column, this.nameOf(column), result));
   }
 
   limit(limit: number | null): void {
     const most = limit === null ? null : this.slot();
     this.pieces.push(sql` ${this.dialect.limit(most, this.slot())}`);
+  }
+
+  number(): void {
+    this.pieces.push(this.slot());
   }
 
   rowLock(): void {
@@ -199,7 +241,6 @@ export class TextEmitter implements Emitter {
   stamp(column: Column, after: Column | null): void {
     const latest = after === null ? null : { column: after, name: this.nameOf(after) };
     const now = this.valueFor(column);
-    for (const each of after === null ? [column] : [column, after]) this.relyOn(each);
     this.pieces.push(this.dialect.stamp({ column, name: this.nameOf(column) }, latest, now));
   }
 
@@ -212,10 +253,7 @@ export class TextEmitter implements Emitter {
     this.pieces.push(result);
   }
 
-  /**
-   * Where no column needs an expression around it, the text runs as it stands: as a subquery, not every engine keeps its
-   * order of rows.
-   */
+  /** If no column needs an expression, the text runs unchanged: not every engine keeps the row order of a subquery. */
   parameterQuery({ texts, parameter, columns }: ParameterQuery): void {
     const isBare = columns.every((column) => {
       const name = this.nameOf(column);
@@ -256,7 +294,7 @@ export class TextEmitter implements Emitter {
     return samples;
   }
 
-  /** Only the first piece is printed: the INSERT of a batch has thousands of values, and takes as long to print as several to run. */
+  /** Prints only the first piece: printing the thousands of values of a batch INSERT takes as long as several runs. */
   repeat(count: number, separator: Word, emit: (at: number) => void): void {
     if (count === 0) return;
     const { pieces, placesUsed } = this;
@@ -271,10 +309,11 @@ export class TextEmitter implements Emitter {
   }
 
   private nameOf(column: Column): SQL {
-    const { parts, markOf, exactOf } = column;
+    const { parts, markOf, exactOf, via } = column;
     if (exactOf !== undefined) return this.dialect.exact(exactOf, this.nameOf(exactOf));
-    if (markOf !== undefined) this.relyOn(markOf);
     if (markOf !== undefined) return this.dialect.marks.term(markOf, this.nameOf(markOf));
+    if (via !== undefined)
+      return sql`${sql.identifier(this.aliasOf(via.hop)!)}.${sql.identifier(via.column.name)}`;
     if (parts === undefined)
       return sql`${this.aliases.get(column) ?? this.qualifier}${sql.identifier(column.name)}`;
     return this.dialect.concat(
@@ -282,12 +321,7 @@ export class TextEmitter implements Emitter {
     );
   }
 
-  private relyOn({ stored }: Column): void {
-    if (stored !== undefined) this.forms.add(stored.id);
-  }
-
   private shownText(column: Column): SQL {
-    this.relyOn(column);
     return this.dialect.textOf(column, this.nameOf(column)) ?? this.nameOf(column);
   }
 
@@ -299,9 +333,7 @@ export class TextEmitter implements Emitter {
   }
 
   private comparable(column: Column, term: SQL, name: SQL): SQL {
-    this.relyOn(column);
-    const isOwn = column.markOf === undefined;
-    return isOwn ? (this.dialect.comparand?.(column, term, name) ?? term) : term;
+    return column.markOf === undefined ? this.dialect.comparand(column, term, name) : term;
   }
 
   /** The placeholder of the next value, which is one of the column. */

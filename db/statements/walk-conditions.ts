@@ -1,8 +1,9 @@
 /** A condition, piece by piece in the order of its SQL. */
-import type { Condition } from "../../core/query/statement.ts";
+import type { Condition, JoinedHop, Quantified } from "../../core/query/statement.ts";
+import type { Hop } from "../../core/values/column.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { Emitter } from "./emitter.ts";
-import { comparisons, groups, words } from "./words.ts";
+import type { Emitter, Frame } from "./emitter.ts";
+import { comparisons, groups, joins, words } from "./words.ts";
 
 type Members = Extract<Condition, { kind: "and" | "or" }>;
 type In = Extract<Condition, { kind: "in" }>;
@@ -36,7 +37,100 @@ export function emitCondition(condition: Condition, to: Emitter): void {
       return to.holds(condition.column, condition.value);
     case "contains":
       return to.like(condition.column, literalPattern(condition.text), containing);
+    case "quantified":
+      return emitQuantified(condition, to);
   }
+}
+
+/** The aliases of joined sources, in the order in which they are joined. */
+export const frameOf = (
+  joins: readonly JoinedHop[],
+  to: Pick<Emitter, "newAlias">,
+): ReadonlyMap<Hop, string> => new Map(joins.map(({ hop }) => [hop, to.newAlias()]));
+
+/** The record to which a hop leads, or nulls. Its rows are narrowed in the ON, so that the others count as missing. */
+export function emitJoined({ hop, rows }: JoinedHop, to: Emitter): void {
+  const alias = to.aliasOf(hop) ?? "";
+  to.word(joins.left);
+  if (hop.isUnique) to.source(hop.source, alias);
+  else emitFirstRows({ hop, rows }, alias, to);
+  to.word(words.on);
+  emitLink(hop, alias, to);
+  if (hop.isUnique) return emitNarrowing(rows, alias, to);
+  to.word(words.and);
+  to.identifier(alias);
+  to.word(words.isFirst);
+}
+
+/** Of rows with the same key only one: the key is known from the configuration alone. */
+function emitFirstRows({ hop: { source, on }, rows }: JoinedHop, alias: string, to: Emitter): void {
+  to.within({ alias: "source", hops: noHops }, () => {
+    to.word(words.selectNumbered);
+    on.forEach(({ right }, at) => {
+      if (at > 0) to.separator(words.comma);
+      to.name(right);
+    });
+    to.word(words.numberedFrom);
+    to.source(source, "source");
+    if (rows === null) return;
+    to.word(words.where);
+    emitCondition(rows, to);
+  });
+  to.word(words.endSelectAs);
+  to.identifier(alias);
+}
+
+/** `right = left`, for each pair of columns. */
+function emitLink({ before, on }: Hop, alias: string, to: Emitter): void {
+  const outer = to.aliasOf(before);
+  on.forEach(({ left, right }, at) => {
+    if (at > 0) to.word(words.and);
+    to.linked(left, right, [outer, alias]);
+  });
+}
+
+function emitNarrowing(rows: Condition | null, alias: string, to: Emitter): void {
+  if (rows === null) return;
+  to.word(words.and);
+  to.within({ alias, hops: noHops }, () => emitCondition(rows, to));
+}
+
+const noHops: Frame["hops"] = new Map();
+
+/**
+ * A subquery over the related records, so that no row is multiplied. What is not true counts as false, so ALL looks for
+ * a record for which the condition is false or null.
+ */
+function emitQuantified({ quantifier, steps, where, within }: Quantified, to: Emitter): void {
+  if (within === undefined) throw new Error("Related records did not pass the caller's scope");
+  to.word(quantifier === "any" ? words.exists : words.notExists);
+  const aliases = steps.map(() => to.newAlias());
+  const [alias] = aliases as [string];
+  to.source(steps[0]!.source, alias);
+  steps.slice(1).forEach((hop, at) => {
+    to.word(joins.inner);
+    to.source(hop.source, aliases[at + 1]!);
+    to.word(words.on);
+    hop.on.forEach(({ left, right }, pair) => {
+      if (pair > 0) to.word(words.and);
+      to.linked(left, right, [aliases[at]!, aliases[at + 1]!]);
+    });
+    emitNarrowing(within.steps[at + 1]!.rows, aliases[at + 1]!, to);
+  });
+  const hops = frameOf(within.joins, to);
+  to.within({ alias: aliases.at(-1)!, hops }, () => {
+    for (const joined of within.joins) emitJoined(joined, to);
+  });
+  to.word(words.where);
+  emitLink(steps[0]!, alias, to);
+  emitNarrowing(within.steps[0]!.rows, alias, to);
+  if (where !== null) {
+    to.word(words.and);
+    if (quantifier === "all") to.word(words.open);
+    to.within({ alias: aliases.at(-1)!, hops }, () => emitCondition(where, to));
+    if (quantifier === "all") to.word(words.isNotTrue);
+  }
+  to.word(words.close);
 }
 
 const containing = { negated: false, ignoreCase: true };
@@ -70,8 +164,9 @@ function emitExact({ column, values, negated }: Exact, to: Emitter): void {
 }
 
 /**
- * What an IN of these values prints: as many as the next power of two, so that lists of all lengths share few texts. The others are null, which
- * no row equals and for which no planner expects rows; for NOT IN, where null would exclude every row, the last value is repeated.
+ * The values that an IN prints, filled up to the next power of two, so that lists of all lengths share few texts. The
+ * filler is null, which equals no row and adds no expected rows; for NOT IN, where null excludes every row, the last
+ * value.
  */
 function paddedList(values: readonly Scalar[], negated: boolean): readonly Scalar[] {
   let length = 1;
@@ -80,7 +175,7 @@ function paddedList(values: readonly Scalar[], negated: boolean): readonly Scala
   return Array.from({ length }, (_, at) => (at < values.length ? values[at]! : filler));
 }
 
-/** Escapes a backslash at the end that has nothing to escape: PostgreSQL refuses it, SQLite finds nothing, MySQL takes it for itself. */
+/** Doubles an unpaired final backslash: PostgreSQL refuses it, SQLite finds nothing, MySQL takes it literally. */
 function wholePattern(pattern: string): string {
   if (!pattern.endsWith("\\")) return pattern;
   const backslashes = pattern.length - pattern.search(/\\+$/);

@@ -10,7 +10,6 @@ import type {
 } from "../../core/query/statement.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Key, KeyValue } from "../../core/values/key.ts";
-import { mustNarrow } from "./must-narrow.ts";
 import { comparisons, type Word, words } from "./words.ts";
 import { emitCondition } from "./walk-conditions.ts";
 
@@ -45,7 +44,7 @@ export function emitUpdate(statement: UpdateOne, to: Emitter): void {
   to.returning(returning);
 }
 
-/** A list of values to join with has no types on one engine and no collation on another; a CASE takes those of its column. */
+/** Uses CASE, which takes type and collation from its column; a joined list lacks one of them on some engines. */
 export function emitUpdateMany(statement: UpdateMany, to: Emitter): void {
   const { table, key, columns, rows, set, guard } = statement;
   const [first] = key;
@@ -55,7 +54,8 @@ export function emitUpdateMany(statement: UpdateMany, to: Emitter): void {
   to.table(table);
   columns.forEach((column, at) => {
     to.word(at === 0 ? words.set : words.comma);
-    to.assigned(column);
+    to.name(column);
+    to.word(comparisons["="]);
     to.word(words.caseOf);
     if (isSingle) {
       to.comparand(first);
@@ -102,7 +102,8 @@ export function emitCalculate(statement: Calculate, to: Emitter): void {
   to.word(words.update);
   to.table(statement.table);
   to.word(words.set);
-  to.assigned(statement.column);
+  to.name(statement.column);
+  to.word(comparisons["="]);
   to.formula(statement);
   to.word(words.where);
   emitCondition(statement.where, to);
@@ -128,7 +129,8 @@ function emitAssignments(first: Word, set: readonly Assignment[], to: Emitter): 
     const assignment = set[at]!;
     if (at === 0) to.word(first);
     else to.separator(words.comma);
-    to.assigned(assignment.column);
+    to.name(assignment.column);
+    to.word(comparisons["="]);
     emitAssigned(assignment, to);
   }
 }
@@ -145,3 +147,14 @@ function emitAssigned(assignment: Assignment, to: Emitter): void {
       return to.stamp(assignment.column, assignment.after, assignment.now);
   }
 }
+
+/** Refuses a DELETE of every row of a table: an empty condition is always a mistake. */
+export function mustNarrow({ where }: Delete): void {
+  if (holdsAlways(where)) throw new Error("A DELETE needs a condition");
+}
+
+/** Whether the condition matches every row, whatever the values are. */
+const holdsAlways = (condition: Condition): boolean => {
+  if (condition.kind === "and") return condition.members.every(holdsAlways);
+  return condition.kind === "or" && condition.members.some(holdsAlways);
+};

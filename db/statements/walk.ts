@@ -1,6 +1,6 @@
 /**
- * A statement, piece by piece in the order of its SQL. Both the key of a statement and its text come from this walk, so each kind of statement
- * is written here once.
+ * Walks a statement piece by piece in the order of its SQL. Both its key and its text come from this walk, so each
+ * kind of statement is defined once.
  */
 import type { Source } from "../../core/values/column.ts";
 import type {
@@ -8,14 +8,15 @@ import type {
   Condition,
   Count,
   Join,
+  JoinedHop,
   Native,
   Select,
   Sort,
   Statement,
 } from "../../core/query/statement.ts";
-import type { Emitter } from "./emitter.ts";
-import { comparisons, joins, words } from "./words.ts";
-import { emitCondition } from "./walk-conditions.ts";
+import type { Emitter, Frame } from "./emitter.ts";
+import { joins, words } from "./words.ts";
+import { emitCondition, emitJoined, frameOf } from "./walk-conditions.ts";
 import {
   emitCalculate,
   emitDelete,
@@ -27,26 +28,29 @@ import {
 /** All but the operator's own SQL, which is printed already. */
 export type Printable = Exclude<Statement, Native>;
 
-/** Throws for an UPDATE without a key and a DELETE whose condition holds for every row. */
+/** Throws for an UPDATE without a key, and for a DELETE whose condition is true for every row. */
 export function emitStatement(statement: Printable, to: Emitter): void {
   switch (statement.kind) {
     case "select":
       return emitSelect(statement, to);
     case "count":
-      to.qualifyColumns();
-      to.word(words.selectCountAs);
-      to.identifier("count");
-      return emitRows(statement, to);
+      return inFrame(statement, to, () => {
+        to.word(words.selectCountAs);
+        to.identifier("count");
+        emitRows(statement, to);
+      });
     case "estimate":
-      to.qualifyColumns();
-      to.explain();
-      to.word(words.selectOne);
-      return emitRows(statement, to);
+      return inFrame(statement, to, () => {
+        to.explain();
+        to.word(words.selectOne);
+        emitRows(statement, to);
+      });
     case "sample":
-      to.qualifyColumns();
-      to.sampled();
-      emitCondition(statement.where, to);
-      return to.sample(statement.source, statement.halvings);
+      return inFrame({}, to, () => {
+        to.sampled();
+        emitCondition(statement.where, to);
+        to.sample(statement.source, statement.halvings);
+      });
     case "aggregate":
       return emitAggregate(statement, to);
     case "ask":
@@ -65,21 +69,61 @@ export function emitStatement(statement: Printable, to: Emitter): void {
 }
 
 function emitSelect(statement: Select, to: Emitter): void {
-  to.qualifyColumns();
-  to.word(words.select);
-  to.outputs(statement.columns);
-  emitRows(statement, to);
-  emitSort(statement.sort, to);
-  emitPage(statement.limit, statement.offset, to);
-  const { source } = statement;
-  if (statement.lock && !(source.kind === "table" && source.locksRows === false)) to.rowLock();
+  if (statement.perGroup !== undefined) return emitPerGroup(statement, statement.perGroup, to);
+  inFrame(statement, to, () => {
+    to.word(words.select);
+    to.outputs(statement.columns);
+    emitRows(statement, to);
+    emitSort(statement.sort, to);
+    emitPage(statement.limit, statement.offset, to);
+    const { source } = statement;
+    if (statement.lock && !(source.kind === "table" && source.locksRows === false)) to.rowLock();
+  });
 }
 
-function emitRows({ source, where }: Pick<Count, "source" | "where">, to: Emitter): void {
+/** The rows are numbered in their groups, in the order of the statement; the number is an order of all of them too. */
+function emitPerGroup(
+  statement: Select,
+  { by, rows }: NonNullable<Select["perGroup"]>,
+  to: Emitter,
+): void {
+  inFrame(statement, to, () => {
+    to.word(words.selectAllOf);
+    to.outputs(statement.columns);
+    to.word(words.rowNumberOver);
+    by.forEach((column, at) => {
+      if (at > 0) to.separator(words.comma);
+      to.name(column);
+    });
+    emitSort(statement.sort, to);
+    to.word(words.asRowNumber);
+    emitRows(statement, to);
+  });
+  to.word(words.whereRowNumber);
+  to.number(rows);
+  to.word(words.orderByRowNumber);
+  emitPage(statement.limit, statement.offset, to);
+}
+
+const noHops: Frame["hops"] = new Map();
+
+/** The columns of the source, and those of the joined ones. */
+function inFrame(
+  { joins = [] }: { readonly joins?: readonly JoinedHop[] | undefined },
+  to: Emitter,
+  emit: () => void,
+): void {
+  to.within({ alias: "source", hops: joins.length === 0 ? noHops : frameOf(joins, to) }, emit);
+}
+
+function emitRows({ source, where, joins = [] }: RowsAsked, to: Emitter): void {
   to.word(words.from);
   to.source(source, "source");
+  for (const joined of joins) emitJoined(joined, to);
   emitFilter(where, to);
 }
+
+type RowsAsked = Pick<Count, "source" | "where" | "joins">;
 
 function emitFilter(condition: Condition | null, to: Emitter): void {
   if (condition === null) return;
@@ -105,35 +149,37 @@ function emitPage(limit: number | null, offset: number, to: Emitter): void {
 }
 
 /**
- * The groups are a subquery with names of our own (`v0`, `v1`), so that HAVING and the sort are plain conditions
- * and terms over columns, and no alias of a client gets into the text.
+ * The groups are a subquery with generated names (`v0`, `v1`), so that HAVING and the sort are plain conditions and
+ * terms over columns, and no alias of a client gets into the text.
  */
 function emitAggregate(statement: Aggregate, to: Emitter): void {
   const { outputs } = statement;
   const results = outputs.map(({ result }) => result);
-  to.qualifyColumns();
   statement.joins.forEach(({ columns }, at) => to.qualify(columns, `join${at}`));
   to.qualify(results, "groups");
-  to.word(words.select);
-  to.outputs(results);
-  to.word(words.fromSelect);
-  outputs.forEach((output, at) => {
-    if (at > 0) to.separator(words.comma);
-    if (output.column === null) to.word(words.countAll);
-    else to.aggregate(output, output.column);
-    to.word(words.as);
-    to.identifier(output.result.name);
+  inFrame({ joins: statement.paths }, to, () => {
+    to.word(words.select);
+    to.outputs(results);
+    to.word(words.fromSelect);
+    outputs.forEach((output, at) => {
+      if (at > 0) to.separator(words.comma);
+      if (output.column === null) to.word(words.countAll);
+      else to.aggregate(output, output.column);
+      to.word(words.as);
+      to.identifier(output.result.name);
+    });
+    to.word(words.from);
+    emitSource(statement.source, statement.rows, "source", to);
+    statement.joins.forEach((join, at) => emitJoin(join, `join${at}`, to));
+    for (const joined of statement.paths ?? []) emitJoined(joined, to);
+    emitFilter(statement.where, to);
+    emitGroups(outputs, to);
+    to.word(words.endSelectAs);
+    to.identifier("groups");
+    emitFilter(statement.having, to);
+    emitSort(statement.sort, to);
+    emitPage(statement.limit, 0, to);
   });
-  to.word(words.from);
-  emitSource(statement.source, statement.rows, "source", to);
-  statement.joins.forEach((join, at) => emitJoin(join, `join${at}`, to));
-  emitFilter(statement.where, to);
-  emitGroups(outputs, to);
-  to.word(words.endSelectAs);
-  to.identifier("groups");
-  emitFilter(statement.having, to);
-  emitSort(statement.sort, to);
-  emitPage(statement.limit, 0, to);
 }
 
 function emitGroups(outputs: Aggregate["outputs"], to: Emitter): void {
@@ -146,7 +192,7 @@ function emitGroups(outputs: Aggregate["outputs"], to: Emitter): void {
   }
 }
 
-/** The rows that take part in a join. Narrowed before it, so that an outer join has no row more or less than without them. */
+/** The rows of a join, filtered before it: a filter in the join would change the number of rows of an outer join. */
 function emitSource(source: Source, rows: Condition | null, alias: string, to: Emitter): void {
   if (rows === null) return to.source(source, alias);
   to.word(words.selectAllFrom);
@@ -161,10 +207,5 @@ function emitJoin({ type, source, left, right, rows }: Join, alias: string, to: 
   to.word(joins[type]);
   emitSource(source, rows, alias, to);
   to.word(words.on);
-  // Labels of two enumerated types are equal as texts alone.
-  const isPlain = left.labels === null && right.labels === null;
-  if (isPlain) return to.joined(left, right);
-  to.textOf(left);
-  to.word(comparisons["="]);
-  to.textOf(right);
+  to.joined(left, right);
 }

@@ -1,6 +1,6 @@
 /**
- * The SQL that all engines share, in pieces. In the key of a statement each is one character, of those that stand in no id, so that a key is
- * short and can be read in one way only.
+ * The SQL that all engines share, in pieces. In the key of a statement each is one character that no id contains, so
+ * that keys are short and unambiguous.
  */
 import type { Comparison } from "../../core/query/statement.ts";
 
@@ -20,6 +20,17 @@ export const words = {
   from: word(" from "),
   fromSelect: word(" from (select "),
   endSelectAs: word(") as "),
+  selectNumbered: word("(select source.*, row_number() over (partition by "),
+  selectAllOf: word("select * from (select "),
+  rowNumberOver: word(", row_number() over (partition by "),
+  asRowNumber: word(") as place_by_rowgate"),
+  whereRowNumber: word(") as numbered where place_by_rowgate <= "),
+  orderByRowNumber: word(" order by place_by_rowgate"),
+  numberedFrom: word(") as place_by_rowgate from "),
+  isFirst: word(".place_by_rowgate = 1"),
+  exists: word("exists (select 1 from "),
+  notExists: word("not exists (select 1 from "),
+  isNotTrue: word(") is not true"),
   on: word(" on "),
   where: word(" where "),
   groupBy: word(" group by "),
@@ -72,7 +83,7 @@ export const joins = {
   right: word(" right join "),
 } as const;
 
-/** What stands before the members of a condition, and between them. */
+/** The brackets and separators of a condition's members. */
 export const groups = {
   and: { open: word("("), separator: words.and },
   or: { open: word("("), separator: words.or },

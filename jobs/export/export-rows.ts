@@ -1,22 +1,20 @@
 /**
- * The export job: rows from one snapshot of the database, through a writer of `workbook/`, into a file, without ever holding more than a
- * few batches. Each run writes a file of its own; the one that completes the job names the file that counts.
+ * The export job: rows from one snapshot of the database go through a writer of `workbook/` into a file, a few batches
+ * at a time. Each run writes its own file; the run that completes the job names the file that counts.
  */
-import type { ExportPlan } from "../../core/plans/entity.ts";
+import { tableMediaTypes, type TableFormat } from "../../core/plans/table-formats.ts";
+import { answeredAs } from "../../core/values/column.ts";
 import { notFound } from "../../core/values/errors.ts";
-import {
-  exportMediaTypes,
-  type ExportFormatName,
-  parseExport,
-} from "../../core/lists/export-list.ts";
+import { exportGrammar, type ExportRequest } from "../../core/lists/export-list.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Row, Run } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
+import type { Run } from "../../core/jobs/job.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { readAhead } from "../job/read-ahead.ts";
 import { createTable } from "../workbook/create-table.ts";
 import type { Batch, TableColumn, TableWriter } from "../workbook/table-column.ts";
 
-/** What a completed export declares. */
+/** The result of a completed export. */
 export interface ExportResult {
   readonly file: string;
   readonly mediaType: string;
@@ -31,18 +29,18 @@ export async function exportRows(
 ): Promise<ExportResult> {
   const plan = entity.export;
   if (!plan) throw notFound("This endpoint no longer has an export");
-  const { format, list } = parseExport(run.job.request, plan);
+  const { format, list, shown } = exportGrammar(plan).read(run.job.request);
   const { source, where } = list;
   const key = `exports/${project.name}/${run.job.id}.${run.id}.${format}`;
   const table = createTable(format, {
     sheetName: entity.name,
-    columns: columnsOf(plan, format),
+    columns: columnsOf(shown, format),
     formulas: plan.csvFormulas,
   });
   const rows = await session.longSnapshot(async (snapshot) => {
     const total = await snapshot.count({ kind: "count", source, where });
     const batches = snapshot.stream(list, { batchRows: project.batchRows });
-    const names = list.columns.map(({ name }) => name);
+    const names = list.columns.map(answeredAs);
     const write = (bytes: AsyncIterable<Uint8Array>) => files.write(key, bytes);
     return writeRows(run, { table, names, batches, total, write });
   });
@@ -53,7 +51,7 @@ export async function exportRows(
       "Texts were truncated to the maximum length of a cell",
     );
   }
-  return { file: key, mediaType: exportMediaTypes[format], rows };
+  return { file: key, mediaType: tableMediaTypes[format], rows };
 }
 
 interface Writing {
@@ -83,10 +81,10 @@ async function writeRows(
   return processed;
 }
 
-/** A workbook is for people, lines of JSON are for programs, which know the fields by their names. */
-function columnsOf({ exported }: ExportPlan, format: ExportFormatName): TableColumn[] {
-  return exported.map(({ column, heading, format: shown }) => ({
+/** Workbooks are for people; lines of JSON are for programs, which use the names of fields. */
+function columnsOf(shown: ExportRequest["shown"], format: TableFormat): TableColumn[] {
+  return shown.map(({ column, heading, format: pattern }) => ({
     heading: format === "jsonl" ? column.name : heading,
-    format: shown ?? undefined,
+    format: pattern ?? undefined,
   }));
 }

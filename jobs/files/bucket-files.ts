@@ -1,10 +1,10 @@
 /**
- * core's `Files` in a bucket of an S3-compatible service, which shows an object only when it is whole. Service and workers on any number of
- * machines may share it. Needs `fetch` and Web Crypto alone.
+ * core's `Files` in a bucket of an S3-compatible service, which shows an object only when it is complete. Services and
+ * workers on several machines can share it. Needs only `fetch` and Web Crypto.
  */
 import { notFound, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { FileInfo, Files } from "../../core/plans/ports.ts";
+import type { FileInfo, Files } from "../../core/plans/files-port.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { removeAbandoned } from "./bucket/abandoned.ts";
 import { elementsIn, textIn } from "./bucket/answers.ts";
@@ -20,12 +20,12 @@ export interface BucketOptions extends BucketAddress {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Nothing is asked before the first call. Every call ends within `limits.bucketAnswerMs`, plus the time that its bytes need. */
+/** Sends nothing before the first call. Calls end within `limits.bucketAnswerMs` plus the time for their bytes. */
 export function createBucketFiles({ prefix, ...address }: BucketOptions): Files {
   const client = createBucketClient(address);
   let hasCleaned = false;
 
-  /** Once, beside the first write. Keys that may not list uploads leave it to the bucket's own rules. */
+  /** Once, during the first write. Without the right to list uploads, the bucket's own rules have to do it. */
   function clean(): void {
     if (hasCleaned) return;
     hasCleaned = true;
@@ -77,7 +77,7 @@ export function createBucketFiles({ prefix, ...address }: BucketOptions): Files 
         const { text } = await client.ask({ method: "GET", query: { ...query, ...next } });
         for (const found of elementsIn(text, "Contents")) {
           const key = textIn(found, "Key")?.slice(prefix.length) ?? "";
-          // What somebody else put there is no file of ours.
+          // Skips objects that the service did not write.
           if (!isKey(key)) continue;
           const modifiedAtMs = Date.parse(textIn(found, "LastModified") ?? "");
           yield { key, bytes: Number(textIn(found, "Size")), modifiedAtMs };
@@ -95,7 +95,7 @@ function detailsIn(headers: Headers): Omit<FileInfo, "key"> {
   return { bytes, modifiedAtMs: Date.parse(headers.get("last-modified") ?? "") };
 }
 
-/** The body; ends with `unavailable` when nothing comes for `limits.bucketIdleMs`, or less comes than was promised. */
+/** The body; ends with `unavailable` after `limits.bucketIdleMs` without data, or when it is shorter than announced. */
 function bodyOf(answer: Response): ReadableStream<Bytes> {
   const reader = (answer.body ?? new Blob([]).stream()).getReader();
   let missing = Number(answer.headers.get("content-length"));

@@ -1,16 +1,17 @@
 /** Removes files that are kept no longer. Runs wherever jobs run: in a worker, or in a service without Redis. */
 import { limits } from "../../core/values/limits.ts";
-import type { Files, Log } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/files-port.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 
 /** What is removed, and when. */
 export interface CleanUpOptions {
   readonly files: Files;
-  /** Project to how long its files are kept, in seconds; files of other projects are left alone. */
+  /** Project to how long its files are kept, in seconds; files of other projects are not touched. */
   readonly ttlSeconds: ReadonlyMap<string, number>;
   readonly log: Log;
 }
 
-/** Folders below which files stand under the name of their project. */
+/** Folders that contain one folder of files per project. */
 const folders = ["exports/", "uploads/"];
 
 /** A job ends a moment after its file was written, so files are kept a little longer. */

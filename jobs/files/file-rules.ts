@@ -1,4 +1,4 @@
-/** What holds for files wherever they are kept: their names, and their largest size. */
+/** Rules for files in any storage: their names and largest size. */
 import { AppError } from "../../core/values/errors.ts";
 
 const keyShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
@@ -6,7 +6,7 @@ const keyShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-
 /** Whether a file can have the key: names of letters, digits, `.`, `-` and `_`, joined with `/`. */
 export const isKey = (key: string): boolean => keyShape.test(key);
 
-/** Gives the key back. Throws for any other text: keys are made by the service, never by a client, and this is the second lock. */
+/** Returns the key. Throws for any other text, as a second check: the service makes keys, never a client. */
 export function checkedKey(key: string): string {
   if (!isKey(key)) throw new Error(`Invalid file name ${JSON.stringify(key)}`);
   return key;

@@ -1,6 +1,6 @@
 /**
- * core's `Files` in a folder: bytes go to a file of their own under `.partial/`, are synced, and get their name by a rename, which is all or
- * nothing. Several processes may share the folder.
+ * core's `Files` in a folder: each file is written under `.partial/`, synced and renamed, so it appears complete or
+ * not at all. Several processes can share the folder.
  */
 import { constants } from "node:fs";
 import { mkdir, open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
@@ -8,19 +8,18 @@ import { dirname, join, relative } from "node:path";
 import { Readable } from "node:stream";
 import { notFound, unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { FileInfo, Files } from "../../core/plans/ports.ts";
+import { openedOnce } from "../../core/values/opened-once.ts";
+import type { FileInfo, Files } from "../../core/plans/files-port.ts";
 import { checkedKey, limitedBytes } from "./file-rules.ts";
 
 const partialFolder = ".partial";
 
 /** Nothing is made before the first write. `root`: an absolute path. */
 export function createFolderFiles(root: string): Files {
-  let ready: Promise<void> | null = null;
-
-  /** Also throws away what processes that died were writing. */
+  /** Also removes partial files of processes that died. */
   async function prepare(): Promise<void> {
     const folder = join(root, partialFolder);
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
       const found = await stat(path).catch(() => null);
@@ -29,19 +28,19 @@ export function createFolderFiles(root: string): Files {
     }
   }
 
+  const ready = openedOnce(prepare);
   const pathOf = (key: string): string => join(root, checkedKey(key));
 
   return {
     async write(key, bytes, { maxBytes = Infinity } = {}) {
       const path = pathOf(key);
-      await (ready ??= prepare().catch((error: unknown) => {
-        ready = null;
+      await ready().catch((error: unknown) => {
         throw outOfRoom(error);
-      }));
+      });
       const partial = join(root, partialFolder, crypto.randomUUID());
       try {
         await writeWhole(partial, limitedBytes(bytes, maxBytes));
-        await mkdir(dirname(path), { recursive: true });
+        await makeFolder(dirname(path));
         await rename(partial, path);
         await syncFolder(dirname(path));
       } catch (error) {
@@ -57,7 +56,7 @@ export function createFolderFiles(root: string): Files {
     async read(key, range) {
       const handle = await open(pathOf(key), "r").catch(ignoreMissing);
       if (!handle) throw notFound("Unknown file");
-      // A file that is removed meanwhile is still read to its end.
+      // A file that is removed during the read is still read to its end.
       return Readable.toWeb(handle.createReadStream(range)) as ReadableStream<
         Uint8Array<ArrayBuffer>
       >;
@@ -66,7 +65,7 @@ export function createFolderFiles(root: string): Files {
       await rm(pathOf(key), { force: true });
     },
     async *list(prefix) {
-      // Deno wants to be told the default.
+      // Deno requires the default to be given.
       const options = { recursive: true, bufferSize: 32 };
       const folder = await opendir(join(root, prefix), options).catch(ignoreMissing);
       if (!folder) return;
@@ -88,11 +87,15 @@ const infoOf = (key: string, { size, mtimeMs }: { size: number; mtimeMs: number 
   modifiedAtMs: mtimeMs,
 });
 
+/** The files contain rows and claims, so no other user can read them. An existing folder keeps the operator's mode. */
+const makeFolder = (path: string): Promise<unknown> =>
+  mkdir(path, { recursive: true, mode: 0o700 });
+
 async function writeWhole(
   path: string,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> {
-  const handle = await open(path, "wx");
+  const handle = await open(path, "wx", 0o600);
   try {
     await handle.writeFile(bytes);
     await handle.sync();
@@ -101,7 +104,7 @@ async function writeWhole(
   }
 }
 
-/** After this the new name outlives a loss of power. Not every system can do it. */
+/** Afterwards the new name survives a power failure. Not every system supports it. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY).catch(() => null);
   await handle?.sync().catch(() => undefined);
@@ -114,7 +117,7 @@ function ignoreMissing(error: unknown): null {
   throw error;
 }
 
-/** A full disk, or the end of an account's share of it, is nobody's mistake, and may pass. */
+/** A full disk or quota is not the caller's mistake, and can be temporary. */
 function outOfRoom(error: unknown): unknown {
   const { code } = error as { code?: unknown };
   return code === "ENOSPC" || code === "EDQUOT"

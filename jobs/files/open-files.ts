@@ -1,13 +1,14 @@
 /** Opens the place where files are kept, by STORAGE_URL. */
 import { resolve } from "node:path";
 import { AppError } from "../../core/values/errors.ts";
-import type { Files, Log } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/files-port.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 import type { Storage } from "../../core/jobs/storage-url.ts";
 import { createFolderFiles } from "./folder-files.ts";
 
 /**
- * Does not wait for a bucket: one that does not answer may answer later. `log`: is told soon when the bucket cannot be used, and why, so
- * that nobody learns of a wrong key from the first client.
+ * Does not wait for a bucket, which can become reachable later. `log` soon gets the reason if the bucket cannot be
+ * used, so that a wrong key is found before the first client needs it.
  */
 export async function openFiles(storage: Storage, log?: Log): Promise<Files> {
   if (storage.kind === "folder") return createFolderFiles(resolve(storage.path));
@@ -17,7 +18,7 @@ export async function openFiles(storage: Storage, log?: Log): Promise<Files> {
   return files;
 }
 
-/** Tells the log soon when the files cannot be used, and why; a folder is made when it is needed. */
+/** Logs soon if the files cannot be used, and why. A folder is not checked, as it is made when needed. */
 export function checkFiles(files: Files, { storage, log }: { storage: Storage; log: Log }): void {
   if (storage.kind === "folder") return;
   void checkReadable(files).catch((error: unknown) => report(error, { storage, log }));

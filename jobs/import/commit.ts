@@ -1,13 +1,14 @@
 /**
- * The commit of an import: all rows in one transaction, whose row in the ledger says that it happened. However often the job runs, at once or
- * again, one transaction counts: the others wait at the ledger, and find what the first one left.
+ * The commit of an import: all rows in one transaction, which also writes the job's row in the ledger. If the job runs
+ * several times, even concurrently, one transaction counts: the others wait at the ledger and find its result.
  */
 import { AppError } from "../../core/values/errors.ts";
 import { claimJob, findJobResult, storeJobResult } from "../../core/jobs/job-ledger.ts";
 import { past } from "../../core/callers/scoped-session.ts";
-import type { Transaction } from "../../core/callers/session.ts";
+import { keptOnce } from "../../core/totals/kept-session.ts";
+import type { Transaction } from "../../core/query/session.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Run } from "../../core/plans/ports.ts";
+import type { Run } from "../../core/jobs/job.ts";
 import type { Table } from "../../core/values/column.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { createJudge } from "./judge-rows.ts";
@@ -18,7 +19,7 @@ import type { Verdict } from "./row-verdict.ts";
 import { storeRows } from "./store-rows.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
-/** What a commit leaves in the ledger, and as its result. */
+/** The result of a commit, also in the ledger. */
 export interface CommitResult {
   readonly counts: Counts;
   /** The workbook for import-errors. */
@@ -29,20 +30,22 @@ export interface CommitResult {
 /** Rows; together they are all of them. */
 type Counts = { inserted: number; updated: number; skipped: number; failed: number };
 
-/** Times that the transaction is begun when somebody else stores a record that was not there a moment ago. */
+/** Tries of the transaction when somebody else stores a record that did not exist a moment before. */
 const triesMax = 2;
 
-/** Gives the result that counts, of this run or of an earlier one. Rejects with `validationFailed` and with what the database refuses: nothing is stored then. */
+/**
+ * The result of this run or an earlier one. Stores nothing if it rejects: `validationFailed`, or the database's error.
+ */
 export async function commitImport(run: Run, context: JobContext): Promise<Json> {
   const { project, entity, session } = context;
   const ledger = await session.ledger("jobs");
   const entry = { ledger, jobId: run.job.id };
   const earlier = await findJobResult(past(session, "jobLedger"), entry);
   const result = earlier ?? (await commitOnce(run, context, entry));
-  // Also for an earlier run, which may have died before it could say so.
+  // Also for an earlier run, which can have died before it did this.
   const written = new Set(earlier === null ? session.written : []);
   if (entity.write) written.add(entity.write.table);
-  // What its handlers wrote with SQL of their own, nobody knows any more.
+  // The tables that its handlers wrote with their own SQL are not known any more.
   if (entity.handlers.size > 0) written.add("unknown");
   await project.cache.wrote(written);
   return result;
@@ -63,7 +66,7 @@ function commitOnce(run: Run, context: JobContext, entry: LedgerEntry): Promise<
         async (tx) => {
           const own = past(tx, "jobLedger");
           await claimJob(own, { ...entry, now: context.now() });
-          const result = await storeAll(tx, { run: shown, context, uploaded });
+          const result = await keptOnce(tx, () => storeAll(tx, { run: shown, context, uploaded }));
           await storeJobResult(own, { ...entry, result });
           run.signal.throwIfAborted();
           return result;
@@ -169,7 +172,7 @@ function existing({ values }: FileRow, { plan, columns }: UploadedRows): Rejecte
   return { values, faults: [{ text, place }] };
 }
 
-/** What the preview found was true then; the database may have changed since. */
+/** A row that was valid in the preview: the database can have changed since. */
 function refuseInvalid(rows: readonly FileRow[], verdicts: readonly Verdict[]): void {
   for (const [at, verdict] of verdicts.entries()) {
     if (verdict.kind !== "invalid") continue;

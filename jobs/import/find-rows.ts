@@ -1,28 +1,28 @@
 /**
- * Finds the rows of a table by the values of some columns, for many values at once.
- * What counts as equal is the database's matter: where its collation ignores case, `ACME` finds `Acme`.
+ * Finds the rows of a table by the values of some columns, for many values at once. The database decides what is
+ * equal: if its collation ignores case, `ACME` finds `Acme`.
  */
 import type { Column, Source } from "../../core/values/column.ts";
-import type { Queries } from "../../core/callers/session.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Queries } from "../../core/query/session.ts";
+import type { Row } from "../../core/values/row.ts";
 import { keyBatches, keyIn, keyIs } from "../../core/query/key-conditions.ts";
-import type { Condition } from "../../core/query/statement.ts";
+import { type Condition, selectFrom } from "../../core/query/statement.ts";
 import { type Key, keyText, type KeyValue } from "../../core/values/key.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
 
-/** Which rows are looked for, and what of them is read. */
+/** The rows to find, and the columns to read. */
 export interface Search {
   readonly source: Source;
-  /** The columns that a key has the values of, in their order. */
+  /** The columns of a key, in the order of its values. */
   readonly by: Key;
-  /** What is wanted of the rows beside these. */
+  /** Further columns to read. */
   readonly columns: readonly Column[];
   /** True: the rows are locked until the transaction ends. */
   readonly lock: boolean;
 }
 
-/** As `keyText`, where texts that differ in case alone are equal in the columns. */
+/** Like `keyText`, but equal for texts that differ only in case if the column ignores case. */
 export const foldedText = (key: KeyValue, columns: Key): string =>
   keyText(
     key.map((value, at) =>
@@ -30,7 +30,7 @@ export const foldedText = (key: KeyValue, columns: Key): string =>
     ),
   );
 
-/** By `keyText`: the rows of each key that has some. */
+/** The rows of each key that has some, by `keyText`. */
 export async function findRows(
   queries: Queries,
   search: Search,
@@ -59,7 +59,7 @@ async function findSome(
   const texts = new Set(keys.map(keyText));
   for (const text of found.keys()) isAnyOther ||= !texts.has(text);
   if (!isAnyOther) return;
-  // The database found rows whose values differ from those that were asked for: which belongs to which, it alone can tell.
+  // These rows have other values than those searched for, so only the database can tell which key each row matches.
   for (const key of keys) {
     const text = keyText(key);
     if (found.has(text)) continue;
@@ -69,16 +69,13 @@ async function findSome(
 }
 
 const select = (queries: Queries, search: Search, where: Condition): Promise<Row[]> =>
-  queries.all({
-    kind: "select",
-    source: search.source,
-    columns: [...new Set([...search.by, ...search.columns])],
-    where,
-    sort: [],
-    limit: null,
-    offset: 0,
-    lock: search.lock,
-  });
+  queries.all(
+    selectFrom(search.source, {
+      columns: [...new Set([...search.by, ...search.columns])],
+      where,
+      lock: search.lock,
+    }),
+  );
 
 /** A shown value as statements carry it. */
 export function scalarOf(column: Column, row: Row): Scalar {

@@ -1,12 +1,12 @@
 /**
- * What the database would refuse of rows that the rules accept: references that lead nowhere, values that are taken, columns that nobody
- * fills. Looked up for a batch at a time, before anything is stored. Where it cannot be told (checks, triggers, values that the
- * database or a handler makes), the commit finds out.
+ * Finds what the database would refuse of rows that the rules accept: references to missing rows, values already
+ * taken, columns without a value. Works on a batch at a time, before anything is stored. What cannot be known before
+ * (checks, triggers, values made by the database or a handler), the commit finds out.
  */
 import { hasHandlers } from "../../core/records/events.ts";
 import { past } from "../../core/callers/scoped-session.ts";
-import type { Queries } from "../../core/callers/session.ts";
-import type { ImportReference } from "../../core/plans/entity.ts";
+import type { Queries } from "../../core/query/session.ts";
+import type { ImportReference } from "../../core/plans/import-plan.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/column.ts";
 import { limits } from "../../core/values/limits.ts";
@@ -33,7 +33,7 @@ type Check = (queries: Queries, stored: readonly Stored[]) => Promise<void>;
 /** For all batches of one file. */
 export function createForesight(options: VerdictOptions): Foresee {
   const { entity } = options;
-  /** Handlers may change the row, and what the database has. */
+  /** Whether handlers can change the row or the database: such rows are not checked. */
   const isOpen = {
     new: hasHandlers(entity, "onBeforeInsert"),
     change: hasHandlers(entity, "onBeforeUpdate"),
@@ -58,7 +58,7 @@ export function createForesight(options: VerdictOptions): Foresee {
   };
 }
 
-/** Columns of a new row that the file cannot set; its sender may not know them, so that they are not named. */
+/** Columns of a new row that the file cannot set. They are not named, as the sender does not necessarily know them. */
 function neededCheck({ plan: { constraints } }: VerdictOptions): Check {
   const text = "a new record needs a value that the import cannot set";
   return async (_queries, stored) => {
@@ -71,7 +71,7 @@ function neededCheck({ plan: { constraints } }: VerdictOptions): Check {
   };
 }
 
-/** Values that must be those of another row, which is there or stands before in the file. Null where they were looked up by name. */
+/** Values that must be those of another row, in the database or earlier in the file. Null if looked up by name. */
 function referenceCheck(
   { columns, table, referenced, isOwn }: ImportReference,
   { plan, columns: fileColumns }: VerdictOptions,
@@ -106,7 +106,7 @@ function referenceCheck(
   };
 }
 
-/** Values that no other row may have. Null where the file does not set them, or records are found by them. */
+/** Values that must be unique. Null if the file does not set them, or records are found by them. */
 function uniqueCheck(
   columns: readonly Column[],
   { plan, columns: fileColumns }: VerdictOptions,
@@ -126,7 +126,7 @@ function uniqueCheck(
     });
     if (asked.length === 0) return;
     const keys = asked.map(({ key }) => key);
-    // Includes records that the caller may not see. Only the fact that the value exists is revealed.
+    // Includes records that the caller cannot see. Only the fact that the value exists is revealed.
     const found = await findRows(past(queries, "importKeys"), search, keys);
     for (const { row, key } of asked) {
       const { one, verdict } = row;

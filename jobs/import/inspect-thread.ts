@@ -1,10 +1,10 @@
-/** The thread in which one uploaded workbook is looked through. */
+/** The thread that checks one uploaded workbook. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { WorkbookSketch } from "../../core/plans/workbooks-port.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { inspect, type Inspection } from "./inspect.ts";
 
-/** The one message of the thread: what it found, or why the file is no good. */
+/** The thread's only message: what it found, or why the file is invalid. */
 export type FromInspection =
   | { readonly sketch: WorkbookSketch; readonly refusal?: never }
   | { readonly sketch?: never; readonly refusal: string };

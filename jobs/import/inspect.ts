@@ -1,20 +1,25 @@
-/** Looks through one uploaded workbook, from its first byte to its last. */
+/** Reads one uploaded workbook from start to end to check it. */
+import type { UploadReading } from "../workbook/open-csv.ts";
 import { shownCell } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Cell, WorkbookSketch } from "../../core/plans/workbooks-port.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 
-/** Which file is looked through, and how much of it is shown. */
-export interface Inspection {
+/** The file to check, and how much of it to show. */
+export interface Inspection extends Pick<UploadReading, "bytesMax" | "formulas"> {
   readonly path: string;
   /** Rows to show. */
   readonly rows: number;
-  readonly bytesMax: number;
 }
 
 /** Rejects with `InvalidWorkbook`. */
-export async function inspect({ path, rows, bytesMax }: Inspection): Promise<WorkbookSketch> {
-  const workbook = await openWorkbook(path, { bytesMax });
+export async function inspect({
+  path,
+  rows,
+  bytesMax,
+  formulas,
+}: Inspection): Promise<WorkbookSketch> {
+  const workbook = await openWorkbook(path, { bytesMax, formulas });
   const firstRows: Cell[][] = [];
   let lengthLeft: number = limits.shownRowsLengthMax;
   let totalRows = 0;

@@ -1,12 +1,11 @@
 /**
- * Decides about each row of a file: a new record, a change of an existing one, nothing, or an error. Preview and commit
- * use the same function, so a commit does what the preview said. The preview also checks what the database would
- * refuse.
+ * Decides about each row of a file: a new record, a change of an existing one, nothing, or an error. Preview and
+ * commit use the same function, so their results agree. The preview also checks what the database would refuse.
  */
 import { isScoped, past, rescoped } from "../../core/callers/scoped-session.ts";
 import { seeing } from "../../core/callers/visibility.ts";
-import type { Queries } from "../../core/callers/session.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Queries } from "../../core/query/session.ts";
+import type { Row } from "../../core/values/row.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { keyText, type KeyValue } from "../../core/values/key.ts";
 import { findRows, foldedText, scalarOf } from "./find-rows.ts";
@@ -26,11 +25,11 @@ import {
 export interface JudgeOptions extends VerdictOptions {
   /** True: records that are to be changed are locked. */
   readonly lock: boolean;
-  /** True: what the database would refuse is looked up before; else the database says so. */
+  /** True: what the database would refuse is looked up first; false: the database refuses it. */
   readonly foresees: boolean;
 }
 
-/** Gives the verdicts in the order of the rows. The batches of one file come in their order: what stood in the ones before counts. */
+/** Returns verdicts in the order of the rows. Batches of a file must come in order, as earlier rows count. */
 export type Judge = (queries: Queries, rows: readonly FileRow[]) => Promise<Verdict[]>;
 
 /** For all batches of one file. */
@@ -60,11 +59,11 @@ async function learnNames(
   }
 }
 
-/** The records that a row means. */
+/** The existing records that match a row. */
 interface Records {
-  /** Keys of those that the caller may see. */
+  /** Keys of those that the caller can see. */
   readonly keys: readonly KeyValue[];
-  /** Why the row cannot be stored although no record is found: what matches is hidden from the caller, or deleted. Null = it can. */
+  /** Why the row cannot be stored: its only match is hidden from the caller or deleted. Null = it can be stored. */
   readonly refusal: string | null;
 }
 
@@ -83,7 +82,7 @@ async function findRecords(
     keys.length === 0 || !isScoped(queries, search.source)
       ? none
       : await findRows(past(queries, "importKeys"), { ...search, lock: false }, keys);
-  // Only of the caller's own records is it said that they are deleted.
+  // Callers are told of deletion only for their own records.
   const deleted =
     elsewhere.size === 0 || entity.marking === null
       ? none
@@ -104,7 +103,7 @@ async function findRecords(
   };
 }
 
-/** Maps each key to the row where it first occurred; also by record, because two texts may identify the same record. */
+/** The row where each key first occurred; also by record, because two texts can identify the same record. */
 type SeenKeys = Map<string, number>;
 
 function verdictOf(

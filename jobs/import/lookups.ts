@@ -1,17 +1,17 @@
-/** From the names in a file to the keys that they stand for, a batch of rows at a time. */
-import type { ImportLookup } from "../../core/plans/entity.ts";
+/** Finds the keys of the records that a file names, a batch of rows at a time. */
+import type { ImportLookup } from "../../core/plans/import-plan.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Queries } from "../../core/callers/session.ts";
+import type { Queries } from "../../core/query/session.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Cell } from "../../core/plans/workbooks-port.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { accept, unlimited } from "../../core/values/accept.ts";
-import { mayHold } from "../../core/query/where.ts";
+import { mayHold } from "../../core/query/comparisons.ts";
 import { keyText } from "../../core/values/key.ts";
 import { findRows } from "./find-rows.ts";
 
-/** What a name stands for. */
+/** The result for a name. */
 export type Found =
   | { readonly kind: "key"; readonly key: Json }
   | { readonly kind: "none" }

@@ -1,6 +1,6 @@
 /**
- * The rows of an upload in batches. A large file is read in a thread of its own, beside the one that judges and stores its rows: reading is a
- * third of the work of an import. A small one is read at once, as a thread takes longer to begin.
+ * The rows of an upload in batches. Reading is a third of the work of an import, so a large file is read in its own
+ * thread, in parallel to judging and storing. A small one is read here, as starting a thread takes longer.
  */
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
@@ -28,8 +28,8 @@ export async function openRows(file: RowsFile): Promise<OpenRows> {
   return size <= smallBytesMax ? openHere(file) : openInThread(file);
 }
 
-async function openHere({ path, bytesMax, batchRows }: RowsFile): Promise<OpenRows> {
-  const workbook = await openWorkbook(path, { bytesMax });
+async function openHere({ path, bytesMax, formulas, batchRows }: RowsFile): Promise<OpenRows> {
+  const workbook = await openWorkbook(path, { bytesMax, formulas });
   return {
     headings: workbook.headings,
     batches: () => rowBatches(workbook, batchRows),
@@ -48,7 +48,7 @@ async function openInThread(file: RowsFile): Promise<OpenRows> {
   });
   exited.catch(() => undefined);
 
-  /** The next message of the thread: nothing is asked before the last question has its answer. Not a race against time, but against its end. */
+  /** The thread's next message; questions are asked one after the other. Rejects if the thread ends first. */
   async function nextMessage<T extends OpenedRows | RowsAnswer>(): Promise<T> {
     const [message] = (await Promise.race([once(thread, "message"), exited])) as [T | RowsRefusal];
     if ("refusal" in message) throw new InvalidWorkbook(message.refusal);

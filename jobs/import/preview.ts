@@ -1,11 +1,11 @@
 /**
- * The preview of an import: every row is judged, nothing is stored. The counts are the job's result; the rejected rows go into files of this
- * run's own name, as lists of errors may be long.
+ * The preview of an import: every row is judged, nothing is stored. The counts are the job's result. The rejected rows
+ * go into files named after this run, as lists of errors can be long.
  */
 import { shownRow } from "../../core/jobs/import-columns.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Run } from "../../core/plans/ports.ts";
+import type { Run } from "../../core/jobs/job.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
@@ -14,7 +14,7 @@ import { textsOf } from "./row-fault.ts";
 import type { Verdict } from "./row-verdict.ts";
 import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 
-/** What a completed preview declares. */
+/** The result of a completed preview. */
 export interface PreviewResult {
   readonly state: "preview_ok" | "preview_error";
   readonly summary: Summary;
@@ -66,7 +66,7 @@ interface Judging {
   readonly outcomes: ReturnType<typeof createOutcomes>;
 }
 
-/** What a row is to become. */
+/** The planned outcome of a row. */
 const outcomeOf = {
   new: "insert",
   change: "update",
@@ -105,7 +105,7 @@ async function judgeAll(
   return summary;
 }
 
-/** What becomes of every row, as runs of rows that share it; empty rows between two do not end a run. */
+/** The outcome of every row, as runs of rows with the same one; empty rows in between do not end a run. */
 function createOutcomes() {
   const runs: { from: number; to: number; outcome: string }[] = [];
   let isFull = false;

@@ -3,10 +3,10 @@
  * file marks the cells that are wrong and says in notes what they may hold; from `limits.importMarkedRowsMax` on the
  * file grows while the job runs, without marks.
  */
-import type { ReadQueries } from "../../core/callers/session.ts";
+import type { ReadQueries } from "../../core/query/session.ts";
 import { readGuide } from "../../core/jobs/import-guide.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Files } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/files-port.ts";
 import type { Cell } from "../../core/plans/workbooks-port.ts";
 import type { JobContext } from "../job/job-context.ts";
 import type { TableOptions } from "../workbook/table-column.ts";
@@ -14,7 +14,7 @@ import { openRowFile, type RowFile } from "./row-file.ts";
 import { type RowFault, textsOf } from "./row-fault.ts";
 import type { UploadedRows } from "./uploaded-rows.ts";
 
-/** A file that is corrected and comes back has this column still; the import ignores it. */
+/** A corrected file that is uploaded again still has this column; the import ignores it. */
 const reasonHeading = "Import errors";
 
 export interface RejectedRow {

@@ -1,24 +1,23 @@
 /** The rows of a workbook in batches. */
+import type { UploadReading } from "../workbook/open-csv.ts";
 import type { OpenWorkbook } from "../workbook/open-workbook.ts";
 import type { Cell } from "../../core/plans/workbooks-port.ts";
 
 /** A row of a sheet. */
 export interface FileRow {
-  /** The number that stands beside the row, from 1. */
+  /** The row number in the sheet, from 1. */
   readonly rowIndex: number;
   readonly values: readonly Cell[];
 }
 
 /** The file whose rows are read, and how. */
-export interface RowsFile {
+export interface RowsFile extends Pick<UploadReading, "bytesMax" | "formulas"> {
   /** The workbook, a file of this machine. */
   readonly path: string;
-  /** Of that file. */
-  readonly bytesMax: number;
   readonly batchRows: number;
 }
 
-/** All rows from the first on; the last batch may be shorter. Rejects with `InvalidWorkbook`. */
+/** All rows from the first on; the last batch can be shorter. Rejects with `InvalidWorkbook`. */
 export async function* rowBatches(
   workbook: OpenWorkbook,
   batchRows: number,

@@ -1,11 +1,13 @@
-/** A row of a file while it is judged: the request body that it stands for, and the faults of its cells. */
+/** A row of a file while it is judged: the equivalent request body, and the faults of its cells. */
+import { columnTypes } from "../../core/values/column-types.ts";
+import type { Cell } from "../../core/plans/workbooks-port.ts";
+import { headingKey } from "../../core/values/text.ts";
 import type { Column } from "../../core/values/column.ts";
-import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
+import type { Entity } from "../../core/plans/entity.ts";
+import type { ImportPlan } from "../../core/plans/import-plan.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
-import type { Cell } from "../../core/plans/workbooks-port.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { fieldValue } from "./field-value.ts";
 import type { KeyValue } from "../../core/values/key.ts";
 import type { Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
@@ -19,7 +21,7 @@ export interface Case {
   /** Fields whose cell is empty. */
   readonly empty: Column[];
   readonly faults: RowFault[];
-  /** Names of fields about which something is said already. */
+  /** Names of fields that have a message already. */
   readonly faulty: string[];
   /** Values of the upsert keys as they would be stored; null where the row has none, or a faulty one. */
   key: KeyValue | null;
@@ -27,20 +29,20 @@ export interface Case {
   readonly fileColumns: ReadonlyMap<string, FileColumn>;
 }
 
-/** What the cells of a row are read by. */
+/** What is needed to read the cells of a row. */
 export interface CaseOptions {
   readonly entity: Entity;
   readonly plan: ImportPlan;
   readonly columns: readonly FileColumn[];
 }
 
-/** Gives the function that reads a row; `names` has learned the names in it. */
+/** Returns the function that reads a row; `names` must know the names in it. */
 export function createCaseReader(
   { entity, plan, columns }: CaseOptions,
   names: Pick<Names, "find">,
 ): (row: FileRow) => Case {
   const fileColumns = new Map(columns.map((column) => [column.column.name, column]));
-  /** Its copies share one shape, which an object that grows field by field does not. */
+  /** Copies of it share one hidden class, unlike objects that grow field by field. */
   const blank = Object.fromEntries(columns.map(({ column }) => [column.name, undefined]));
   return (row) => {
     const body: Record<string, unknown> = { ...blank };
@@ -72,7 +74,7 @@ function readCell(
   }
 }
 
-/** The values that tell whether the record is there, as they would be stored. */
+/** The values that identify the record, as they would be stored. */
 function readKey(
   one: Case,
   { entity, plan }: Pick<CaseOptions, "entity" | "plan">,
@@ -97,7 +99,7 @@ function addFault(one: Case, column: Column, message: string): void {
   one.faulty.push(column.name);
 }
 
-/** Adds what the rules say of the fields about which nothing is said yet. */
+/** Adds the rules' errors for fields without a message. */
 export function addFieldErrors(one: Case, errors: FieldErrors | null): void {
   for (const [name, texts] of Object.entries(errors ?? {})) {
     if (one.faulty.includes(name)) continue;
@@ -119,4 +121,21 @@ export function addMessage(
 function notFoundMessage(kind: "none" | "several", cell: Cell): string {
   const name = String(cell).slice(0, 100);
   return kind === "none" ? `there is no "${name}"` : `there are several "${name}"`;
+}
+
+/**
+ * From a cell to a value that the rules accept for its column: spreadsheets have four kinds of values, and people type
+ * the others as text. Ambiguous values stay as they are, and the rules refuse them. Undefined: the cell is empty.
+ * `words`: texts for true and false, in lower case.
+ */
+export function fieldValue(
+  column: Column,
+  cell: Exclude<Cell, { error: string }>,
+  words: ReadonlyMap<string, boolean> | undefined,
+): unknown {
+  if (cell === null || cell === "") return undefined;
+  const { fromCell, hasWords } = columnTypes[column.type];
+  const value = fromCell(cell, column);
+  if (!hasWords || value === undefined) return value;
+  return words?.get(headingKey(String(value))) ?? value;
 }

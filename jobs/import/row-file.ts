@@ -1,5 +1,5 @@
 /** A workbook that grows row by row, in the place where files are kept. */
-import type { Files } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/files-port.ts";
 import { createTable } from "../workbook/create-table.ts";
 import type { Batch, TableOptions } from "../workbook/table-column.ts";
 
@@ -25,7 +25,7 @@ export function openRowFile(
   return {
     async add(rows) {
       await writer.write(rows).catch(async (error: unknown) => {
-        // The writer only knows that nobody reads any more, the file knows why.
+        // The writer only knows that reading has stopped; the error of the file has the reason.
         await written;
         throw error;
       });

@@ -4,7 +4,7 @@
  */
 import type { Column } from "../../core/values/column.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
-import type { WritePlan } from "../../core/plans/entity.ts";
+import type { WritePlan } from "../../core/plans/write-plan.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
@@ -18,7 +18,7 @@ import type { RowFault } from "./row-fault.ts";
 export type Verdict =
   | NewRow
   | ChangedRow
-  /** The record is there, and the strategy leaves it alone. */
+  /** The record exists, and the strategy does not change it. */
   | { readonly kind: "skip" }
   | InvalidRow;
 
@@ -42,14 +42,14 @@ export interface InvalidRow {
   readonly faults: readonly RowFault[];
 }
 
-/** What a verdict takes beside the row. */
+/** The input of a verdict besides the row. */
 export interface VerdictOptions extends CaseOptions {
   readonly newId: NewId;
   /** Of the caller. */
   readonly scope: Scope;
 }
 
-/** A row whose record is not known: only what is there can be checked. */
+/** A row whose record is not known, so only its existing fields are checked. */
 export function invalidRow(one: Case, { entity, plan }: VerdictOptions): InvalidRow {
   addFieldErrors(one, entity.rules.check(one.body, "update", plan.write.writable).errors);
   return { kind: "invalid", faults: one.faults };
@@ -68,13 +68,13 @@ export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow 
   const made = newKey({ body, newId }, { ...plan.write, rules, fills: scope.fills }, keyErrors);
   addFieldErrors(one, errors);
   addFieldErrors(one, keyErrors);
+  for (const [column, value] of made) values.set(column, value);
   addScopeError(one, scope.isWhole ? values : withNulls(values, plan.write), options);
   if (faults.length > 0) return { kind: "invalid", faults };
-  for (const [column, value] of made) values.set(column, value);
   return { kind: "new", values, body };
 }
 
-/** What a new record will hold: null in each column that neither the row nor the database fills. */
+/** The values of a new record, with null in each column that neither the row nor the database fills. */
 function withNulls(
   values: ReadonlyMap<Column, Scalar>,
   { table, key }: Pick<WritePlan, "table" | "key">,
@@ -110,7 +110,7 @@ export function changedRow(
   return { kind: "change", key, values, body };
 }
 
-/** A row that would lie outside of what the caller may access is an error of that row. */
+/** A row outside the caller's scope is an error of that row. */
 function addScopeError(
   one: Case,
   values: ReadonlyMap<Column, Scalar>,

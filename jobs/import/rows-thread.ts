@@ -19,7 +19,7 @@ export interface RowsAnswer {
   readonly rows: readonly FileRow[] | null;
 }
 
-/** In the place of either: the file is not as it should be, and nothing more is to be had. */
+/** Instead of either: the file is invalid, and no further message follows. */
 export interface RowsRefusal {
   readonly refusal: string;
 }
@@ -27,7 +27,7 @@ export interface RowsRefusal {
 type FromRowsThread = OpenedRows | RowsAnswer | RowsRefusal;
 
 const port = parentPort!;
-const { path, bytesMax, batchRows } = workerData as RowsFile;
+const { path, bytesMax, formulas, batchRows } = workerData as RowsFile;
 const send = (message: FromRowsThread): void => port.postMessage(message);
 
 async function sendOutcome(work: () => Promise<FromRowsThread>): Promise<void> {
@@ -40,7 +40,7 @@ async function sendOutcome(work: () => Promise<FromRowsThread>): Promise<void> {
 }
 
 await sendOutcome(async () => {
-  const workbook = await openWorkbook(path, { bytesMax });
+  const workbook = await openWorkbook(path, { bytesMax, formulas });
   let batches = rowBatches(workbook, batchRows);
   port.on("message", (question: ToRowsThread) => {
     void sendOutcome(async () => {

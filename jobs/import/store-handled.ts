@@ -1,16 +1,17 @@
 /**
- * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the transaction: when a
- * handler refuses it, or leaves data that the rules refuse, that row alone is undone.
+ * Stores one judged row with the operator's handlers around it, as create and update do. The row is a part of the
+ * transaction: if a handler refuses it, or returns data that the rules refuse, only that row is undone.
  */
 import type { Scope } from "../../core/callers/scope.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Column } from "../../core/values/column.ts";
-import type { Entity, ImportPlan } from "../../core/plans/entity.ts";
+import type { Entity } from "../../core/plans/entity.ts";
+import type { ImportPlan } from "../../core/plans/import-plan.ts";
 import { AppError, noSuchRecord, unavailable, validationFailed } from "../../core/values/errors.ts";
 import { type Handled, runAfter, runBefore } from "../../core/records/events.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Queries, Transaction } from "../../core/callers/session.ts";
-import type { Log } from "../../core/plans/ports.ts";
+import type { Queries, Transaction } from "../../core/query/session.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 import type { Clock, NewId } from "../../core/values/clock.ts";
 import {
   insertOf,
@@ -20,7 +21,6 @@ import {
   recordPlan,
   updateAudit,
 } from "../../core/records/record.ts";
-
 import type { Assignment } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
@@ -43,8 +43,8 @@ export interface HandledRows {
 }
 
 /**
- * Resolves with the refusal of the row's handlers, or null when it is stored. Rejects with what ends the commit: what the database refuses,
- * a handler that breaks, and `unavailable` for one that takes longer than `limits.importHandlersMs`.
+ * Resolves with the refusal of the row's handlers, or null when it is stored. Rejects with errors that end the commit:
+ * refusals of the database, a handler that fails, and `unavailable` after `limits.importHandlersMs`.
  */
 export type StoreHandled = (
   tx: Transaction,
@@ -118,7 +118,7 @@ async function change(tx: Queries, verdict: ChangedRow, storing: Storing): Promi
   const returning = [...shown.values()];
   const statement = { kind: "update", table, key, keyValue: verdict.key, guard: null } as const;
   const row = set.length > 0 ? await tx.updateOne({ ...statement, set, returning }) : oldRecord;
-  // A handler's own SQL may have removed it.
+  // A handler's own SQL can have removed it.
   if (!row) throw noSuchRecord(entity);
   const record = await readBack(row, plan, tx);
   await runAfter(handled, tx, { event: "onAfterUpdate", data, oldRecord, record });
@@ -137,7 +137,7 @@ function changesOf(
   return changes;
 }
 
-/** The row was valid, so whatever the rules refuse now came from a handler. */
+/** The row was valid, so a refusal by the rules is the handler's fault. */
 function acceptedByRules<T>(check: () => T): T {
   try {
     return check();
@@ -149,7 +149,7 @@ function acceptedByRules<T>(check: () => T): T {
   }
 }
 
-/** A handler that never ends must hold neither the transaction nor the end of the job. */
+/** A handler that never ends must block neither the transaction nor the end of the job. */
 const inTime = (
   work: Promise<void>,
   { signal, rowIndex }: { signal: AbortSignal; rowIndex: number },
@@ -164,7 +164,7 @@ const inTime = (
     },
   });
 
-/** Lines that say which row of which job they are about. */
+/** Adds the job and the row to each log line. */
 function logOf(log: Log, about: object): Log {
   return {
     debug: (fields, message) => log.debug({ ...about, ...fields }, message),

@@ -1,12 +1,12 @@
 /**
- * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns. Rows whose event has
- * handlers are stored one by one (`store-handled.ts`).
+ * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns.
+ * Rows with handlers for their event are stored one by one (`store-handled.ts`).
  */
 import type { Column } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { hasHandlers } from "../../core/records/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
-import type { Queries, Transaction } from "../../core/callers/session.ts";
+import type { Queries, Transaction } from "../../core/query/session.ts";
 import { createAudit, fillsBeside, updateAudit } from "../../core/records/record.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { FileRow } from "./row-batches.ts";
@@ -17,7 +17,7 @@ import { type HandledRows, storeHandled } from "./store-handled.ts";
 
 type Values = ReadonlyMap<Column, Scalar>;
 
-/** What became of a batch, in rows. */
+/** The outcome of a batch, in rows. */
 export interface Stored {
   inserted: number;
   updated: number;
@@ -25,7 +25,7 @@ export interface Stored {
   readonly rejected: RejectedRow[];
 }
 
-/** `onRow` is told of each row that takes its own time. */
+/** `onRow` is called for each row that is stored separately. */
 type StoreRows = (
   tx: Transaction,
   rows: readonly FileRow[],
@@ -38,7 +38,7 @@ export interface StoreRowsOptions extends HandledRows {
   readonly columns: readonly FileColumn[];
 }
 
-/** For all batches of one transaction. Rejects with what the database refuses, in words that name the rows. */
+/** For all batches of one transaction. Rejects with the database's refusal, in a message that names the rows. */
 export function storeRows(options: StoreRowsOptions): StoreRows {
   const { columns } = options;
   const insert = createInsert(options);
@@ -59,7 +59,7 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
   };
 }
 
-/** Stores those of the rows that its statement is for; resolves with their number. */
+/** Stores the rows that its statement is for; resolves with their number. */
 type StoreSome = (tx: Queries, verdicts: readonly Verdict[]) => Promise<number>;
 
 /** Inserts the new records. */
@@ -74,7 +74,7 @@ function createInsert({ plan, columns, now, caller, scope }: StoreRowsOptions): 
       return isNull && !key.includes(column) ? [column] : [];
     }),
   );
-  /** What a new row may set, beside what is the same for all. */
+  /** The columns that a new row can set, besides those that are equal for all. */
   const filled = fillsBeside({ fills: scope.fills }, plan.write).keys();
   const settable = new Set([...key, ...writable.values(), ...optional, ...filled]);
   for (const column of created.keys()) settable.delete(column);
@@ -159,16 +159,15 @@ interface Group<T> {
 }
 
 interface Grouping {
-  /** What an item may set; in this order its values are given. */
+  /** The columns that an item can set, in the order of its values. */
   readonly among: readonly Column[];
   /** Of these, what an item does not set is null. */
   readonly optional?: ReadonlySet<Column>;
 }
 
 /**
- * By the columns that an item leaves out, whatever order it has them in: a file whose rows are empty in different
- * places would else make many short statements, each printed again (with five such columns a commit took a third
- * longer).
+ * Groups by the columns that an item lacks, in any order. Otherwise, a file with empty cells in different places would
+ * need many short statements, each printed again (with five such columns a commit took a third longer).
  */
 function grouped<T extends { readonly values: Values }>(
   items: readonly T[],
@@ -196,7 +195,7 @@ function grouped<T extends { readonly values: Values }>(
   return [...groups.values()];
 }
 
-/** What the database said, for somebody who sees the file; of columns that are not in it nothing is told. */
+/** The database's refusal, for readers of the file; columns that are not in the file are not mentioned. */
 function refusalOf(
   error: unknown,
   rows: readonly FileRow[],

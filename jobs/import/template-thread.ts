@@ -1,4 +1,4 @@
-/** The thread in which one template of an import is written: loading exceljs would hold up requests. Started by `workbooks.ts`. */
+/** The thread that writes one template of an import, as loading exceljs would block requests. */
 import { parentPort, workerData } from "node:worker_threads";
 import { type GuidedTable, writeGuided } from "../workbook/guided-workbook.ts";
 

@@ -1,9 +1,10 @@
 /** An uploaded workbook as a job reads it: its columns, and its rows in batches. */
-import type { ImportPlan } from "../../core/plans/entity.ts";
+import type { ImportPlan } from "../../core/plans/import-plan.ts";
 import { AppError, invalidFile, notFound } from "../../core/values/errors.ts";
 import { type FileColumn, readHeadings } from "../../core/jobs/import-columns.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Run } from "../../core/plans/ports.ts";
+import type { Run } from "../../core/jobs/job.ts";
+import type { UploadFormat } from "../../core/plans/table-formats.ts";
 import { uploadKey } from "../../core/jobs/uploads.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
@@ -22,7 +23,7 @@ export interface UploadedRows {
   batches(): AsyncGenerator<readonly FileRow[]>;
 }
 
-/** Rejects with `notFound` when the upload or the import is gone, and with `invalidFile`. */
+/** Rejects with `notFound` when the upload or the import no longer exists, and with `invalidFile`. */
 export async function withUploadedRows<T>(
   { job }: Run,
   { files, project, entity }: JobContext,
@@ -30,20 +31,28 @@ export async function withUploadedRows<T>(
 ): Promise<T> {
   const plan = entity.importing;
   if (!plan) throw notFound("This endpoint has no import any more");
-  const { upload, totalRows } = requestOf(job.request);
+  const { upload, totalRows, format } = requestOf(job.request);
   try {
-    return await withLocalCopy({ files, key: uploadKey(project.name, upload) }, async (path) => {
-      const { batchRows } = project;
-      const opened = await openRows({ path, bytesMax: plan.fileBytesMax, batchRows });
-      try {
-        const { headings } = opened;
-        const { known: columns } = readHeadings(plan, headings);
-        const batches = () => readAhead(opened.batches());
-        return await work({ plan, headings, columns, totalRows, batches });
-      } finally {
-        await opened.close();
-      }
-    });
+    return await withLocalCopy(
+      { files, key: uploadKey(project.name, upload, format) },
+      async (path) => {
+        const { batchRows } = project;
+        const opened = await openRows({
+          path,
+          bytesMax: plan.fileBytesMax,
+          formulas: plan.csvFormulas,
+          batchRows,
+        });
+        try {
+          const { headings } = opened;
+          const { known: columns } = readHeadings(plan, headings);
+          const batches = () => readAhead(opened.batches());
+          return await work({ plan, headings, columns, totalRows, batches });
+        } finally {
+          await opened.close();
+        }
+      },
+    );
   } catch (error) {
     throw error instanceof InvalidWorkbook ? invalidFile(error.message) : error;
   }
@@ -52,8 +61,11 @@ export async function withUploadedRows<T>(
 function requestOf(request: { readonly [name: string]: Json }): {
   upload: string;
   totalRows: number;
+  format: UploadFormat;
 } {
   const { upload, totalRows } = request;
-  if (typeof upload === "string" && typeof totalRows === "number") return { upload, totalRows };
+  const format = request["format"] === "csv" ? "csv" : "xlsx";
+  if (typeof upload === "string" && typeof totalRows === "number")
+    return { upload, totalRows, format };
   throw new AppError("internal", "The job has no upload");
 }

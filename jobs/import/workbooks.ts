@@ -1,22 +1,20 @@
 /**
-/**
- * core's `Workbooks`: uploads are looked through in a thread of their own, with an end to its time and memory, whatever is in the file, and
- * templates are written in one.
+ * core's `Workbooks`: uploads are checked in a separate thread with limits on time and memory, and templates are
+ * written in one.
  */
 import type { Worker } from "node:worker_threads";
 import { invalidFile } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
-import type { Files } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/files-port.ts";
 import type { Workbooks, WorkbookSketch } from "../../core/plans/workbooks-port.ts";
 import { startThread } from "../thread/start-thread.ts";
 import type { GuidedTable } from "../workbook/guided-workbook.ts";
 import type { Inspection } from "./inspect.ts";
 import type { FromInspection } from "./inspect-thread.ts";
-import { withLocalCopy } from "./local-copy.ts";
-import { withReadTimeout } from "./read-timeout.ts";
+import { withLocalCopy, withReadTimeout } from "./local-copy.ts";
 
-/** `limits.uploadsAtOnce` uploads are looked through at the same time, each for `limits.uploadReadMs` at most. */
+/** Checks `limits.uploadsAtOnce` uploads at the same time, each for `limits.uploadReadMs` at most. */
 export function createWorkbooks(files: Files): Workbooks {
   const inTurn = createTurns(limits.uploadsAtOnce);
   return {
@@ -52,7 +50,7 @@ function writeInThread(table: GuidedTable): Promise<Uint8Array<ArrayBuffer>> {
 const startBriefThread = (program: URL, data: unknown): Worker =>
   startThread(program, { data, heapMb: limits.uploadThreadHeapMb, hasTimeout: true });
 
-/** `tooLarge`: what it rejects with when the thread's memory does not suffice. */
+/** `tooLarge`: the error if the thread runs out of memory. */
 function firstMessage<T>(thread: Worker, tooLarge: Error): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     thread.on("message", resolve);
@@ -63,7 +61,7 @@ function firstMessage<T>(thread: Worker, tooLarge: Error): Promise<T> {
   });
 }
 
-/** Runs no more than so many at a time; the others wait. */
+/** Runs a limited number at a time; the others wait. */
 function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = atOnce;

@@ -1,6 +1,4 @@
-/**
- * Asks for the next batch while the one before is worked on, so that the database and this thread work at the same time.
- */
+/** Requests the next batch while the current one is processed, so that database and thread work at the same time. */
 export async function* readAhead<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = batches[Symbol.asyncIterator]();
   let coming = iterator.next();

@@ -3,17 +3,17 @@
  * invalidated before the service reports a commit as completed.
  */
 import { limits } from "../../core/values/limits.ts";
-import type { Queue } from "../../core/plans/ports.ts";
+import type { Queue } from "../../core/jobs/queue.ts";
 
-/** Whose commits are told, and to whom. */
+/** Which commits are reported, and to what. */
 export interface CacheNotifyingOptions {
-  /** Commits of other projects are not told. */
+  /** Commits of other projects are not reported. */
   readonly project: string;
-  /** Tells the cache that any of the project's tables may have changed. */
+  /** Tells the cache that any of the project's tables can have changed. */
   wrote(): Promise<void>;
 }
 
-/** The same queue, but that `find` gives a completed commit only after `wrote`, which is called once for each. */
+/** The same queue, but `find` returns a completed commit only after `wrote`, which is called once for each. */
 export function createCacheNotifyingQueue(
   queue: Queue,
   { project, wrote }: CacheNotifyingOptions,

@@ -2,20 +2,21 @@
 import { AppError } from "../../core/values/errors.ts";
 import { unknownError } from "../../core/jobs/jobs.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Job, Log } from "../../core/plans/ports.ts";
+import type { Job } from "../../core/jobs/job.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 
 /** Why a run's signal is aborted. */
 export type EndReason = "cancelled" | "lost" | "stopping";
 
-/** What is to become of the job. */
+/** What happens to the job next. */
 export interface Outcome {
-  /** Trying again may help. */
+  /** Another try can succeed. */
   readonly mayPass: boolean;
   /** For the client. */
   readonly error: string;
 }
 
-/** `lastedMs`: what took this long would take as long again. */
+/** `lastedMs`: a run that took too long is not repeated, as it would take as long again. */
 export function outcomeOf(
   error: unknown,
   { job, lastedMs, log }: { job: Job; lastedMs: number; log: Log },

@@ -1,12 +1,12 @@
-/** How many jobs may wait: of each project, and of one caller within it, so that nobody fills the queue for the others. */
+/** How many jobs can wait, per project and per caller within it, so that neither fills the queue for the others. */
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Job } from "../../core/plans/ports.ts";
+import type { Job } from "../../core/jobs/job.ts";
 
-/** What of a job says whose turn it takes. */
+/** The parts of a job that decide whose turn it takes. */
 export type Waiting = Pick<Job, "project" | "share">;
 
-/** The most jobs that may wait. */
+/** The most jobs that can wait. */
 export interface WaitingLimits {
   readonly ofProject: number;
   readonly ofCaller: number;
@@ -17,7 +17,7 @@ export const waitingLimits: WaitingLimits = {
   ofCaller: limits.jobsWaitingCallerMax,
 };
 
-/** Whether one more job may wait beside those; the failure with which it is refused, or null. */
+/** The error that refuses one more job beside those, or null. */
 export function shareFault(
   { project, share }: Waiting,
   waiting: Iterable<Waiting>,

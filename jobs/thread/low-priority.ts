@@ -1,6 +1,6 @@
 /**
- * Jobs stand back for requests: on Linux they get what is left of the processors when others want them. Elsewhere a priority is always that of the
- * whole process, requests included, so nothing is done.
+ * Jobs yield to requests: on Linux their threads get a lower priority. Elsewhere a priority applies to the whole
+ * process, requests included, so nothing is done.
  */
 import { readdirSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
@@ -11,8 +11,8 @@ export function lowerPriority(): void {
 }
 
 /**
- * Of each thread of the process, and of those that they start: also those that collect garbage and compile, without which the slowest requests beside
- * an export take twice as long. For a worker, which answers no requests itself.
+ * For each thread of the process and those that they start, including garbage collector and compiler: otherwise the
+ * slowest requests beside an export take twice as long. For a worker, which answers no requests.
  */
 export function lowerPriorityOfProcess(): void {
   if (process.platform === "linux") lower(threadsOfProcess());
@@ -31,7 +31,7 @@ function lower(threads: readonly number[]): void {
   if (process.platform !== "linux") return;
   for (const thread of threads) {
     try {
-      // An operator may have gone lower already.
+      // An operator can have set a lower one already.
       const priority = Math.max(getPriority(thread), constants.priority.PRIORITY_BELOW_NORMAL);
       setPriority(thread, priority);
     } catch {

@@ -1,21 +1,22 @@
 /**
- * Runs jobs in a thread, so that neither SQLite nor a million rows of XML hold up requests or the renewal of locks. The thread has
- * connections of its own; it begins with the first job and ends when there was none for a while. After the configuration was loaded again, jobs
- * start in a new thread, and the old one ends with its last job.
+ * Runs jobs in a thread, so that neither SQLite nor a million rows of XML block requests or the renewal of locks. The
+ * thread has its own connections; it starts with the first job and ends after a time without jobs. After the
+ * configuration was loaded again, jobs start in a new thread, and the old one ends with its last job.
  */
 import type { Worker } from "node:worker_threads";
 import { errorOfFields } from "../../core/values/error-fields.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Log, Run, RunJob } from "../../core/plans/ports.ts";
+import type { Log } from "../../core/plans/log-port.ts";
+import type { Run, RunJob } from "../../core/jobs/job.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { startThread } from "./start-thread.ts";
 import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
 
-/** What the thread runs, and whom it talks to. */
+/** The program of the thread, and what receives its messages. */
 export interface ThreadHostOptions extends ThreadStart {
-  /** The file whose code the thread runs. It speaks as `thread-messages.ts` says. */
+  /** The file whose code the thread runs. It uses the messages of `thread-messages.ts`. */
   readonly program: URL;
   readonly log: Log;
   /** Tells the cache of this process what a job wrote. */
@@ -38,10 +39,10 @@ interface UnderWay {
   reject(error: Error): void;
 }
 
-/** The thread may take this long to close its connections. */
+/** Time for the thread to close its connections. */
 const closeTimeoutMs = 2_000;
 
-/** Nothing is started before the first job. */
+/** Nothing is started before the first job. One piece, because every function follows the threads and their runs. */
 export function createThreadHost({ program, log, raise, ...first }: ThreadHostOptions): ThreadHost {
   let start: ThreadStart = first;
   const underWay = new Map<string, UnderWay>();
@@ -54,19 +55,25 @@ export function createThreadHost({ program, log, raise, ...first }: ThreadHostOp
     clearTimeout(idle);
     if (thread) return thread;
     const started = startThread(program, {
-      // `process.env` itself can be cloned on Node alone.
+      // `process.env` itself can be cloned only on Node.
       data: { ...start, env: { ...start.env } },
       heapMb: limits.jobThreadHeapMb,
       youngMb: limits.jobThreadYoungMb,
     });
     thread = started;
     started.on("message", (message: FromThread) => receive(started, message));
-    started.on("error", (error) => log.error({ err: error }, "The job thread failed"));
-    started.on("exit", () => {
+    const failRuns = (): void => {
       if (thread === started) thread = null;
       old.delete(started);
       for (const { reject } of runsIn(started)) reject(new Error("The job thread has stopped"));
+    };
+    started.on("error", (error) => {
+      log.error({ err: error }, "The job thread failed");
+      // Deno does not always emit `exit` after it.
+      failRuns();
+      void started.terminate();
     });
+    started.on("exit", failRuns);
     return started;
   }
 

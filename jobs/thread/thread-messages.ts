@@ -1,8 +1,8 @@
-/** What a process and its thread of jobs say to each other; all of it survives being copied. */
+/** The messages between a process and its job thread; all of them can be cloned. */
 import type { ErrorFields } from "../../core/values/error-fields.ts";
 import type { ErrorKind } from "../../core/values/errors.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Job } from "../../core/plans/ports.ts";
+import type { Job } from "../../core/jobs/job.ts";
 
 /** What the thread is started with. */
 export interface ThreadStart {
@@ -32,13 +32,13 @@ export type FromThread =
     }
   | { readonly type: "done"; readonly id: string; readonly result: Json }
   | { readonly type: "failed"; readonly id: string; readonly error: ThreadError }
-  /** The cache in the memory of the process has to learn of a write. */
+  /** Tells the process about a write, for its cache. */
   | { readonly type: "raise"; readonly call: number; readonly names: readonly string[] };
 
-/** An error as it travels: `kind` null for one that is no AppError. */
+/** An error as it is sent; `kind` null: not an AppError. */
 export interface ThreadError {
   readonly kind: ErrorKind | null;
   readonly message: string;
-  /** For the log; null: the message says all. */
+  /** For the log; null: the message is enough. */
   readonly cause: ErrorFields | null;
 }

@@ -1,8 +1,8 @@
 /** Names of cells, such as `AB12`. The writer (`sheet-xml.ts`) makes them, the reader (`sheet-cells.ts`) reads them. */
 
-/** What a sheet of Excel has. */
+/** Most rows of a sheet in Excel. */
 export const sheetRowsMax = 1_048_576;
-/** Columns of a sheet, as Excel has them. */
+/** Most columns of a sheet in Excel. */
 export const sheetColumnsMax = 16_384;
 
 /** `A`, `Z`, `AA` … of the column at `index`, counted from 0. */
@@ -12,7 +12,7 @@ export function columnLetters(index: number): string {
 }
 
 /**
- * The index of the column, counted from 0, of a reference that lies in the row of that number. -1 when it names another row, or a
+ * The index of the column, counted from 0, of a reference in the row of that number. -1 when it names another row, or a
  * column that no sheet has.
  */
 export function columnInRow(reference: string, rowNumber: string): number {

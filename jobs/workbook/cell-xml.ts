@@ -1,6 +1,6 @@
 /**
- * A value as the XML of a cell. Nothing is ever a formula: a text stays a text, whatever it begins with. Numbers and dates that Excel would
- * show changed (more than 15 digits, days before March 1900) are written as text instead.
+ * A value as the XML of a cell. Nothing ever becomes a formula: a text remains a text, whatever it begins with. Numbers
+ * and dates that Excel would show changed (more than 15 digits, days before March 1900) are written as text.
  */
 import type { Json } from "../../core/values/json.ts";
 import { type DatePattern, parseDatePattern } from "./date-pattern.ts";
@@ -16,7 +16,7 @@ export interface CellPlan {
   xml(value: Exclude<Json, null>, place: string): string;
 }
 
-/** `onCut` is told each time a text is cut. */
+/** `onCut` is called each time a text is cut. */
 export function planCell(format: ColumnFormat | undefined, onCut: () => void): CellPlan {
   const textCell = (text: string, place: string): string => {
     if (text.length <= cellLengthMax) return textXml(text, place);
@@ -70,10 +70,10 @@ export function patternOf(type: "date" | "datetime", pattern: string | undefined
   return parsed ?? parseDatePattern(defaultPatterns[type])!;
 }
 
-/** What Excel keeps of a number. */
+/** How many significant digits Excel keeps of a number. */
 const digitsMax = 15;
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** Beyond them Excel takes a number for damage or for zero. */
+/** Excel reads numbers beyond them as damage or as zero. */
 const sizeMax = 9.99e307;
 const sizeMin = 2.3e-308;
 
@@ -88,10 +88,10 @@ const significantDigits = (text: string): number =>
 
 /** Whole numbers from here on lose digits. */
 const roundedMin = 10 ** digitsMax;
-/** Beyond them a number prints with an exponent: it was measured, not counted. */
+/** Beyond them a number is printed with an exponent; the limits were measured. */
 const wholeMax = 1e21;
 
-/** All digits that tell the double; but a whole number that Excel would round is a text. */
+/** All digits that identify the double; but a whole number that Excel would round becomes a text. */
 function numberXml(value: number, place: string): string {
   const size = Math.abs(value);
   const isRounded = size >= roundedMin && size < wholeMax && Number.isInteger(value);
@@ -113,7 +113,7 @@ const codeLengthMax = 200;
 const codeText =
   /^(?:[#0?,.%() $€£¥+/;-]|E[+-]0|"[^"]*"|\\[!-~]|\[(?:Black|Blue|Cyan|Green|Magenta|Red|White|Yellow)\])+$/i;
 
-/** The pattern where Excel is sure to take it: a workbook with a number format that it does not know counts as damaged. */
+/** The pattern, if Excel certainly accepts it: it treats a workbook with an unknown number format as damaged. */
 function numberCode(pattern: string | undefined): string | null {
   if (pattern === undefined || pattern.length > codeLengthMax) return null;
   return codeText.test(pattern) && /[#0?]/.test(pattern) && pattern.split(";").length <= 4

@@ -1,14 +1,20 @@
 /**
- * The xlsx writer: rows → XML of a sheet → deflate → archive, piece by piece, so that memory does not grow with the rows. Texts stand in their
- * cells instead of a shared table for the same reason. The parts that tell the sheets come last, when their number is known.
+ * The xlsx writer: rows → XML of a sheet → deflate → archive, piece by piece, so that memory does not grow with the
+ * rows. For the same reason, texts are in their cells instead of a shared table. The parts that list the sheets come
+ * last, when their number is known.
  */
-import { planCell } from "./cell-xml.ts";
+import {
+  type Batch,
+  type TableColumn,
+  cellText,
+  type TableOptions,
+  type TableWriter,
+} from "./table-column.ts";
+import { patternOf, planCell } from "./cell-xml.ts";
 import { sheetColumnsMax, sheetRowsMax } from "./cell-reference.ts";
-import { columnWidths } from "./column-widths.ts";
 import { feedRows } from "./row-feed.ts";
 import { sheetNameAt } from "./sheet-name.ts";
 import { filterArea, type SheetPlan, sheetXml } from "./sheet-xml.ts";
-import type { Batch, TableOptions, TableWriter } from "./table-column.ts";
 import {
   contentTypesXml,
   rootRelationsXml,
@@ -70,3 +76,31 @@ async function* members(
 }
 
 const part = (name: string, xml: string): ZipMember => ({ name, content: [Buffer.from(xml)] });
+
+const widthMin = 8;
+const widthMax = 60;
+/** Room for the button of the autofilter. */
+const margin = 3;
+/** Looking at more rows would cost time and hardly change a width. */
+const rowsLookedAt = 100;
+
+/** In characters, from the heading and the first rows. A width that the column sets itself is kept. */
+function columnWidths(columns: readonly TableColumn[], rows: Batch): number[] {
+  const sample = rows.slice(0, rowsLookedAt);
+  return columns.map(({ heading, width, format }, at) => {
+    if (width !== undefined) return Math.min(Math.max(width, 1), 255);
+    const isDate = format?.type === "date" || format?.type === "datetime";
+    const lengths = isDate
+      ? [patternOf(format.type as "date", format.pattern).excelCode.length]
+      : sample.map((row) => lengthOf(row[at]));
+    const longest = Math.max(heading.length + margin, ...lengths);
+    return Math.min(Math.max(longest + 1, widthMin), widthMax);
+  });
+}
+
+function lengthOf(value: Batch[number][number] | undefined): number {
+  if (value === null || value === undefined) return 0;
+  const text = cellText(value);
+  const lineEnd = text.indexOf("\n");
+  return lineEnd < 0 ? text.length : lineEnd;
+}

@@ -1,10 +1,10 @@
 /**
- * The csv writer: RFC 4180 (commas, CRLF, quotes doubled) in UTF-8 with a byte order mark, without which Excel reads another
- * encoding. Dates follow their pattern and booleans their labels; numbers are plain digits, so that every program reads them.
+ * The csv writer: RFC 4180 (commas, CRLF, quotes doubled) in UTF-8 with a byte order mark, without which Excel assumes
+ * another encoding. Dates follow their pattern, booleans their labels. Numbers are plain digits for every program.
  *
- * A spreadsheet runs a text that begins with `=`, `@`, a tab or CR, or with a sign before more than a number, as a formula. Unless
- * `formulas` says to keep it, such a text gets an apostrophe in front. That changes the text, which is why xlsx, where texts are safe as
- * they are, is the better way to a spreadsheet.
+ * Spreadsheets run a text as a formula if it begins with `=`, `@`, a tab or CR, or with a sign before more than a
+ * number. Unless `formulas` is `keep`, such a text gets an apostrophe in front. As that changes the text, xlsx is the
+ * better format for spreadsheets: texts are safe there.
  */
 import type { Json } from "../../core/values/json.ts";
 import { labelOf, patternOf } from "./cell-xml.ts";
@@ -41,7 +41,7 @@ function fieldWriter(
   format: ColumnFormat | undefined,
   quoted: (text: string) => string,
 ): (value: Json) => string {
-  // JSON and numbers begin with no sign of a formula but the minus of a number.
+  // JSON and numbers cannot begin like a formula, except with the minus of a number.
   const asItIs = (value: Json): string => {
     if (value === null) return "";
     return typeof value === "string" ? quoted(value) : inQuotes(cellText(value));
@@ -64,9 +64,12 @@ function fieldWriter(
   }
 }
 
-/** A sign before digits, blanks and what stands among those in numbers, dates and telephone numbers is no formula. */
-const isFormula = /^(?:[=@\t\r]|[+-](?![\d ()./,:-]*$))/;
+/** Also behind apostrophes, to recognize an added one. Signs of numbers, dates and telephone numbers do not count. */
+const isFormula = /^'*(?:[=@\t\r]|[+-](?![\d ()./,:-]*$))/;
 const needsQuotes = /[",\r\n]|^\s|\s$/;
+
+/** Whether the writer has put an apostrophe in front of the text. */
+export const isEscaped = (text: string): boolean => text.startsWith("'") && isFormula.test(text);
 
 const escaped = (text: string): string => (isFormula.test(text) ? `'${text}` : text);
 const asWritten = (text: string): string => text;

@@ -1,8 +1,7 @@
 /**
- * Patterns of dates such as `DD/MM/YYYY HH:mm`, as a number format of Excel and as text. Upper and lower case are the same, so
- * that `dd/mm/yyyy` works too: an `m` beside hours or seconds is minutes, any other is months.
- *
- * `YYYY YY MMMM MMM MM M DDDD DDD DD D HH H mm m ss s SSS A`; text stands in `[…]` or `"…"`.
+ * Patterns of dates such as `DD/MM/YYYY HH:mm`, as a number format of Excel and as text. Case is ignored, so that
+ * `dd/mm/yyyy` works too: an `m` next to hours or seconds means minutes, any other means months.
+ * `YYYY YY MMMM MMM MM M DDDD DDD DD D HH H mm m ss s SSS A`; text is in `[…]` or `"…"`.
  */
 
 /** A pattern that was read. */
@@ -33,7 +32,7 @@ type Kind = "year" | "month" | "day" | "hour" | "minute" | "second" | "fraction"
 
 interface Part {
   readonly kind: Kind;
-  /** How often the letter stands; for text, the text itself. */
+  /** How often the letter is repeated; for text, the text itself. */
   readonly width: number;
   readonly text: string;
 }
@@ -97,7 +96,7 @@ function excelPart(part: Part, at: number, parts: readonly Part[]): string {
     case "second":
       return part.kind[0]!.repeat(double);
     case "fraction":
-      // Excel knows fractions behind a point alone.
+      // Excel supports fractions only after a point.
       return parts[at - 1]?.text === "." ? "000" : "";
     case "half":
       return "AM/PM";

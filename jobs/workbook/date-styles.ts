@@ -44,7 +44,7 @@ export async function readDateStyles(
 
 /** What a number format shows of a date; null when it shows a number. */
 export function dateKindOf(code: string): DateKind | null {
-  // The first section is the one for positive numbers. Texts, escapes, fillers and conditions say nothing.
+  // The first section is for positive numbers. Texts, escapes, fillers and conditions are irrelevant.
   const plain = code.replace(/"[^"]*"|\\.|[_*]./g, "").split(";")[0]!;
   const isDuration = /\[(?:h+|m+|s+)\]/i.test(plain);
   const letters = plain.replace(/\[[^\]]*\]|general/gi, "").toLowerCase();
@@ -55,7 +55,7 @@ export function dateKindOf(code: string): DateKind | null {
   return hasTime ? "time" : null;
 }
 
-/** Formats that files name by number alone; those from 27 on are the dates of East Asian versions. */
+/** Formats that files name only by number; those from 27 on are the dates of East Asian versions. */
 function builtInKind(id: number): DateKind | null {
   if (id === 22) return "datetime";
   if (id === 46) return "duration";

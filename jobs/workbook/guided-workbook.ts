@@ -1,9 +1,10 @@
 /**
- * Workbooks that a person fills in or corrects: headings with notes and colours, lists in cells, formats, and marks on what is wrong. Notes and
- * lists are what exceljs does well, and our own stream writer (`create-table.ts`) does not do at all. What exceljs does badly ends here:
- * it holds the whole file in memory and takes a third of a second to load, so it is loaded by the threads that make workbooks, for few
- * rows; it drops characters that XML cannot carry, so texts are escaped before; it turns dates by its own rules, so they are written as
- * the serial numbers that our reader understands; and its notes have one size, four rows high, so the heading row is a tall one.
+ * Workbooks that a person fills in or corrects: headings with notes and colours, lists in cells, formats, and marks on
+ * faults. exceljs writes notes and lists well; our own stream writer (`create-table.ts`) has neither. The weak points
+ * of exceljs are handled here. It keeps the whole file in memory and takes a third of a second to load, so only threads
+ * that make workbooks load it, for few rows. It drops characters that XML cannot carry, so texts are escaped before. It
+ * has its own rules for dates, so they are written as the serial numbers that our reader understands. Its notes are
+ * always four rows high, so the heading row is tall.
  */
 import type ExcelJS from "exceljs";
 import type { GuidedColumn } from "../../core/plans/workbooks-port.ts";
@@ -15,7 +16,7 @@ import { cutText, escapeCharacters } from "./sheet-text.ts";
 
 declare module "exceljs" {
   interface Worksheet {
-    /** It is there, and not in the types. */
+    /** Exists, but its types are missing. */
     readonly dataValidations: { add(area: string, validation: DataValidation): void };
   }
 }
@@ -25,7 +26,7 @@ export interface GuidedTable {
   /** At least one. */
   readonly columns: readonly GuidedColumn[];
   readonly rows: readonly GuidedRow[];
-  /** The heading of a last column that says what is wrong with each row; null = there is none. */
+  /** The heading of a last column with the errors of each row; null = no such column. */
   readonly reasonHeading: string | null;
 }
 
@@ -34,7 +35,7 @@ export interface GuidedRow {
   readonly values: readonly CellValue[];
   /** What is wrong with the cell of a column; an empty list marks nothing. */
   readonly marks: ReadonlyMap<number, readonly string[]>;
-  /** What stands in the last column. */
+  /** The text of the last column. */
   readonly why: string;
 }
 
@@ -143,14 +144,14 @@ const lineHeight = 15;
 /** Excel shows no row of more points. */
 const rowHeightMax = 409;
 
-/** About: a program that opens the file does not make rows higher by itself. */
+/** An estimate: programs that open the file do not adjust row heights. */
 const linesOf = (text: string): number =>
   Math.min(Math.ceil((text.length + 1) / reasonWidth), Math.floor(rowHeightMax / lineHeight));
 
 /** Excel's own format. */
 const general = "General";
 
-/** A date is written as one where the format shows dates; a number that is none there must not look like one. */
+/** A date is written as a date where the format shows dates; other numbers must not look like dates. */
 function written(value: CellValue, format: string | null): { value: CellValue; numFmt: string } {
   const isDate = format !== null && dateKindOf(format) !== null;
   if (typeof value === "string") {
@@ -169,7 +170,7 @@ const widthMax = 50;
 /** Looking at more rows would hardly change a width. */
 const rowsLookedAt = 100;
 
-/** Characters: the heading with the button of the filter, usual values, and those that are there or offered. */
+/** In characters: for the heading with the filter button, usual values, and the values that are present or offered. */
 function widthOf({ heading, width, choices }: GuidedColumn, values: readonly CellValue[]): number {
   const seen = [...values.slice(0, rowsLookedAt), ...(choices?.values ?? [])];
   const lengths = seen.map((value) => String(value ?? "").length);
@@ -177,10 +178,16 @@ function widthOf({ heading, width, choices }: GuidedColumn, values: readonly Cel
   return Math.min(Math.max(longest + 1, widthMin), widthMax);
 }
 
-/** Rows that have lists: a program that keeps such a rule by cell, as exceljs does, takes half a minute to read a whole column of it. */
+/**
+ * Rows with lists: a program that stores such a rule per cell, as exceljs does, takes half a minute to read a whole
+ * column of it.
+ */
 const listedRowsMax = 10_000;
 
-/** The lists stand in a hidden sheet of their own: within a cell's own rule, 255 characters have room and no commas. */
+/**
+ * The lists are in a separate hidden sheet: a cell's own rule has room for 255 characters, and none of them may be a
+ * comma.
+ */
 function addLists(
   workbook: ExcelJS.Workbook,
   sheet: ExcelJS.Worksheet,

@@ -1,9 +1,10 @@
 /**
- * The one error of an uploaded workbook that cannot be read: damaged, hostile, encrypted, too large, or no workbook at all. The reader
- * (`open-workbook.ts` and what stands behind it) throws nothing else for what is in the file.
+ * The one error of an uploaded workbook that cannot be read: damaged, hostile, encrypted, too large, or not a workbook
+ * at all. The reader (`open-workbook.ts` and the files that it uses) throws no other error about the contents of the
+ * file.
  */
 
-/** `message` is a sentence that is fit for the client; `cause` is for the log alone. */
+/** `message` is a sentence for the client; `cause` is only logged. */
 export class InvalidWorkbook extends Error {
   override readonly name = "InvalidWorkbook";
 }

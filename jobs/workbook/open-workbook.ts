@@ -1,23 +1,16 @@
 /**
- * The xlsx reader. It walks from the archive's directory to the first visible sheet, keeps what is small and gives the rows as a
- * stream, with a limit on everything that a file can make large.
+ * The xlsx reader. It goes from the archive's directory to the first visible sheet, keeps what is small and returns the
+ * rows as a stream, with a limit on everything that a file can make large.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { limits as serviceLimits } from "../../core/values/limits.ts";
+import { csvRows, type UploadReading } from "./open-csv.ts";
 import { readDateStyles } from "./date-styles.ts";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { readSharedStrings } from "./shared-strings.ts";
 import { type SheetReading, type SheetRow, sheetRows } from "./sheet-rows.ts";
 import { mapWorkbook } from "./workbook-map.ts";
 import { readDirectory } from "./zip-directory.ts";
-
-/** How large a workbook may be. */
-export interface WorkbookLimits {
-  /** Of the file as it is stored. */
-  readonly bytesMax: number;
-  readonly rowsMax: number;
-  readonly columnsMax: number;
-}
 
 /** A workbook whose first sheet can be read. */
 export interface OpenWorkbook {
@@ -27,25 +20,28 @@ export interface OpenWorkbook {
   /** The number of the heading row, from 1. */
   readonly headingIndex: number;
   /**
-   * The rows below the headings, those without any value left out; each call reads the file again. Rejects with
-   * `InvalidWorkbook`, maybe after some rows: only when it ends has the whole file been seen.
+   * The rows below the headings that have a value; each call reads the file again. Rejects with `InvalidWorkbook`,
+   * even after some rows, as the file is only checked completely at its end.
    */
   rows(): AsyncGenerator<SheetRow>;
 }
 
 /**
- * Opens the xlsx file at `path`, which has to stay there, unchanged, while rows are read. Nothing has to be closed.
- * Rejects with `InvalidWorkbook` when it is no workbook, is damaged or beyond the limits, or has no headings, or the same one twice.
+ * Opens the xlsx file (or csv, by its extension) at `path`, which must stay there unchanged while rows are read. Needs
+ * no closing. Rejects with `InvalidWorkbook` if it is not a workbook, is damaged or beyond the limits, or has no
+ * headings or a heading twice.
  */
 export async function openWorkbook(
   path: string,
-  limits: Partial<WorkbookLimits> = {},
+  limits: Partial<UploadReading> = {},
 ): Promise<OpenWorkbook> {
-  const { bytesMax, ...sheetLimits } = { ...defaultLimits, ...limits };
+  const { formulas, bytesMax, ...sheetLimits } = { ...defaultLimits, ...limits };
+  if (path.endsWith(".csv"))
+    return opened("csv", () => csvRows(path, { formulas, bytesMax, ...sheetLimits }));
   const { sheet, reading } = await withFile(path, (file) =>
     readParts(file, { bytesMax, sheetLimits }),
   );
-  const allRows = async function* (): AsyncGenerator<readonly SheetRow[]> {
+  return opened(sheet, async function* () {
     const file = await open(path);
     try {
       const directory = await readDirectory(file, serviceLimits.workbookPartsMax);
@@ -53,11 +49,17 @@ export async function openWorkbook(
     } finally {
       await file.close();
     }
-  };
+  });
+}
+
+async function opened(
+  sheetName: string,
+  allRows: () => AsyncGenerator<readonly SheetRow[]>,
+): Promise<OpenWorkbook> {
   const first = (await firstOf(allRows()))?.[0];
   if (!first) throw new InvalidWorkbook("The sheet is empty: its first row must hold the headings");
   return {
-    sheetName: sheet,
+    sheetName,
     headings: headingsOf(first),
     headingIndex: first.rowIndex,
     async *rows() {
@@ -67,10 +69,11 @@ export async function openWorkbook(
   };
 }
 
-const defaultLimits: WorkbookLimits = {
+const defaultLimits: UploadReading = {
   bytesMax: serviceLimits.workbookBytesMax,
   rowsMax: serviceLimits.workbookRowsMax,
   columnsMax: serviceLimits.workbookColumnsMax,
+  formulas: "escape",
 };
 
 const ratioMax = serviceLimits.workbookInflateRatioMax;
@@ -78,7 +81,10 @@ const ratioMax = serviceLimits.workbookInflateRatioMax;
 /** Everything but the rows: where the sheet is, and what is needed to read its cells. */
 async function readParts(
   file: FileHandle,
-  { bytesMax, sheetLimits }: { bytesMax: number; sheetLimits: Omit<WorkbookLimits, "bytesMax"> },
+  {
+    bytesMax,
+    sheetLimits,
+  }: { bytesMax: number; sheetLimits: Omit<UploadReading, "bytesMax" | "formulas"> },
 ): Promise<{ sheet: string; reading: SheetReading }> {
   const { size } = await file.stat();
   if (size > bytesMax) throw new InvalidWorkbook(`The file has more than ${bytesMax} bytes`);

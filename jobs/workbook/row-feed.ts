@@ -1,6 +1,6 @@
 /**
- * Batches of rows, dealt out in the portions that a sheet has room for. `create-workbook.ts` asks it for rows sheet by sheet, so that a batch may
- * lie across the end of a sheet.
+ * Batches of rows, divided into the portions that fit a sheet. `create-workbook.ts` asks for rows sheet by sheet, so a
+ * batch can continue on the next sheet.
  */
 import type { Batch } from "./table-column.ts";
 

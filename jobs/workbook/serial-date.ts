@@ -1,7 +1,7 @@
 /**
- * Dates as a workbook counts them: days since the end of 1899, the time of day as the fraction. Excel believes in a 29 February
- * 1900, other programs do not, so they agree only from 1 March 1900 on. Both ways are here: `serialOf` for the writer
- * (`cell-xml.ts`), `dateOfSerial` for the reader (`sheet-cells.ts`).
+ * Dates as a workbook counts them: days since the end of 1899, with the time of day as the fraction. Excel counts a 29
+ * February 1900, other programs do not, so they agree only from 1 March 1900 on. Both directions are here: `serialOf`
+ * for the writer (`cell-xml.ts`), `dateOfSerial` for the reader (`sheet-cells.ts`).
  */
 import {
   isDate,
@@ -22,8 +22,8 @@ const endSerial = 2_958_466;
 const days1904 = 1_462;
 
 /**
- * The serial number of `YYYY-MM-DD`, of an ISO 8601 text (in UTC) or of `HH:mm:ss` (the fraction alone). Null for all else, and
- * for days that programs do not agree on: before 1 March 1900.
+ * The serial number of `YYYY-MM-DD`, of an ISO 8601 text (in UTC) or of `HH:mm:ss` (only the fraction). Null for
+ * everything else, and for days on which programs do not agree: before 1 March 1900.
  */
 export function serialOf(text: string): number | null {
   if (text[2] === ":") {
@@ -36,7 +36,7 @@ export function serialOf(text: string): number | null {
   return serial >= firstSerial && serial < endSerial ? serial : null;
 }
 
-/** Milliseconds since 1970 of `YYYY-MM-DD` or an ISO 8601 text; null when it is none. */
+/** Milliseconds since 1970 of `YYYY-MM-DD` or an ISO 8601 text; null for other texts. */
 export function msOf(text: string): number | null {
   const ms = plainMs(text);
   if (!Number.isNaN(ms)) return ms;
@@ -44,12 +44,15 @@ export function msOf(text: string): number | null {
   return instant === null ? null : Date.parse(instant.iso);
 }
 
-/** The same for the two forms that answers have, in a tenth of the time: an export may hold millions of them. NaN for all other texts. */
+/**
+ * The same for the two forms that answers have, in a tenth of the time: an export can contain millions of them. NaN
+ * for all other texts.
+ */
 function plainMs(text: string): number {
   const isInstant = isPlainInstant(text);
   if (!isInstant && !isDate(text)) return NaN;
   const century = twoDigits(text, 0);
-  // Date.UTC takes the years before 100 for others.
+  // Date.UTC adds 1900 to years before 100.
   if (century === 0) return NaN;
   const [month, day] = [twoDigits(text, 5), twoDigits(text, 8)];
   const dayStart = Date.UTC(century * 100 + twoDigits(text, 2), month - 1, day);
@@ -69,8 +72,8 @@ export type DateKind =
   | "duration";
 
 /**
- * The text of a cell that is formatted as a date, by what its format shows: `YYYY-MM-DD`, ISO 8601 in UTC with milliseconds, or `HH:mm:ss`.
- * A time of day that the format hides is given nevertheless. Null when the number is no date.
+ * The text of a date cell, by what its format shows: `YYYY-MM-DD`, ISO 8601 in UTC with milliseconds, or `HH:mm:ss`. A
+ * time of day that the format hides is included. Null if the number is not a date.
  */
 export function dateOfSerial(
   serial: number,
@@ -93,7 +96,7 @@ function isoOf(ms: number): string {
   return `${dayOf(day)}T${timeOf(ms - day * dayMs, 3)}Z`;
 }
 
-/** Days come again and again in a column; making the text of one takes longer than all the rest. */
+/** Days repeat often in a column, and making the text of one takes longer than all other steps. */
 const dayTexts = new Map<number, string>();
 const dayTextsMax = 50_000;
 

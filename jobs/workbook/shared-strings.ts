@@ -1,6 +1,4 @@
-/**
- * The table of texts that the cells of a workbook share. It is the one thing that has to be kept while the rows are read, so its size is limited.
- */
+/** The texts that a workbook's cells share. Their size is limited, as they stay in memory while rows are read. */
 import { unescapeText } from "./sheet-text.ts";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { type Archive, readPart } from "./xml-part.ts";
@@ -68,10 +66,7 @@ export function collectText(): {
   };
 }
 
-/**
- * The same text, with memory of its own: what is cut out of a piece of the file would keep the whole piece alive for as
- * long as somebody remembers the text.
- */
+/** A copy of the text with its own memory: a substring would keep the whole piece of the file alive. */
 export function ownText(text: string): string {
   // Shorter ones are copied anyway.
   return text.length < 13 ? text : ` ${text}`.slice(1);

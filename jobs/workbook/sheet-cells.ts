@@ -1,6 +1,6 @@
 /**
- * What a cell says, as a plain value: texts of every kind joined, results of formulas, dates as ISO texts. Numbers keep the value
- * that was stored: a double as a number, longer digits as their text.
+ * A cell as a plain value: texts of every kind joined, results of formulas, dates as ISO texts. Numbers keep the
+ * stored value: a double as a number, longer digits as their text.
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import type { DateStyles } from "./date-styles.ts";
@@ -15,12 +15,12 @@ export interface CellError {
 }
 
 /**
- * A date is `YYYY-MM-DD`, or ISO 8601 in UTC where its format shows the time or it has one, a time of day is `HH:mm:ss`.
- * A number is a text of digits where a double would change it.
+ * A date is `YYYY-MM-DD`, or ISO 8601 in UTC if its format shows a time or its value has one; a time of day is
+ * `HH:mm:ss`. A number that a double would change is a text of digits.
  */
 export type CellValue = string | number | boolean | CellError | null;
 
-/** A cell as its tags give it. */
+/** A cell as its tags contain it. */
 export interface RawCell {
   reference: string;
   type: string;
@@ -39,7 +39,7 @@ export interface CellContext {
   readonly is1904: boolean;
 }
 
-/** Throws `InvalidWorkbook` when the cell contradicts itself. */
+/** Throws `InvalidWorkbook` when the cell is inconsistent. */
 export function cellValue(cell: RawCell, context: CellContext): CellValue {
   const { type, value } = cell;
   if (cell.inline !== null && (type === "inlineStr" || value === null))
@@ -98,7 +98,7 @@ function isKeptByDouble(text: string, number: number): boolean {
   return digits.length <= doubleDigits;
 }
 
-/** Cells that hold a date as a text; what is none stays as it is. */
+/** Cells that contain a date as a text; other values stay as they are. */
 function isoDate(value: string): string {
   const iso = readTimestamp(value)?.iso;
   if (iso === undefined) return ownText(value);

@@ -1,21 +1,21 @@
-/** Names of sheets that Excel takes. */
+/** Names of sheets that Excel accepts. */
 
 const lengthMax = 31;
 const forbidden = /[[\]:*?/\\\p{Cc}\ufffe\uffff]/gu;
 
 /**
- * The name of the sheet at `index`: the wish with a blank for what Excel forbids, cut to 31 characters, and ` 2`, ` 3` … from the
- * second sheet on. `Sheet` where nothing is left.
+ * The name of the sheet at `index`: `wish` with blanks for characters that Excel forbids, cut to 31 characters. From
+ * the second sheet on it ends in ` 2`, ` 3` … `Sheet` if nothing is left.
  */
 export function sheetNameAt(index: number, wish: string): string {
   const suffix = index === 0 ? "" : ` ${index + 1}`;
   const plain = trimmed(wish.toWellFormed().replace(forbidden, " "));
   const name = trimmed(cut(plain, lengthMax - suffix.length)) || "Sheet";
-  // Excel keeps the name History for itself.
+  // Excel reserves the name History.
   return (name.toLowerCase() === "history" ? `${name}_` : name) + suffix;
 }
 
-/** An apostrophe may stand within a name, not at its ends. */
+/** Excel forbids apostrophes at the ends of a name, not within it. */
 const trimmed = (name: string): string => name.replace(/^[\s']+|[\s']+$/g, "");
 
 function cut(name: string, length: number): string {

@@ -1,6 +1,6 @@
 /**
- * The rows of a sheet, while its XML is inflated: pieces of text go into the scanner, whole rows come out, and nothing else is kept. What stands behind
- * the rows (merged cells, filters) is looked at only to see that the part is whole.
+ * The rows of a sheet, while its XML is inflated: pieces of text go into the scanner, whole rows come out, and nothing
+ * else is kept. XML after the rows (merged cells, filters) is only checked for completeness.
  */
 import { columnInRow, sheetRowsMax } from "./cell-reference.ts";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
@@ -12,13 +12,13 @@ import { type InflateLimits, partText } from "./zip-member.ts";
 
 /** A row of the sheet that has a value. */
 export interface SheetRow {
-  /** The number that stands beside the row, from 1. */
+  /** The row number in the sheet, from 1. */
   readonly rowIndex: number;
   /** By column; ends with the last cell that has a value. */
   readonly values: readonly CellValue[];
 }
 
-/** How large a sheet may be. */
+/** The limits of a sheet. */
 export interface SheetLimits extends InflateLimits {
   /** Below the headings. */
   readonly rowsMax: number;
@@ -34,7 +34,7 @@ export interface SheetReading {
   readonly limits: SheetLimits;
 }
 
-/** All rows with a value in them, in batches as they come. Rejects with `InvalidWorkbook`, maybe after some rows: damage shows where it is. */
+/** All rows with a value, in batches. Rejects with `InvalidWorkbook`, even after some rows: where damage is found. */
 export async function* sheetRows(
   archive: Archive,
   { path, context, limits }: SheetReading,
@@ -69,7 +69,7 @@ export async function* sheetRows(
   scanner.end();
 }
 
-/** Characters that are scanned at once: few, so that the rows of one piece are forgotten before the next come. */
+/** Characters scanned at a time: few, so that the rows of one piece are freed before the next. */
 const pieceLength = 16 * 1024;
 
 interface SheetHandling {
@@ -79,8 +79,8 @@ interface SheetHandling {
 }
 
 /**
- * Longer than a screen on purpose: these small functions run for each cell of a large file, over one set of variables, which as members of an
- * object, or handed from one function to the next, would make the reader slower.
+ * Long on purpose: these small functions run for each cell of a large file, over shared variables. As members of an
+ * object, or passed between functions, these would make the reader slower.
  */
 function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler {
   const inline = collectText();
@@ -202,7 +202,7 @@ const emptyCell: RawCell = {
   inline: null,
 };
 
-/** From here on a row gets its room at once: growing step by step, or joining two arrays, takes a multiple of the memory. */
+/** From this gap on, a row is allocated at once: growing it, or joining two arrays, takes a multiple of the memory. */
 const wideGap = 64;
 
 function widened(values: readonly CellValue[], length: number): CellValue[] {
@@ -213,8 +213,8 @@ function widened(values: readonly CellValue[], length: number): CellValue[] {
 
 const letterC = 0x63;
 /**
- * A cell as every known program writes most of them, without formulas, entities and runs. Matching it at once takes a third of the
- * time of reading its tags one by one.
+ * A cell as all known programs write most of them, without formulas, entities and runs. Matching it as a whole takes a
+ * third of the time of reading its tags.
  */
 const usualCell =
   /<c r="([A-Z]{1,3}\d{1,7})"(?: s="(\d{1,5})")?(?: t="(s|n|b|str|inlineStr)")?>(?:<v>([^<&\r]*)<\/v>|<is><t(?: xml:space="preserve")?>([^<&\r]*)<\/t><\/is>)<\/c>/y;

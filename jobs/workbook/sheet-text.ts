@@ -1,24 +1,23 @@
 /**
- * Text as the XML of a workbook holds it. Characters that XML cannot carry stand as `_xHHHH_`, the way Excel does it, so nothing
- * is lost on the way there and back.
+ * Text as the XML of a workbook contains it. As in Excel, characters that XML cannot represent are written as
+ * `_xHHHH_`, so that nothing is lost in either direction.
  */
 
-/** UTF-16 units that a cell of Excel holds. */
+/** Most UTF-16 units in a cell of Excel. */
 export const cellLengthMax = 32_767;
 
 /**
- * The text, ready to stand between tags or in double quotes: markup, carriage returns and control characters escaped,
- * a real `_x0041_` as `_x005F_x0041_`, half surrogates as U+FFFD.
+ * The text for use between tags or in double quotes: markup, carriage returns and control characters escaped, a real
+ * `_x0041_` as `_x005F_x0041_`, half surrogates as U+FFFD.
  */
 export function escapeText(text: string): string {
   if (!needsEscape.test(text)) return text;
   return text.toWellFormed().replace(escapable, escapeOne);
 }
 
-/** The same with its markup as it is: for exceljs, which escapes that itself, and drops or changes the rest. */
-export function escapeCharacters(text: string): string {
-  return text.toWellFormed().replace(unwritable, escapeOne);
-}
+/** The same without escaping markup: exceljs does that itself, but drops or changes the other characters. */
+export const escapeCharacters = (text: string): string =>
+  text.toWellFormed().replace(unwritable, escapeOne);
 
 /** The text with `_xHHHH_` turned into its characters. */
 export function unescapeText(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * One sheet as XML: a bold heading row that stays in view, an autofilter, column widths, and the rows. It ends when the rows end, when the
- * sheet is full, or before its XML grows beyond what a member of an archive may have.
+ * One sheet as XML: a bold heading row that stays in view, an autofilter, column widths, and the rows. It ends with
+ * the rows, when the sheet is full, or before its XML exceeds the limit of an archive member.
  */
 import type { CellPlan } from "./cell-xml.ts";
 import { columnLetters } from "./cell-reference.ts";
@@ -22,9 +22,9 @@ export interface SheetPlan {
   readonly rowsMax: number;
 }
 
-/** Rows that are made into XML at once: some 30 KB, which are forgotten before the next come. */
+/** Rows converted to XML at a time: some 30 KB, which are freed before the next. */
 const portionRows = 64;
-/** One portion, of however long texts, fits into the reserve. */
+/** One portion fits into the reserve, however long its texts are. */
 const bytesMax = memberBytesMax - 512 * 1024 ** 2;
 
 /** The XML in pieces; `onEnd` gets the number of its rows, the heading not counted. */
@@ -52,9 +52,8 @@ export async function* sheetXml(
 }
 
 /** The heading and its rows, such as `$A$1:$C$10`. */
-export function filterArea(columns: number, rows: number): string {
-  return `$A$1:$${columnLetters(columns - 1)}$${rows + 1}`;
-}
+export const filterArea = (columns: number, rows: number): string =>
+  `$A$1:$${columnLetters(columns - 1)}$${rows + 1}`;
 
 function sheetHead({ columns, widths }: SheetPlan): string {
   const cols = widths.map(

@@ -1,6 +1,6 @@
 /**
- * Which part of the file is what: from the package's relations to the workbook, and from its list of sheets to the first that a person
- * sees. Names of parts are free, so nothing is guessed.
+ * Which part of the file is what: from the package's relations to the workbook, and from its list of sheets to the
+ * first visible one. Names of parts are arbitrary, so none is guessed.
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { type Archive, readPart } from "./xml-part.ts";
@@ -46,7 +46,7 @@ export async function mapWorkbook(archive: Archive, limits: InflateLimits): Prom
 
 interface Relation {
   readonly id: string;
-  /** The last word of its type: strict and usual files differ in what stands before. */
+  /** The last word of its type: strict and usual files differ in the part before it. */
   readonly type: string;
   readonly target: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The small parts of a workbook beside its sheets: what it consists of, the names of the sheets, and the styles (a bold heading, and one
- * style per number format).
+ * The small parts of a workbook besides its sheets: its contents, the names of the sheets, and the styles (a bold
+ * heading, and one per number format).
  */
 import { escapeText } from "./sheet-text.ts";
 
@@ -21,15 +21,14 @@ export const headingStyle = 1;
 /** The first style of a number format. */
 export const firstFormatStyle = 2;
 
-/** Where the sheet with this index, from 0, stands in the archive. */
+/** Path in the archive of the sheet with this index, from 0. */
 export const sheetPath = (index: number): string => `xl/worksheets/sheet${index + 1}.xml`;
 
-/** Says where the workbook is. */
-export function rootRelationsXml(): string {
-  return `${head}<Relationships xmlns="${packageRelations}">${relation(1, "officeDocument", "xl/workbook.xml")}</Relationships>`;
-}
+/** The location of the workbook. */
+export const rootRelationsXml = (): string =>
+  `${head}<Relationships xmlns="${packageRelations}">${relation(1, "officeDocument", "xl/workbook.xml")}</Relationships>`;
 
-/** Says where sheets and styles are. */
+/** The locations of sheets and styles. */
 export function workbookRelationsXml(sheetCount: number): string {
   const sheets = Array.from({ length: sheetCount }, (_, at) =>
     relation(at + 2, "worksheet", sheetPath(at).slice("xl/".length)),
@@ -40,7 +39,7 @@ export function workbookRelationsXml(sheetCount: number): string {
 const relation = (id: number, type: string, target: string): string =>
   `<Relationship Id="rId${id}" Type="${relations}/${type}" Target="${target}"/>`;
 
-/** Says what each part is. */
+/** The type of each part. */
 export function contentTypesXml(sheetCount: number): string {
   const part = (path: string, type: string): string =>
     `<Override PartName="/${path}" ContentType="${types}.${type}+xml"/>`;
@@ -58,7 +57,7 @@ export function workbookXml(sheets: readonly WrittenSheet[]): string {
   const list = sheets.map(
     ({ name }, at) => `<sheet name="${escapeText(name)}" sheetId="${at + 1}" r:id="rId${at + 2}"/>`,
   );
-  // Excel wants the area of an autofilter as a hidden name too.
+  // Excel requires the area of an autofilter as a hidden name too.
   const names = sheets.map(
     ({ name, filter }, at) =>
       `<definedName name="_xlnm._FilterDatabase" localSheetId="${at}" hidden="1">` +

@@ -1,25 +1,25 @@
 /**
- * A small streaming scanner of XML, for the parts of a workbook alone: tags, texts and CDATA; well nested; no document types, so no
- * entities but the five of XML itself. It looks at each character once and is several times as fast as a general parser.
- * Names lose their prefix (`x:row` is `row`).
+ * A small streaming XML scanner, only for the parts of a workbook: tags, texts and CDATA; well nested; no document
+ * types, so only the five entities of XML itself. It reads each character once and is several times as fast as a
+ * general parser. Names lose their prefix (`x:row` is `row`).
  */
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 
-/** Is told what the scanner finds. */
+/** Called with what the scanner finds. */
 export interface XmlHandler {
   /** `attributes`: the text behind the name, for `eachAttribute`. An empty tag is opened and closed. */
   open(name: string, attributes: string): void;
   close(name: string): void;
-  /** A piece of text, entities resolved; there may be several between two tags. */
+  /** A piece of text, entities resolved; several pieces can come between two tags. */
   text(text: string): void;
   /**
-   * May read a whole, well-formed element that begins at `at` by itself and return where it ends; -1 leaves it to the
-   * scanner. For the one element that makes up nearly all of a large part.
+   * Can read a whole, well-formed element that begins at `at`, and return its end; -1 leaves it to the scanner. For
+   * the one element that makes up nearly all of a large part.
    */
   element?(text: string, at: number): number;
 }
 
-/** Characters of one tag or text: a cell holds 32,767, each of which may be an escape. */
+/** Characters of one tag or text: a cell has up to 32,767, each of which can be an escape. */
 const tokenLengthMax = 1024 ** 2;
 const depthMax = 200;
 
@@ -61,7 +61,7 @@ export class XmlScanner {
       throw this.#fault("ends too early");
   }
 
-  /** Reads what begins with the `<` at `start`; returns where it ends, or -1 when that has not come yet. */
+  /** Reads the item that begins with the `<` at `start`; returns its end, or -1 if that has not arrived yet. */
   #token(text: string, start: number): number {
     const code = text.charCodeAt(start + 1);
     if (code === slash) return this.#closeTag(text, start);
@@ -85,7 +85,7 @@ export class XmlScanner {
     return end;
   }
 
-  /** Where the `>` of the tag stands; a `>` in quotes is none. */
+  /** The position of the tag's closing `>`, ignoring those in quotes. */
   #tagEnd(text: string, from: number): number {
     let quote = 0;
     for (let at = from; at < text.length; at++) {
@@ -143,7 +143,7 @@ export class XmlScanner {
   }
 }
 
-/** Calls `visit` for each attribute, without prefix and with entities resolved. Throws `InvalidWorkbook` where it is none. */
+/** Calls `visit` for each attribute, without prefix, entities resolved. Throws `InvalidWorkbook` for bad syntax. */
 export function eachAttribute(
   attributes: string,
   visit: (name: string, value: string) => void,
@@ -198,7 +198,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-/** Entities and line ends as XML wants them read. */
+/** Resolves entities and line ends as XML requires. */
 function resolve(raw: string, fault: () => InvalidWorkbook): string {
   const text = raw.includes("\r") ? raw.replace(/\r\n?/g, "\n") : raw;
   if (!text.includes("&")) return text;

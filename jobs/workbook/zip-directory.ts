@@ -1,11 +1,11 @@
 /**
- * What a zip archive says it holds, read from the directory at its end and checked before anything is inflated: how many members,
- * their sizes, that none lies in another or outside the file. Names are never used as paths.
+ * The content of a zip archive by the directory at its end, checked before anything is inflated: number of members,
+ * their sizes, and that none overlaps another or exceeds the file. Names are never used as paths.
  */
 import type { FileHandle } from "node:fs/promises";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 
-/** A member of an archive, as its directory has it. */
+/** A member of an archive, from its directory. */
 export interface ZipEntry {
   /** As the archive spells it. */
   readonly name: string;
@@ -36,9 +36,8 @@ export async function readDirectory(file: FileHandle, membersMax: number): Promi
 }
 
 /** The name under which a part is found: in lower case, without a leading slash. */
-export function partName(path: string): string {
-  return path.replaceAll("\\", "/").replace(/^\/+/, "").toLowerCase();
-}
+export const partName = (path: string): string =>
+  path.replaceAll("\\", "/").replace(/^\/+/, "").toLowerCase();
 
 /** `length` bytes from `position`; rejects with `InvalidWorkbook` when the file ends before. */
 export async function readBytes(
@@ -105,7 +104,7 @@ async function findEnd(file: FileHandle, fileSize: number): Promise<End> {
   throw damaged();
 }
 
-/** What the larger form of the archive says, where the record that leads to it is there. */
+/** The data of the zip64 directory, if its locator is there. */
 async function readZip64End(file: FileHandle, end: End): Promise<End> {
   if (end.position < 20) throw damaged();
   const locator = await readBytes(file, { offset: end.position - 20, size: 20 });
@@ -163,7 +162,7 @@ function readEntry(
   };
 }
 
-/** Numbers that do not fit into 32 bits stand in the extra field of the larger form, in this order. */
+/** Numbers that do not fit into 32 bits are in the zip64 extra field, in this order. */
 function wideNumbers(numbers: readonly number[], extra: Buffer): number[] {
   if (!numbers.includes(max32)) return [...numbers];
   const wide = extraField(extra, 1);
@@ -185,7 +184,7 @@ function extraField(extra: Buffer, wanted: number): Buffer {
   return extra.subarray(0, 0);
 }
 
-/** A few bytes that count as many members would otherwise inflate to any size. */
+/** A few bytes shared by many members would otherwise inflate to any size. */
 function refuseOverlaps(entries: readonly ZipEntry[], directoryOffset: number): void {
   const sorted = entries.toSorted((a, b) => a.offset - b.offset);
   sorted.forEach((entry, at) => {

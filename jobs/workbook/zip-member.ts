@@ -1,6 +1,6 @@
 /**
- * One member of a zip archive, inflated piece by piece. What the directory says of it is not believed: bytes are counted while they come, and
- * checked at the end.
+ * One member of a zip archive, inflated piece by piece. The directory is not trusted: bytes are counted during
+ * inflation and compared at the end.
  */
 import { isUtf8 } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
@@ -9,21 +9,21 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { InvalidWorkbook } from "./invalid-workbook.ts";
 import { readBytes, type ZipEntry } from "./zip-directory.ts";
 
-/** How much a member may hold. */
+/** The limits of a member. */
 export interface InflateLimits {
   /** Of the inflated member. */
   readonly bytesMax: number;
-  /** Inflated bytes for each stored one, looked at from `ratioFromBytes` on. */
+  /** Inflated bytes per stored byte, checked from `ratioFromBytes` on. */
   readonly ratioMax: number;
 }
 
-/** A real sheet may begin with a long run of equal rows; a bomb goes on. */
+/** A real sheet can begin with a long run of equal rows; a bomb continues. */
 const ratioFromBytes = 32 * 1024 ** 2;
 const pieceBytes = 128 * 1024;
 
 /**
- * The text of an XML part in pieces that may end anywhere but within a character. Rejects with `InvalidWorkbook` when
- * the member is damaged, not in UTF-8, or beyond the limits; what was given before was unchecked.
+ * The text of an XML part in pieces that never split a character. Rejects with `InvalidWorkbook` when the member is
+ * damaged, not in UTF-8, or beyond the limits; pieces before that are unchecked.
  */
 export async function* partText(
   file: FileHandle,
@@ -42,7 +42,7 @@ export async function* partText(
   if (rest.length > 0) throw notUtf8(entry);
 }
 
-/** Counts, and compares with what the directory says. */
+/** Counts the bytes and compares them with the directory. */
 async function* checked(
   pieces: AsyncIterable<Buffer>,
   { entry, limits }: { entry: ZipEntry; limits: InflateLimits },
@@ -58,7 +58,7 @@ async function* checked(
       yield piece;
     }
   } catch (error) {
-    // Errors of the disk are no fault of the file; all that is left is what zlib found.
+    // Errors of the disk are not the file's fault; all others come from zlib.
     if (error instanceof InvalidWorkbook || (error instanceof Error && "syscall" in error))
       throw error;
     throw damaged(entry, error);
@@ -127,5 +127,5 @@ const damaged = (entry: ZipEntry, cause?: unknown): InvalidWorkbook =>
   new InvalidWorkbook(`The part ${shown(entry)} of the file is damaged`, { cause });
 const notUtf8 = (entry: ZipEntry): InvalidWorkbook =>
   new InvalidWorkbook(`The part ${shown(entry)} is not in UTF-8`);
-/** Names come from the file, and go into messages. */
+/** Names come from the file and appear in messages. */
 const shown = ({ name }: ZipEntry): string => name.replace(/[^\w./[\]-]/g, "?").slice(0, 80);

@@ -1,6 +1,6 @@
 /**
- * A zip archive as a stream of bytes: every member is deflated while it is made, its sizes follow it in a data descriptor, and nothing
- * is kept but one directory entry per member. The same members give the same bytes (on one runtime).
+ * A zip archive as a stream of bytes: every member is deflated while it is made, and its sizes follow in a data
+ * descriptor. Only one directory entry per member is kept. The same members give the same bytes (on one runtime).
  */
 import { Readable, pipeline } from "node:stream";
 import { crc32, createDeflateRaw } from "node:zlib";
@@ -11,13 +11,12 @@ export interface ZipMember {
   readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Bytes that one member may have, before and after compression: beyond them it would need the zip64 form, which not every Excel reads. */
+/** Most bytes of a member, before and after compression: more needs zip64, which not every Excel reads. */
 export const memberBytesMax = 0xffff_fffe;
 
 /** The archive. Rejects when a member is larger than `memberBytesMax`. */
-export function zipBytes(members: AsyncIterable<ZipMember>): AsyncGenerator<Uint8Array> {
-  return inBlocks(archive(members));
-}
+export const zipBytes = (members: AsyncIterable<ZipMember>): AsyncGenerator<Uint8Array> =>
+  inBlocks(archive(members));
 
 async function* archive(members: AsyncIterable<ZipMember>): AsyncGenerator<Uint8Array> {
   const entries: Entry[] = [];
@@ -47,8 +46,8 @@ interface Entry {
 }
 
 /**
- * Level 3 makes files as large as those of exceljs, in less time than the usual 6. The compression itself
- * runs on a thread of the pool, beside the code that makes the content.
+ * Level 3 makes files as large as those of exceljs, in less time than the usual 6. The compression runs on a thread of
+ * the pool, in parallel to making the content.
  */
 const deflateOptions = { level: 3, chunkSize: 64 * 1024 };
 
@@ -69,7 +68,7 @@ async function* deflated(entry: Entry, content: ZipMember["content"]): AsyncGene
   }
 }
 
-/** Each step from thread to thread, as to deflate or into a file, takes as long as the compression of some 20 KB: small pieces go together. */
+/** Small pieces are joined: each step between threads (deflate, file) takes as long as compressing some 20 KB. */
 const blockBytes = 128 * 1024;
 
 async function* inBlocks(content: ZipMember["content"]): AsyncGenerator<Uint8Array> {

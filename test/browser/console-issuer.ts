@@ -1,4 +1,4 @@
-/** An OpenID Connect issuer for the console: authorization code with PKCE, for one client, without a page of its own. */
+/** An OpenID Connect issuer for the console: authorization code with PKCE, for one client, without a login page. */
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -28,7 +28,7 @@ export async function startConsoleIssuer(): Promise<ConsoleIssuer> {
     response.end(JSON.stringify(body));
   };
 
-  /** Nobody has to enter anything. */
+  /** Redirects at once, without a login. */
   function authorize(query: URLSearchParams, response: ServerResponse): void {
     const code = randomUUID();
     challenges.set(code, query.get("code_challenge") ?? "");

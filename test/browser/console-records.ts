@@ -114,7 +114,7 @@ export function describeMainFlows(place: ConsolePlace): void {
     const second = await place.other(`#/demo/products/record/${id}`);
     await expect
       .poll(() => second.locator(".banner").first().innerText())
-      .toContain("somebody in the console is editing this record");
+      .toContain("Somebody in the console is editing this record");
     await second.locator("[name=name]").fill("Mine");
     await button(second, "Save").click();
     await expect

@@ -29,7 +29,6 @@ const place = openConsole({
           clientId: "console",
         },
       },
-      hooks: { allowedHosts: [issuer.host] },
     },
     "products.json": {
       access: { owner: "*", clerk: ["read", "first", "datatables"] },

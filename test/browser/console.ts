@@ -1,6 +1,6 @@
 /**
- * The console over a fresh demo database, in Chromium. Opened once per test file. After each test the page must have been quiet: no
- * error on the console, no alert, no request to anywhere else; a test that provokes such a thing takes it away with `takeFaults`.
+ * The console with a fresh demo database, in Chromium, opened once per test file. A test fails if its page logs an
+ * error, opens an alert or calls another host, unless it removes that fault with `takeFaults`.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -8,12 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
-import { importFrom } from "../../app/start/component-modules.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import type { Listening } from "../../app/start/listening.ts";
-import { createLog } from "../../app/start/log.ts";
-import { listen } from "../../app/start/node.ts";
-import { openService } from "../../app/start/wire.ts";
+import { importFrom } from "../../app/start/settings/component-modules.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import type { Listening } from "../../app/start/servers/listening.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { listen } from "../../app/start/servers/node.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
@@ -28,7 +28,7 @@ export interface ConsoleOptions {
   readonly changes?: Readonly<Record<string, object>>;
   /** SQL on the demo's database before the service starts. */
   readonly prepare?: string;
-  /** Further origins that pages may ask. */
+  /** Further origins that pages are allowed to contact. */
   readonly origins?: () => readonly string[];
 }
 
@@ -36,6 +36,8 @@ export interface VisitOptions {
   readonly width?: number;
   readonly height?: number;
   readonly theme?: "light" | "dark";
+  /** The language of the person, `en-GB` where it is left out. */
+  readonly locale?: string;
 }
 
 export interface ConsolePlace {
@@ -84,12 +86,15 @@ export function openConsole(options: ConsoleOptions = {}): ConsolePlace {
     if (parts) rmSync(parts.folder, { recursive: true, force: true });
   });
 
-  async function open(hash: string, { width = 1280, height = 850, theme = "light" }: VisitOptions) {
+  async function open(
+    hash: string,
+    { width = 1280, height = 850, theme = "light", locale = "en-GB" }: VisitOptions,
+  ) {
     const { browser, service } = opened();
     const page = await browser.newPage({
       viewport: { width, height },
       colorScheme: theme,
-      locale: "en-GB",
+      locale,
       timezoneId: "Europe/Berlin",
     });
     pages.push(page);
@@ -99,6 +104,7 @@ export function openConsole(options: ConsoleOptions = {}): ConsolePlace {
     });
     page.on("pageerror", (error) => void faults.push(`script: ${error.message}`));
     page.on("dialog", (dialog) => {
+      if (dialog.type() === "beforeunload") return void dialog.accept();
       faults.push(`alert: ${dialog.message()}`);
       void dialog.dismiss();
     });

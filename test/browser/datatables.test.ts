@@ -1,6 +1,6 @@
 /**
- * A plain grid of DataTables 2 and 3 over the demo's products, in each of the ways in which the library can send: what the page
- * shows is compared with what the database says.
+ * A plain grid of DataTables 2 and 3 with the demo's products, in every mode in which the library sends its parameters.
+ * What the page shows is compared with the database.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ const demo = openDemo();
 const file = "grid.html";
 const post = 'type: "POST" }';
 
-/** What stands at the place of `type: "POST" }` in the page. */
+/** Replacements for `type: "POST" }` in the page. */
 const ways: Record<string, { transport: string; method: string; isJson: boolean }> = {
   "the library's own transport": { transport: "}", method: "GET", isJson: false },
   "a form": { transport: post, method: "POST", isJson: false },
@@ -33,7 +33,7 @@ async function skus(page: Page): Promise<string[]> {
   return page.locator("#products tbody td:first-child").allTextContents();
 }
 
-/** Waits until the grid shows what the query says. */
+/** Waits until the grid shows the result of the query. */
 async function expectRows(page: Page, sql: string): Promise<void> {
   await expect.poll(() => skus(page)).toEqual(demo.column(sql));
 }

@@ -1,19 +1,19 @@
 /**
- * What the browser tests stand on: the service over a fresh demo database, the pages on another origin, and Chromium. Opened once
- * per test file. After each test every page must have been quiet: no error on the console, no alert, and no
- * request to anywhere else; a test that provokes such a thing takes it away with `takeFaults`.
+ * The service with a fresh demo database, the pages on another origin, and Chromium, opened once per test file. A test
+ * fails if one of its pages logged an error, opened an alert or sent a request to another host. A test that expects
+ * such a fault removes it with `takeFaults`.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, expect, inject } from "vitest";
-import { importFrom } from "../../app/start/component-modules.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import { createLog } from "../../app/start/log.ts";
-import type { Listening } from "../../app/start/listening.ts";
-import { listen } from "../../app/start/node.ts";
-import { openService } from "../../app/start/wire.ts";
+import { importFrom } from "../../app/start/settings/component-modules.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import type { Listening } from "../../app/start/servers/listening.ts";
+import { listen } from "../../app/start/servers/node.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 import { servePages, type PageServer } from "./page-server.ts";
 import { type Browser, launchChromium, type Page, type Request } from "./playwright.ts";
@@ -22,21 +22,21 @@ import { type Browser, launchChromium, type Page, type Request } from "./playwri
 const shownUrl = "http://localhost:3000";
 
 /** What a page has not done by then it never does. */
-const pageTimeoutMs = 5000;
+const pageTimeoutMs = 14_000;
 
 export interface Visit {
   /** Of DataTables, 1 for 1.13; 3 where the page has none. */
   readonly version?: 1 | 2 | 3;
   /** A file of `pages/`. */
   readonly page: string;
-  /** Texts of the page, and what stands in their place for this visit. */
+  /** Texts of the page and their replacements for this visit. */
   readonly change?: Readonly<Record<string, string>>;
 }
 
 export interface Demo {
   /** A new page, loaded. The one before is closed. */
   visit(visit: Visit): Promise<Page>;
-  /** What the page asked of the service since its start, in order; without preflights. */
+  /** The page's requests to the service since it was opened, in order, without preflights. */
   requests(): readonly Request[];
   /** What the page did that no page should do, and forgets it. */
   takeFaults(): string[];
@@ -44,7 +44,7 @@ export interface Demo {
   call(path: string, body: object): Promise<Record<string, unknown>>;
   /** The first column of a query on the demo's database, past the service. */
   column(sql: string): unknown[];
-  /** Keeps what the page shows in the folder of TEST_SCREENSHOTS, else in one that goes after the tests. */
+  /** Keeps what the page shows in the folder of TEST_SCREENSHOTS, if there is one. */
   picture(name: string): Promise<void>;
   /** `http://127.0.0.1:<port>` of the service. */
   readonly url: string;
@@ -58,7 +58,7 @@ interface Parts {
   readonly browser: Browser;
 }
 
-/** `products`: what the endpoint's file says in place of its own. */
+/** `products`: properties that replace those in the endpoint's file. */
 export function openDemo({ products = {} }: { products?: object } = {}): Demo {
   let parts: Parts | null = null;
   let page: Page | null = null;
@@ -119,7 +119,8 @@ export function openDemo({ products = {} }: { products?: object } = {}): Demo {
     },
     column: (sql) => opened().database.prepare(sql).pluck().all(),
     async picture(name) {
-      const folder = process.env["TEST_SCREENSHOTS"] || join(opened().folder, "pictures");
+      const folder = process.env["TEST_SCREENSHOTS"];
+      if (!folder) return;
       mkdirSync(folder, { recursive: true });
       await page?.screenshot({ path: join(folder, `${name}.png`) });
     },

@@ -1,6 +1,5 @@
 /**
- * SearchBuilder, SearchPanes and ColumnControl over the demo's products: conditions, panes and lists as a person sets them, compared
- * with the database.
+ * SearchBuilder, SearchPanes and ColumnControl with the demo's products: what a user sets, compared with the database.
  */
 import { describe, expect, test } from "vitest";
 import { openDemo } from "./demo.ts";
@@ -40,7 +39,7 @@ async function expectProducts(page: Page, condition: string): Promise<void> {
   const rows = demo.column(`SELECT sku ${active} AND ${condition} ORDER BY sku LIMIT 10`);
   const [count] = demo.column(`SELECT count(*) ${active} AND ${condition}`) as [number];
   await expect.poll(() => skus.allTextContents()).toEqual(rows);
-  // The rows of the page may be those of the page before.
+  // The rows alone can still be those of the previous page.
   const shown = () => page.locator(".dt-info").innerText();
   await expect.poll(shown).toContain(`of ${count.toLocaleString("en-US")} entr`);
 }
@@ -89,7 +88,7 @@ describe.each([2, 3] as const)("with DataTables %i, SearchBuilder", (version) =>
     await page.locator(".dtsb-add").click();
     await pick(criterion(page, 0), "2", "=");
     const value = criterion(page, 0).locator("select.dtsb-value").first();
-    // The first one only says what to do.
+    // The first option is a placeholder.
     const offered = (await value.locator("option").allTextContents()).slice(1);
     expect(offered).toEqual(demo.column(categories));
     await value.selectOption("Cleaning");

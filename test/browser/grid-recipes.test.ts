@@ -1,6 +1,6 @@
 /**
- * Tabulator, AG Grid, Grid.js and TanStack Table over `read` of the demo's products: pages, order, filters and search as a person
- * sets them, compared with the database, and a stored tag that is shown as text.
+ * Tabulator, AG Grid, Grid.js and TanStack Table over `read` of the demo's products. Pages, order, filters and search
+ * are compared with the database. A stored tag is shown as text.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { openDemo } from "./demo.ts";
@@ -69,7 +69,7 @@ describe("Tabulator", () => {
 });
 
 describe("AG Grid", () => {
-  /** Its rows stand in the page in any order. */
+  /** AG Grid's rows are in the document in any order. */
   const rows = async (page: Page) =>
     page.evaluate(
       `[...Array(10).keys()].flatMap((at) => document.querySelector('[row-index="' + at + '"] [col-id="sku"]')?.textContent ?? [])`,

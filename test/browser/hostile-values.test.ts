@@ -1,6 +1,6 @@
 /**
- * Stored values that are HTML, in the grid and in the lists that its extensions offer: no script runs, a person reads the value as
- * it is stored, and picking it finds its rows. The pages of `demo.ts` report every alert and every request that a tag would make.
+ * Stored values that contain HTML, in the grid and in the lists of its extensions. No script runs, the value is shown
+ * as stored, and picking it finds its rows. `demo.ts` reports every alert and every request that a tag makes.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { openDemo } from "./demo.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
   }
 });
 
-/** Waits until the grid has this product alone, and looks at what the page made of its values. */
+/** Waits until the grid shows only this product, and checks that its values are text. */
 async function expectAlone(page: Page, { name, sku }: (typeof hostile)[number]): Promise<void> {
   const cells = page.locator("#products tbody tr td");
   await expect

@@ -1,10 +1,10 @@
 /**
- * Fetches the browser libraries and Playwright before the first test of the `browser` project, when one of them is missing or of
- * another version than `programs/package.json` says. Vitest calls it once per run.
+ * Installs the browser libraries and Playwright if one is missing or differs in version from `programs/package.json`.
+ * Vitest calls it once per run, before the first test of the `browser` project.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { npmCi } from "../npm-ci.ts";
+import { npmCi } from "../running/npm-ci.ts";
 
 /** The folder into which `npm ci` puts them. */
 export const programs = join(import.meta.dirname, "programs");

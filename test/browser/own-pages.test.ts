@@ -1,15 +1,15 @@
-/** The service's own pages in a real browser: `/` and `/docs` ask nobody else for anything, and break no rule of their policy. */
+/** The service's pages `/` and `/docs` in a real browser: they contact no other host and obey their security policy. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
-import { importFrom } from "../../app/start/component-modules.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import { createLog } from "../../app/start/log.ts";
-import type { Listening } from "../../app/start/listening.ts";
-import { listen } from "../../app/start/node.ts";
-import { openService } from "../../app/start/wire.ts";
+import { importFrom } from "../../app/start/settings/component-modules.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import type { Listening } from "../../app/start/servers/listening.ts";
+import { listen } from "../../app/start/servers/node.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 import { type Browser, launchChromium, type Page } from "./playwright.ts";
 
@@ -100,24 +100,34 @@ test("/ lists the endpoints, fits a narrow screen, and leads to /docs", async ()
 test("/ leads from an endpoint to its documentation", async () => {
   await page.goto(open.url);
   await page.locator("h3 a").nth(1).click();
+  await expect.poll(() => texts(".endpoint[open] > summary h3"), patiently).toEqual(["products"]);
   await expect
-    .poll(() => texts(".opblock-tag-section.is-open h3 span"), patiently)
-    .toEqual(["products"]);
-  expect(await texts(".opblock-tag-section h3 span")).toEqual([...endpoints, "lock"]);
+    .poll(() => texts(".endpoint[open] .opblock-summary-path"), patiently)
+    .toContain("/api/demo/products/first");
+  expect(await texts(".endpoint > summary h3")).toEqual(endpoints);
+}, 90_000);
+
+test("/docs loads the document of an endpoint when it is opened, and of no other", async () => {
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("openapi.json")) asked.push(new URL(request.url()).pathname);
+  });
+  await page.goto(`${open.url}/docs`);
+  await expect.poll(() => texts(".endpoint > summary h3"), patiently).toEqual(endpoints);
+  expect(asked).toEqual([]);
+  await page.locator(".endpoint > summary").nth(1).click();
+  await expect.poll(() => texts(".opblock-summary-path"), patiently).not.toEqual([]);
+  expect(asked).toEqual(["/api/demo/products/openapi.json"]);
 }, 90_000);
 
 test("/docs of a project with auth shows what a key may use once it is entered, and sends requests with it", async () => {
   await page.goto(`${closed.url}/docs`);
   await page.locator("#sign-in").waitFor();
-  await expect
-    .poll(() => texts(".opblock-tag-section h3 span"), patiently)
-    .not.toContain("demo/products");
+  expect(await texts(".endpoint > summary h3")).toEqual([]);
   await page.locator("#secret").fill(key);
   await page.locator("#secret").press("Enter");
-  await expect
-    .poll(() => texts(".opblock-tag-section h3 span"), patiently)
-    .toContain("demo/products");
-  await page.locator(".opblock-tag").first().click();
+  await expect.poll(() => texts(".endpoint > summary h3"), patiently).toEqual(["products"]);
+  await page.locator(".endpoint > summary").first().click();
   await expect
     .poll(() => texts(".opblock-summary-path"), patiently)
     .toEqual(["/api/demo/products/first"]);
@@ -136,7 +146,7 @@ test("/docs says when a key is wrong", async () => {
   await page.locator("#secret").press("Enter");
   await expect
     .poll(() => page.locator("#message").innerText(), patiently)
-    .toBe("The document could not be loaded: Credentials are missing or invalid");
+    .toBe("The list could not be loaded: Credentials are missing or invalid");
   // The browser reports the status 401 of the request.
   expect(faults.splice(0)).toEqual([expect.stringContaining("401")]);
 }, 60_000);

@@ -1,6 +1,6 @@
 /**
- * Serves the pages of `pages/` from an origin of their own: `/3/grid.html` with DataTables 3, `/2/grid.html` and `/1/grid.html` the
- * same page with DataTables 2 and 1.13. What a page loads from `lib/` comes from the packages that `programs/` has. `demo.ts` starts it.
+ * Serves the pages of `pages/` from a separate origin. `/3/grid.html`, `/2/grid.html` and `/1/grid.html` are the same
+ * page with DataTables 3, 2 and 1.13. Files below `lib/` come from the packages in `programs/`.
  */
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -21,14 +21,14 @@ const types: Record<string, string> = {
 };
 
 /**
- * `edit` gets each page's text, and what it returns is served. A page may be asked for as `grid.html?change={"from":"to"}`: then
- * each text `from`, which must be there, is replaced.
+ * `edit` gets each page's HTML and returns what is served. With `grid.html?change={"from":"to"}`, each text `from` is
+ * replaced; it must occur in the page.
  */
 export async function servePages(edit: (html: string) => string): Promise<PageServer> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://localhost");
     const [, version = "", path = ""] = /^\/([123])\/([\w@./-]+)$/.exec(url.pathname) ?? [];
-    // The browser asks for it by itself.
+    // The browser requests it automatically.
     if (url.pathname === "/favicon.ico") return void response.writeHead(204).end();
     if (path.startsWith("lib/")) return sendFile(response, libraryFile(version, path.slice(4)));
     const page = join(import.meta.dirname, "pages", path);
@@ -47,7 +47,7 @@ export async function servePages(edit: (html: string) => string): Promise<PageSe
   };
 }
 
-/** What docs/grids.md says to change in a page for an older DataTables. */
+/** Makes the changes that docs/grids.md describes for an older DataTables. */
 function forVersion(version: string, html: string): string {
   if (version === "3") return html;
   const library = '<script src="lib/datatables.net/js/';

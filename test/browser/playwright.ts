@@ -1,6 +1,6 @@
 /**
- * Opens Chromium through Playwright. Playwright is in `programs/`, apart from the project's packages, so the compiler cannot
- * see its types: the interfaces here say as much of them as the tests use. `demo.ts` calls `launchChromium`.
+ * Opens Chromium through Playwright. Playwright is installed in `programs/`, where the compiler does not see its types.
+ * The interfaces here declare the part that the tests use.
  */
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
@@ -33,6 +33,7 @@ export interface Page {
   on(event: "dialog", listener: (dialog: Dialog) => void): void;
   on(event: "request", listener: (request: Request) => void): void;
   route(url: string, handler: (route: Route) => unknown): Promise<void>;
+  context(): { newCDPSession(page: Page): Promise<DevTools> };
   screenshot(options: { path: string }): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -79,6 +80,12 @@ export interface Route {
   request(): Request;
   abort(): Promise<void>;
   continue(): Promise<void>;
+  fulfill(answer: { contentType: string; body: string }): Promise<void>;
+}
+
+/** Chromium's own protocol. */
+interface DevTools {
+  send(method: string, params: object): Promise<unknown>;
 }
 
 interface ConsoleMessage {
@@ -87,6 +94,7 @@ interface ConsoleMessage {
 }
 
 interface Dialog {
+  type(): "alert" | "beforeunload" | "confirm" | "prompt";
   message(): string;
   dismiss(): Promise<void>;
   accept(): Promise<void>;
@@ -102,7 +110,16 @@ interface Playwright {
   };
 }
 
-/** A browser without a window, with a profile of its own that goes when it is closed. */
+/** From now on each request of the page takes so much longer. */
+export async function slowDown(page: Page, latencyMs: number): Promise<void> {
+  const tools = await page.context().newCDPSession(page);
+  const unlimited = { downloadThroughput: -1, uploadThroughput: -1 };
+  const conditions = { offline: false, latency: latencyMs, ...unlimited };
+  await tools.send("Network.enable", {});
+  await tools.send("Network.emulateNetworkConditions", conditions);
+}
+
+/** A headless browser with a temporary profile. */
 export async function launchChromium(program: string): Promise<Browser> {
   const entry = pathToFileURL(join(programs, "node_modules/playwright-core/index.mjs")).href;
   const { chromium } = (await import(entry)) as Playwright;

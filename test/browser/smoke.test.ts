@@ -1,4 +1,4 @@
-/** One grid and one drop-down in a real browser, as `npm test` runs them; the other files of this folder look at each in depth. */
+/** One grid and one drop-down in a real browser, for `npm test`. The other files of this folder test each in depth. */
 import { expect, test } from "vitest";
 import { openDemo } from "./demo.ts";
 

@@ -1,10 +1,10 @@
 /**
- * An API key is looked for in a way that takes as long for one that is nearly right as for any other: what is compared are hashes, each to its
- * end, and those of all keys. The tests count what is compared, as time itself depends on the machine.
+ * Looking up an API key takes the same time for a nearly right key as for any other: the hashes of all keys are
+ * compared, each to its end. The tests count comparisons, because time depends on the machine.
  */
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createKeyFinder, type FindKey } from "../../app/callers/api-keys.ts";
+import { createKeyFinder, type FindKey } from "../../app/callers/open-callers.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const key = "rgk_0123456789abcdefghijklmnopqrstuvwxyz";

@@ -1,21 +1,22 @@
 /**
- * The client that `rowgate client` writes, in use: the program of docs/clients.md is compiled in strict mode and run against the
- * demo, and does not compile any more when the demo has lost a column that it uses.
+ * The client that `rowgate client` writes: the program of docs/clients.md compiles in strict mode and runs against the
+ * demo. It no longer compiles when the demo loses a column that it uses.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientCode } from "../../app/clients/client-code.ts";
-import { importFrom } from "../../app/start/component-modules.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import type { Listening } from "../../app/start/listening.ts";
-import { createLog } from "../../app/start/log.ts";
-import { listen } from "../../app/start/node.ts";
-import { openService } from "../../app/start/wire.ts";
+import { shareTypes } from "../../app/clients/shared-types.ts";
+import { importFrom } from "../../app/start/settings/component-modules.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import type { Listening } from "../../app/start/servers/listening.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { listen } from "../../app/start/servers/node.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 import type { OpenApiDocument } from "../../core/openapi/describe.ts";
-import { type Outcome, runAside } from "../run-aside.ts";
+import { type Outcome, runAside } from "../running/run-aside.ts";
 
 const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/clients.md"), "utf8");
@@ -37,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The demo; `products`: what the endpoint's file says in place of its own. */
+/** Serves the demo. `products`: properties that replace those in the endpoint's file. */
 async function serve(products: object): Promise<Listening> {
   const configs = join(root, "configs");
   const files = new Map(await readConfigFiles(configs));
@@ -66,14 +67,14 @@ const compilerOptions = {
   types: ["node"],
 };
 
-/** Compiles the program of the page with a client for that service. */
-async function compile(name: string, { url }: Listening): Promise<Outcome> {
+/** Compiles a program, or that of the page, with a client for that service. */
+async function compile(name: string, { url }: Listening, text = program): Promise<Outcome> {
   const response = await fetch(`${url}/api/demo/openapi.json`);
   const place = join(folder, name);
   mkdirSync(place);
   const client = clientCode((await response.json()) as OpenApiDocument, "the project demo");
   writeFileSync(join(place, "demo-client.ts"), client);
-  writeFileSync(join(place, "program.ts"), program);
+  writeFileSync(join(place, "program.ts"), text);
   writeFileSync(join(place, "package.json"), '{ "type": "module" }');
   const config = { compilerOptions, files: ["program.ts"] };
   writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
@@ -93,7 +94,93 @@ test("a column that the entity has lost is an error where the program uses it", 
   const hidden = await serve({ hiddenFields: ["price"] });
   const { stdout, status } = await compile("hidden", hidden).finally(() => hidden.stop());
   expect(status).not.toBe(0);
-  const errors = stdout.split("\n").filter((line) => line.includes("program.ts"));
+  // The further lines of an error are indented.
+  const errors = stdout.split(/\n(?=\S)/).filter((error) => error.includes("program.ts"));
   expect(errors.length).toBeGreaterThan(2);
   for (const error of errors) expect(error).toMatch(/price/);
 }, 60_000);
+
+const pagedProgram = `
+import { createClient, type ProductsRead } from "./demo-client.ts";
+const { products } = createClient({ baseUrl: "http://localhost" });
+const paged = await products.read({ page: 1, per_page: 5 });
+if (paged.ok) paged.body.pagination.current_page.toFixed();
+const behind = await products.read({ cursor: true, sort_columns: [{ column: "name" }] });
+if (behind.ok) behind.body.pagination.next_cursor?.length;
+const listed = await products.read({ limit: 3, cursor: null });
+// @ts-expect-error: a list without page has no pagination.
+if (listed.ok) listed.body.pagination;
+// @ts-expect-error: a page by its number has no cursor.
+if (paged.ok) paged.body.pagination.next_cursor;
+const anything: ProductsRead = JSON.parse("{}");
+const answer = await products.read(anything);
+// @ts-expect-error: it may be absent.
+if (answer.ok) answer.body.pagination.per_page;
+if (answer.ok) answer.body.pagination?.per_page.toFixed();
+// @ts-expect-error: no such member.
+await products.read({ page: 1, pag: 2 });
+// @ts-expect-error: no such column.
+await products.read({ page: 1, select: ["pric"] });
+if (listed.ok) listed.body.data[0]?.price;
+`;
+
+test("the pagination of an answer follows from what was sent", async () => {
+  const { stdout, status } = await compile("paged", demo, pagedProgram);
+  expect([stdout, status]).toEqual(["", 0]);
+}, 60_000);
+
+describe("types that several have alike", () => {
+  const named = (name: string, ...members: string[]) => ({
+    name,
+    text: `{\n${members.join("\n")}\n}`,
+  });
+  const textsOf = (types: { name: string; text: string }[]): Record<string, string> =>
+    Object.fromEntries(
+      shareTypes(types, new Set(types.map(({ name }) => name))).map(({ name, text }) => [
+        name,
+        text,
+      ]),
+    );
+
+  test("become one with parameters for texts and for other types", () => {
+    const types = ["A", "B", "C"].flatMap((one) => [
+      { name: one, text: `"${one}"` },
+      named(
+        `${one}Where`,
+        `key: "${one}" | "id";`,
+        `"op": "=" | "<";`,
+        `of?: ${one}[];`,
+        `/** key "x" */`,
+      ),
+    ]);
+    const found = textsOf(types);
+    expect(found["AWhere"]).toBe(`WherePart<"A" | "id", A>`);
+    expect(found["WherePart<A, B>"]).toBe(
+      `{\nkey: A;\n"op": "=" | "<";\nof?: B[];\n/** key "x" */\n}`,
+    );
+  });
+
+  test.each([
+    ["two only", ["A", "B"], (one: string) => named(one, `key: "${one}";`, "value: string;")],
+    ["a bracket in a text", ["A", "B", "C"], (one: string) => named(one, `key: "${one}{";`)],
+    ["itself", ["A", "B", "C"], (one: string) => named(one, `key: "k";`, `next: ${one};`)],
+    [
+      "too many parameters",
+      ["A", "B", "C"],
+      (one: string) => named(one, ...[1, 2, 3, 4, 5, 6, 7].map((at) => `k${at}: "${one}${at}";`)),
+    ],
+  ])("stay as they are: %s", (_, names, make) => {
+    const types = names.map(make);
+    expect(shareTypes(types, new Set(names))).toEqual(types);
+  });
+
+  test("keep the fields of a record, which others name", () => {
+    const fields = ["a", "b", "c", "d", "e", "f"].map((one) => `${one}: number;`);
+    const record = named("Order", ...fields);
+    const answer = { name: "OrderAnswer", text: `{\nok: true;\ndata: ${record.text};\n}` };
+    expect(textsOf([record, answer])).toEqual({
+      Order: record.text,
+      OrderAnswer: "{\nok: true;\ndata: Order;\n}",
+    });
+  });
+});

@@ -1,14 +1,14 @@
-/** The collection that `rowgate openapi --format postman` writes: its requests, sent as they stand, reach the actions. */
+/** The collection of `rowgate openapi --format postman`: its requests, sent unchanged, reach the actions. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { postmanCollection } from "../../app/clients/postman.ts";
-import { createLog } from "../../app/start/log.ts";
-import { printOpenApi } from "../../app/start/print-openapi.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
-import { importFrom } from "../../app/start/component-modules.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { printOpenApi } from "../../app/start/commands/print-openapi.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
+import { importFrom } from "../../app/start/settings/component-modules.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
 import type { OpenApiDocument } from "../../core/openapi/describe.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 

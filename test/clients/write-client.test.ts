@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeClient } from "../../app/start/write-client.ts";
+import { writeClient } from "../../app/start/commands/print-openapi.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rowgate-test-write-client-"));
 const out = join(folder, "client.ts");

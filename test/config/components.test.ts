@@ -1,14 +1,14 @@
-/** What `components` of an endpoint may say, and the faults of what cannot be called; and that real files are loaded and checked. */
+/** `components` of an endpoint: accepted forms, errors for handlers that cannot be called, and loading real files. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importFrom } from "../../app/start/component-modules.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import { createLog } from "../../app/start/log.ts";
-import { checkConfig } from "../../app/start/check-config.ts";
-import { ConfigError } from "../../app/start/config-error.ts";
-import { openService } from "../../app/start/wire.ts";
+import { importFrom } from "../../app/start/settings/component-modules.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
+import { ConfigError } from "../../app/start/settings/config-error.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../core/config/components-plan.ts";
 import { readConfig } from "../../core/config/read-config.ts";

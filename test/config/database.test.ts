@@ -1,7 +1,7 @@
-/** What can be told of a database from its address alone: what its kind cannot do, passwords as they are, and public networks. */
+/** Checks of a database URL without connecting: unsupported features, literal passwords, and public networks. */
 import { describe, expect, test } from "vitest";
-import { databaseReach } from "../../app/start/database-reach.ts";
-import { readProjects } from "../../app/start/read-projects.ts";
+import { databaseReach } from "../../app/start/opening/telling.ts";
+import { readProjects } from "../../app/start/settings/read-projects.ts";
 import { databaseRisks } from "../../core/config/risks.ts";
 import { databaseFaults } from "../../db/open.ts";
 

@@ -1,4 +1,4 @@
-/** Every way to get a configuration wrong, with the place and the words that its fault must have. */
+/** Every configuration fault, with its position and the words that its message must contain. */
 import { describe, expect, test } from "vitest";
 import { faultMessage, formatFaults, formatPath, sortFaults } from "../../core/config/faults.ts";
 import { filesOf, load, projectFile, sentenceOf } from "./shop.ts";
@@ -38,7 +38,8 @@ const shapes: readonly Case[] = [
     "a planned action",
     { ...base, action: { "bulk-create": true } },
     "action.bulk-create",
-    "unknown property",
+    "planned but not available yet",
+    "an import stores many records at once",
   ],
   ["a number as table", { ...base, tableName: 5 }, "tableName", "5", "a string"],
   ["an empty table", { ...base, tableName: "" }, "tableName", "not empty"],
@@ -437,6 +438,30 @@ const names: readonly Case[] = [
     { ...base, readOnlyFields: ["skuu"] },
     "readOnlyFields[0]",
     'did you mean "sku"?',
+  ],
+  [
+    "a hidden field that neither header nor details have",
+    { ...receipts, hiddenFields: ["qty", "notte"] },
+    "hiddenFields[1]",
+    'did you mean "note"?',
+  ],
+  [
+    "a read-only field that neither header nor details have",
+    { ...receipts, readOnlyFields: ["note", "qtyy"] },
+    "readOnlyFields[1]",
+    "the table receipts or of its details",
+    'did you mean "qty"?',
+  ],
+  [
+    "a read-only field that only the detailQuery has",
+    {
+      ...receipts,
+      detailQuery: "select * from receipt_lines where receipt_id = :header_id",
+      hiddenFields: ["sku"],
+      readOnlyFields: ["sku"],
+    },
+    "readOnlyFields[0]",
+    "the table receipts or of its details",
   ],
   [
     "an unknown label",
@@ -1368,4 +1393,5 @@ test.each([
 test("the same fault of the same place counts once", () => {
   const fault = { file: "a", path: "b", found: "c", expected: "d" };
   expect(sortFaults([fault, { ...fault }, { ...fault, path: "a" }])).toHaveLength(2);
+  expect(formatFaults([fault, { ...fault }])).toMatch(/^1 fault in/);
 });

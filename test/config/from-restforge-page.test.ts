@@ -1,10 +1,10 @@
-/** docs/from-restforge.md says of each property of RESTForge's files what the service does with it. */
+/** docs/from-restforge.md explains for each property of RESTForge's files how the service treats it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { faultMessage } from "../../core/config/faults.ts";
 import { endpointSchema } from "../../core/config/schema.ts";
-import { rowsUnder } from "../page-tables.ts";
+import { rowsUnder } from "../house/page-tables.ts";
 import { normalised } from "./shop.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../docs/from-restforge.md"), "utf8");
@@ -154,7 +154,7 @@ test.each(listed)("docs/from-restforge.md: $name, $verdict", ({ name, verdict, n
     expect(faults).toHaveLength(1);
     const [fault] = faults;
     expect(fault!.path.replace(/\[\d+\]/, "[]")).toBe(name);
-    // What the page says to write instead is what the message says.
+    // The page suggests the same replacement as the message.
     for (const [word] of note.matchAll(/(?<=`)[a-zA-Z]+(?=`)/g))
       expect(faultMessage(fault!)).toContain(word);
     return;

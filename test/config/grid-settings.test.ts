@@ -1,8 +1,8 @@
-/** The setting `datatables` of an endpoint: what it becomes, and what is refused with its place and a way out. */
+/** The setting `datatables` of an endpoint: its compiled form, and refusals with position and remedy. */
 import { describe, expect, test } from "vitest";
 import { compileProject } from "../../core/config/compile-project.ts";
 import { readConfig } from "../../core/config/read-config.ts";
-import { column } from "../column.ts";
+import { column } from "../values/column.ts";
 import { catalog, filesOf, load } from "./shop.ts";
 
 const base = { action: { datatables: true }, tableName: "products", hiddenFields: ["secret"] };
@@ -53,7 +53,7 @@ describe("datatables", () => {
 });
 
 describe("names with dots", () => {
-  /** Compiles a grid whose query gives these columns. */
+  /** Compiles a grid whose query returns these columns. */
   async function compiled(names: readonly string[], action: object = { datatables: true }) {
     const file = { ...base, action, hiddenFields: [], datatablesQuery: "select 1" };
     const { projects } = readConfig(filesOf({ "products.json": file }), {});

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileProject } from "../../core/config/compile-project.ts";
 import { readConfig } from "../../core/config/read-config.ts";
-import type { Db } from "../../core/plans/ports.ts";
+import type { Db } from "../../core/plans/db-port.ts";
+import { actorsOf, timesOf } from "../../core/plans/audit-columns.ts";
 import { openDb } from "../../db/open.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
@@ -51,7 +52,8 @@ test("a table gives its columns, its key and its audit columns", async () => {
   const { read, write, adjust } = entities.get("items")!;
   expect(write!.key.map(({ name }) => name)).toEqual(["item_id"]);
   expect([...write!.writable.keys()]).toEqual(["code", "price", "length", "stock", "made_on"]);
-  expect(write!.audit).toMatchObject({ createdAt: { name: "created_at" }, updatedBy: null });
+  expect(timesOf(write!.audit, "create")).toMatchObject([{ name: "created_at" }]);
+  expect(actorsOf(write!.audit, "update")).toEqual([]);
   expect(read!.columns.get("length")).toMatchObject({ type: "decimal", scale: 3 });
   expect(read!.columns.get("total")).toMatchObject({ generated: "computed" });
   expect(adjust!.fields.get("stock")!.min).toBe("0");

@@ -1,15 +1,15 @@
 /**
- * Endpoint files as RESTForge writes them, held against a real database: they load as they are. What cannot be carried over is
- * in `faults.test.ts`, one spelling after the other in `spellings.test.ts`.
+ * Endpoint files in RESTForge's format load unchanged against a real database. Features that cannot be converted are
+ * tested in `faults.test.ts`, each spelling in `spellings.test.ts`.
  */
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { checkConfig } from "../../app/start/check-config.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import { runInit } from "../../app/start/init.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import { runInit } from "../../app/start/commands/init.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import { formatFaults } from "../../core/config/faults.ts";
 import { readConfig } from "../../core/config/read-config.ts";
@@ -80,7 +80,7 @@ const nursery = {
 const plant = {
   tableName: "plant",
   primaryKey: "plant_id",
-  // The last one is a column of the queries alone.
+  // Only the queries have the last column.
   fieldName: ["plant_id", "label", "nursery_id", "height", "sold_price", "nursery_name"],
   viewQuery: "file:query/plant.sql",
   datatablesQuery: "file:query/plant.sql",
@@ -219,7 +219,7 @@ test("files of master data, of records with queries, and of documents with a wor
   ]);
 });
 
-/** Runs `rowgate init --from-restforge` over a project folder of these files; gives the summary and the folder written to. */
+/** Runs `rowgate init --from-restforge` on a folder with these files; returns the summary and the output folder. */
 async function taken(
   name: string,
   payload: Readonly<Record<string, object | string>>,

@@ -1,4 +1,4 @@
-/** What `check` warns of: settings that are dangerous and may be meant all the same. */
+/** Warnings of `check`: settings that are dangerous but can be intended. */
 import { describe, expect, test } from "vitest";
 import { riskText, settingsRisks } from "../../core/config/risks.ts";
 import { filesOf, load, projectFile } from "./shop.ts";
@@ -7,7 +7,7 @@ const sha256 = "0".repeat(64);
 const keys = { apiKeys: [{ id: "erp", sha256, roles: ["clerk"] }] };
 const items = { action: { read: true }, tableName: "products", access: { clerk: ["read"] } };
 
-/** The risks of a project.json beside one endpoint. */
+/** The risks of a project.json with one endpoint. */
 async function risksOf(settings: object, payload: object = items, openBy: string | null = null) {
   const { projects, faults, risks } = await load(
     filesOf({ "project.json": { ...projectFile, ...settings }, "items.json": payload }),
@@ -16,8 +16,10 @@ async function risksOf(settings: object, payload: object = items, openBy: string
   return [...projects.flatMap((config) => settingsRisks(config, { openBy })), ...risks];
 }
 
+const named = { issuer: "https://id.example", audience: "rowgate" };
+
 test("a project that is meant to be safe has no risks", async () => {
-  const jwt = { secret: "s".repeat(32) };
+  const jwt = { secret: "s".repeat(32), ...named };
   const cors = { origins: ["https://shop.example"] };
   expect(await risksOf({ auth: { ...keys, jwt }, cors }, items, "HOST=0.0.0.0")).toEqual([]);
 });
@@ -40,15 +42,27 @@ test.each([
   ],
   [
     "a short secret, counted in bytes",
-    { auth: { jwt: { secret: `${"ä".repeat(15)}s` } } },
+    { auth: { jwt: { secret: `${"ä".repeat(15)}s`, ...named } } },
     items,
     "shop/project.json  auth.jwt.secret: the secret has fewer than 32 bytes: anyone with one token can find it by brute force; use 32 random bytes",
   ],
   [
     "an issuer's keys over http",
-    { auth: { jwt: { jwksUri: "http://id.example/keys" } } },
+    { auth: { jwt: { jwksUri: "http://id.example/keys", ...named } } },
     items,
     "shop/project.json  auth.jwt.jwksUri: the keys are fetched over http: anyone on the network path can replace them; use https",
+  ],
+  [
+    "no audience",
+    { auth: { jwt: { secret: "s".repeat(32), issuer: "https://id.example" } } },
+    items,
+    'shop/project.json  auth.jwt.audience: tokens that were made for other services are accepted; name the value of their claim "aud"',
+  ],
+  [
+    "no issuer",
+    { auth: { jwt: { secret: "s".repeat(32), audience: "rowgate" } } },
+    items,
+    'shop/project.json  auth.jwt.issuer: tokens of every issuer whose signatures the key verifies are accepted; name the value of their claim "iss"',
   ],
   [
     "anonymous callers without limits",
@@ -71,9 +85,14 @@ test("no auth is no risk where nobody else can connect", async () => {
   expect(await risksOf({}, open)).toEqual([]);
 });
 
-test("keys over http from an allowed private address are no risk", async () => {
-  const auth = { jwt: { jwksUri: "http://localhost:8080/keys" } };
-  expect(await risksOf({ auth, hooks: { allowedHosts: ["localhost:8080"] } })).toEqual([]);
+test.each([
+  ["http://localhost:8080/keys", []],
+  ["http://127.0.0.1/keys", []],
+  ["http://[::1]:8080/keys", []],
+  ["http://id.internal/keys", ["id.internal:80"]],
+])("keys from %s with allowedHosts %j are no risk", async (jwksUri, allowedHosts) => {
+  const auth = { jwt: { jwksUri, ...named } };
+  expect(await risksOf({ auth, hooks: { allowedHosts } })).toEqual([]);
 });
 
 describe("a column that is hidden from a role", () => {
@@ -128,6 +147,41 @@ describe("a column that is hidden from a role", () => {
       expect((await load(files)).risks.map(({ path }) => path)).toEqual(["access.clerk"]);
     },
   );
+
+  const lines = { detailTable: "receipt_lines", foreignKey: "receipt_id" };
+  const documents = {
+    action: { "read-composite": true },
+    tableName: "receipts",
+    masterDetail: lines,
+    access: { clerk: "*" },
+  };
+  const ofLines = {
+    action: { read: true },
+    tableName: "receipt_lines",
+    access: { clerk: ["read"] },
+  };
+  const notes = { hiddenFields: { clerk: ["note"] } };
+
+  test.each([
+    ["of a document, and that its lines show", { ...documents, ...notes }, ofLines, "b"],
+    ["of lines, and that their document shows", documents, { ...ofLines, ...notes }, "a"],
+  ])("%s", async (_, a, b, shows) => {
+    const files = { "project.json": { ...projectFile, auth: keys }, "a.json": a, "b.json": b };
+    const { faults, risks } = await load(filesOf(files));
+    expect(faults).toEqual([]);
+    expect(risks.map(riskText)).toEqual([
+      `shop/${shows}.json  access.clerk: the role clerk can see note here, and ${shows === "a" ? "b" : "a"} hides it from that role; hide it here as well`,
+    ]);
+  });
+
+  test("of a document, and that the detailQuery shows under another name", async () => {
+    const detailQuery = "select note as name from receipt_lines where receipt_id = :header_id";
+    expect(
+      (await risksOf({ auth: keys }, { ...documents, ...notes, detailQuery })).map(riskText),
+    ).toEqual([
+      "shop/items.json  detailQuery: the query shows note as name, and note is hidden from the role clerk; hide name as well",
+    ]);
+  });
 
   test.each([
     ["hides it too", { access: { clerk: ["read"] }, ...hiding }],

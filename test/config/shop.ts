@@ -1,4 +1,4 @@
-/** A made-up shop for the tests of the configuration: its tables as a catalog would report them, and ways to load files. */
+/** A sample shop for the configuration tests: its tables as a catalog reports them, and functions that load files. */
 import { compileProject, type CompiledProject } from "../../core/config/compile-project.ts";
 import { faultMessage, sortFaults, type Fault } from "../../core/config/faults.ts";
 import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/config/read-config.ts";
@@ -6,7 +6,7 @@ import { readDocument } from "../../core/config/document.ts";
 import { normaliseEndpoint } from "../../core/config/compat.ts";
 import type { Column, Table } from "../../core/values/column.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
-import { column, columnsOf } from "../column.ts";
+import { column, columnsOf } from "../values/column.ts";
 
 const text = (name: string, given: Partial<Column> = {}): Column =>
   column("text", { name, ...given });
@@ -111,7 +111,7 @@ export const tables: readonly Table[] = [
   ]),
 ];
 
-/** Queries give the columns of products, unless the text says `refused` or `twice`. */
+/** Queries return the columns of products, unless their text contains `refused` or `twice`. */
 export const catalog: Catalog = {
   table: async (name) =>
     tables.find((one) => name === one.name || name === `public.${one.name}`) ?? null,

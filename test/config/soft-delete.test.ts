@@ -1,4 +1,4 @@
-/** softDelete in an endpoint's file: what is wrong with it, and what it makes of several endpoints. */
+/** softDelete in an endpoint's file: its faults, and its effect on several endpoints of a table. */
 import { describe, expect, test } from "vitest";
 import { entityOf, filesOf, load, sentenceOf } from "./shop.ts";
 

@@ -1,4 +1,4 @@
-/** Second spellings become the first ones, and the JSON Schema of editors takes both. */
+/** Alternative spellings are converted to the main ones, and the JSON Schema for editors accepts both. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

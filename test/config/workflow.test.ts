@@ -1,8 +1,8 @@
-/** `workflow` of an endpoint: what it compiles to, and every fault that would otherwise wait for the first change of a status. */
+/** `workflow` of an endpoint: its compiled form, and faults that would otherwise appear at the first status change. */
 import { describe, expect, test } from "vitest";
 import { entityOf, filesOf, load, projectFile, sentenceOf } from "./shop.ts";
 
-const base = { action: { "change-status": true }, tableName: "receipts" };
+const base = { action: { "change-status": true }, tableName: "receipts", workflow: {} };
 const rule = { name: "status", type: "string", constraints: { lowercase: true, maxLength: 8 } };
 const withHook = (hook: object, more: object = {}) => ({
   ...base,
@@ -18,7 +18,7 @@ async function planOf(payload: object, files = {}) {
 }
 
 describe("a workflow", () => {
-  test("without a word of it uses the column status, and lets any status follow", async () => {
+  test("that says nothing uses the column status, and lets any status follow", async () => {
     const { entity } = await entityOf(base);
     expect(entity.workflow).toMatchObject({ status: { name: "status" }, transitions: null });
     expect(entity.enabled.has("next-statuses")).toBe(true);

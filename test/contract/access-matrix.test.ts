@@ -1,13 +1,12 @@
 /**
- * Every action, asked by every kind of caller about a record of its own, one of another tenant, and one that is not there. The requests are a
- * record over all actions, so a new action fails here until it has one.
+ * Every action, called by every kind of caller, about its own record, another tenant's record and a missing record;
+ * also details of documents and references to records. A new action fails here until it has an entry in the requests.
  */
 import { randomUUID } from "node:crypto";
-import { SignJWT } from "jose";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { actions } from "../../core/actions.ts";
 import type { Answer, Fixture } from "./harness.ts";
-import { keyOf, openTenants, tokenSecret } from "./tenants.ts";
+import { closeTenants, keyOf, openTenants, type Tenant, tokenOf } from "./tenants.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -17,18 +16,41 @@ afterAll(() => fixture?.close());
 
 type Place = "own" | "foreign" | "missing";
 const places: readonly Place[] = ["own", "foreign", "missing"];
-let ids: Record<Place, string>;
+let ids: Record<Place | "other own", string>;
+/** An order of the caller's own; its lines have the keys of the records, and their tenants. */
+let document: string;
 beforeEach(async () => {
-  ids = { own: randomUUID(), foreign: randomUUID(), missing: randomUUID() };
-  const rows = [`('${ids.own}', 'a', 'c-${ids.own}', 't-${ids.own}', 5, 'open')`];
-  rows.push(`('${ids.foreign}', 'b', 'c-${ids.foreign}', 't-${ids.foreign}', 5, 'open')`);
+  const [own, other, foreign] = [randomUUID(), randomUUID(), randomUUID()];
+  ids = { own, "other own": other, foreign, missing: randomUUID() };
+  document = randomUUID();
+  await insertOrders([own, "a"], [other, "a"], [foreign, "b"], [document, "a"]);
+  const rows = (more: string): string =>
+    `('${own}', 'a', ${more}), ('${other}', 'a', ${more}), ('${foreign}', 'b', ${more})`;
+  for (const insert of [
+    `accounts (account_id, tenant, name) values ${rows("'x'")}`,
+    `bins (bin_id, tenant, is_deleted) values ${rows("true")}`,
+    `order_lines (line_id, tenant, order_id) values ${rows(`'${document}'`)}`,
+    // Own lines that refer to each account.
+    `order_lines (line_id, tenant, account_id) values ${[own, other, foreign].map((id) => `('${randomUUID()}', 'a', '${id}')`).join(", ")}`,
+  ])
+    await fixture.sql(`insert into ${insert}`);
+});
+
+async function insertOrders(...orders: readonly (readonly [string, Tenant])[]): Promise<void> {
+  const rows = orders.map(
+    ([id, tenant]) => `('${id}', '${tenant}', 'c-${id}', 't-${id}', 5, 'open')`,
+  );
   await fixture.sql(
     `insert into orders (order_id, tenant, code, title, qty, status) values ${rows.join(", ")}`,
   );
-  await fixture.sql(
-    `insert into bins (bin_id, tenant, is_deleted) values ('${ids.own}', 'a', true), ('${ids.foreign}', 'b', true)`,
-  );
-});
+}
+
+async function renameTenants(own: string, foreign: string): Promise<void> {
+  for (const table of ["orders", "accounts", "bins", "order_lines"])
+    await fixture.sql(
+      `update ${table} set tenant = case tenant when 'a' then '${own}' else '${foreign}' end where tenant in ('a', 'b')`,
+    );
+}
 
 /** What is sent about a record. */
 interface Asked {
@@ -36,7 +58,7 @@ interface Asked {
   /** Absent: a GET. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether callers who see every row are told of own and foreign records alike, and of a missing one otherwise; false: it is not about a record. */
+  /** Whether callers who see all rows get another answer for a missing record; false: it is not about a record. */
   readonly isAboutRecord: boolean;
 }
 
@@ -51,6 +73,7 @@ const about = (path: string, body: unknown, headers?: Record<string, string>): A
 });
 const beside = (path: string, body?: unknown): Asked => ({ path, body, isAboutRecord: false });
 
+/** By name of the action; the text after a colon distinguishes further requests. */
 const requests: Readonly<Record<string, (id: string) => Asked>> = {
   create: () => beside("plain/create", { title: "new", tenant: "a" }),
   read: (id) =>
@@ -87,7 +110,29 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
   "lock/acquire": (id) => about("plain/lock/acquire", { ...keys(id), ttl: 1 }),
   "lock/release": (id) => beside("plain/lock/release", { ...keys(id), lock_token: "none" }),
   "lock/status": (id) => beside("plain/lock/status", keys(id)),
+  "read: by a path": (id) => linesOf({ key: "account.account_id", operator: "=", value: id }),
+  "read: by a condition on related records": (id) =>
+    linesOf({
+      key: "account",
+      operator: "ANY",
+      where: { conditions: [{ key: "account_id", operator: "=", value: id }] },
+    }),
+  "first: a line": (id) => about("lines/first", line(id)),
+  "update: a line": (id) => about("lines/update", { line_id: id, text: "changed" }),
+  "delete: a line": (id) => about("lines/delete", line(id)),
+  "create: a line of a record": (id) => about("lines/create", { order_id: id, tenant: "a" }),
+  "update-composite: a line": (id) => aboutLines({ update: [{ line_id: id, text: "changed" }] }),
+  "update-composite: a line to delete": (id) => aboutLines({ delete: [{ line_id: id }] }),
+  "update-composite: a line's reference": (id) => aboutLines({ insert: [{ account_id: id }] }),
+  "create-composite: a line's reference": (id) =>
+    about("orders/create-composite", { orders: { order_lines: [{ account_id: id }] } }),
 };
+
+const linesOf = (condition: object): Asked =>
+  about("lines/read", { where: { conditions: [condition] } });
+const line = (id: string): object => ({ where: [{ key: "line_id", value: id }] });
+const aboutLines = (order_lines: object): Asked =>
+  about("orders/update-composite", { orders: { order_id: document, order_lines } });
 
 async function ask(action: string, id: string, headers: Record<string, string>): Promise<Answer> {
   const { path, body, headers: more } = requests[action]!(id);
@@ -97,67 +142,79 @@ async function ask(action: string, id: string, headers: Record<string, string>):
     : fixture.post(path, body, sent);
 }
 
-/** What an answer says, but for what differs between any two. */
+/** What the answers about each place's record say. A request that names no record is the same each time: sent once. */
+async function askAll(action: string, headers: Record<string, string>): Promise<unknown[]> {
+  const [one, other] = ["one", "other"].map((id) => JSON.stringify(requests[action]!(id)));
+  const answers: unknown[] = [];
+  for (const place of places)
+    answers.push(
+      one === other && answers.length > 0
+        ? answers[0]
+        : gist(await ask(action, ids[place], headers), ids[place]),
+    );
+  return answers;
+}
+
+/** An answer without the parts that differ between any two. */
 function gist({ status, body }: Answer, id: string): unknown {
   const text = JSON.stringify({ status, body: { ...body, timestamp: null, job_id: null } });
   return JSON.parse(text.replaceAll(id, "<id>"));
 }
 
 const byKey = (id: string) => (): Record<string, string> => ({ "x-api-key": keyOf(id) });
-const byToken = (claims: Record<string, unknown>) => async (): Promise<Record<string, string>> => {
-  const token = await new SignJWT({ sub: "someone", ...claims })
-    .setProtectedHeader({ alg: "HS256" })
-    .setExpirationTime("5m")
-    .sign(new TextEncoder().encode(tokenSecret));
-  return { authorization: `Bearer ${token}` };
-};
+const byToken = (claims: string, without?: Parameters<typeof tokenOf>[1]) => () =>
+  tokenOf(claims, without);
 
 type Credentials = () => Record<string, string> | Promise<Record<string, string>>;
 const outside: readonly (readonly [string, Credentials, number])[] = [
   ["no credentials", () => ({}), 401],
   ["a wrong key", byKey("nobody"), 401],
-  ["a token for nothing", byToken({ roles: ["nothing"] }), 403],
+  ["a token without a user", byToken('"roles": "operator"', { sub: "" }), 401],
+  ["a token without an end", byToken('"roles": "operator"', { exp: "" }), 401],
+  ["a token for nothing", byToken('"roles": "nothing"'), 403],
   ["a key for nothing", byKey("stranger"), 403],
 ];
-const narrowed: readonly (readonly [string, Credentials])[] = [
-  ["a key with a scope", byKey("key-a")],
-  ["a token with a scope", byToken({ roles: ["clerk"], tenant: "a" })],
+const narrowed: readonly (readonly [string, Credentials, readonly [string, string] | null])[] = [
+  ["a key with a scope", byKey("key-a"), null],
+  ["a token with a scope", byToken('"roles": "clerk", "tenant": "a"'), null],
+  [
+    "a token with a long number",
+    byToken(`"roles": "clerk", "tenant": ${closeTenants[0]}`),
+    closeTenants,
+  ],
 ];
 const wide: readonly (readonly [string, Credentials])[] = [
   ["a key without a scope", byKey("visitor")],
   ["an administrator", byKey("operator")],
-  ["a token with two roles", byToken({ roles: ["clerk", "visitor"], tenant: "a" })],
+  ["a token with two roles", byToken('"roles": "clerk visitor", "tenant": "a"')],
 ];
 
 test("every action has a request", () => {
-  expect(Object.keys(requests).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
+  const asked = new Set(Object.keys(requests).map((name) => name.split(":")[0]!));
+  expect([...asked].toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
 });
 
-describe.each(actions.map(({ name }) => [name] as const))("%s", (action) => {
-  test.each(outside)("with %s says nothing about records", async (_, credentials, status) => {
-    const headers = await credentials();
-    const before = await fixture.sql("select * from orders order by order_id");
-    const answers: unknown[] = [];
-    for (const place of places) {
-      const answer = await ask(action, ids[place], headers);
-      expect(answer.status).toBe(status);
-      answers.push(gist(answer, ids[place]));
-    }
-    expect(answers[1]).toEqual(answers[0]);
-    expect(answers[2]).toEqual(answers[0]);
-    expect(await fixture.sql("select * from orders order by order_id")).toEqual(before);
-  });
+describe.each(Object.keys(requests))("%s", (action) => {
+  // Before the request is looked at, so one of each action shows it.
+  test.each(action.includes(":") ? [] : outside)(
+    "with %s says nothing about records",
+    async (_, credentials, status) => {
+      const headers = await credentials();
+      const before = await fixture.sql("select * from orders order by order_id");
+      const answers = await askAll(action, headers);
+      expect(statusOf(answers[0])).toBe(status);
+      expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+      expect(await fixture.sql("select * from orders order by order_id")).toEqual(before);
+    },
+  );
 
   test.each(narrowed)(
     "with %s takes a foreign record for a missing one",
-    async (_, credentials) => {
+    async (_, credentials, tenants) => {
+      if (tenants) await renameTenants(...tenants);
       const headers = await credentials();
       const { isAboutRecord } = requests[action]!("");
-      const [own, foreign, missing] = [
-        gist(await ask(action, ids.own, headers), ids.own),
-        gist(await ask(action, ids.foreign, headers), ids.foreign),
-        gist(await ask(action, ids.missing, headers), ids.missing),
-      ];
+      const [own, foreign, missing] = await askAll(action, headers);
       if (!isAboutRecord) return expect(foreign).toMatchObject({ status: statusOf(missing) });
       expect(foreign).toEqual(missing);
       expect(own).not.toEqual(missing);
@@ -167,13 +224,43 @@ describe.each(actions.map(({ name }) => [name] as const))("%s", (action) => {
   test.each(wide)("with %s knows every record", async (_, credentials) => {
     const headers = await credentials();
     const { isAboutRecord } = requests[action]!("");
-    const answers = [];
-    for (const place of places)
-      answers.push(gist(await ask(action, ids[place], headers), ids[place]));
-    const [own, foreign, missing] = answers;
+    const [own, foreign, missing] = await askAll(action, headers);
     expect(foreign).toMatchObject({ status: statusOf(own) });
     if (isAboutRecord) expect(own).not.toEqual(missing);
   });
 });
+
+/** MariaDB's usual collation treats the two keys as equal, so there is no such record. */
+describe.skipIf(inject("engine") === "mysql")(
+  "a locked foreign record with an own key in other case",
+  () => {
+    const tellsOfRecord = (name: string): boolean =>
+      name.startsWith("lock/") || requests[name]!("").isAboutRecord;
+    test.each(Object.keys(requests).filter(tellsOfRecord))(
+      "is not noticed by %s",
+      async (action) => {
+        const theirs = ids.own.toUpperCase();
+        await insertOrders([theirs, "b"]);
+        const taken = { ...keys(theirs), ttl: 60, owner: "somebody of b" };
+        expect((await fixture.post("plain/lock/acquire", taken, byKey("key-b")())).status).toBe(
+          200,
+        );
+        const [own, other] = [ids.own, ids["other own"]];
+        const answers = [
+          await ask(action, own, byKey("key-a")()),
+          await ask(action, other, byKey("key-a")()),
+        ];
+        expect(lastingGist(answers[0]!, own)).toEqual(lastingGist(answers[1]!, other));
+      },
+    );
+  },
+);
+
+/** What two answers about alike records have in common. */
+const lastingGist = (answer: Answer, id: string): string =>
+  JSON.stringify(gist(answer, id))
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+    .replaceAll(/"(fence|ttl_remaining)":\d+/g, '"$1":0');
 
 const statusOf = (answer: unknown): number => (answer as { status: number }).status;

@@ -1,6 +1,6 @@
-/** Tokens of an issuer whose keys are fetched from it (JWKS), over HTTP. What the keys go through is in `test/callers/key-set.test.ts`. */
+/** Tokens of an issuer whose keys are fetched over HTTP (JWKS). `test/callers/key-set.test.ts` tests the key set. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Issuer, startIssuer } from "../issuer.ts";
+import { type Issuer, startIssuer } from "../callers/issuer.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 let issuer: Issuer;
@@ -9,7 +9,6 @@ beforeAll(async () => {
   issuer = await startIssuer();
   fixture = await openFixture({
     project: {
-      hooks: { allowedHosts: [issuer.host] },
       auth: { jwt: { jwksUri: `http://${issuer.host}/jwks`, rolesClaim: "realm.roles" } },
     },
     tables: [{ name: "notes", columns: { note_id: "key", owner: "text(20)" } }],

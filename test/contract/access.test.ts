@@ -1,6 +1,6 @@
 /**
- * Who may do what, as the files of a configuration say it: API keys, tokens and callers without credentials; actions, rows and columns of each
- * role. What a scope hides from an action is in `scopes.test.ts`.
+ * Access rules in the configuration files: API keys, tokens and callers without credentials; actions, rows and columns
+ * of each role. `scopes.test.ts` tests which rows a scope hides from each action.
  */
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
@@ -68,7 +68,7 @@ beforeAll(async () => {
           name: "text(40)",
           cost: "integer",
           place_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
-          // With two references in one statement, SQLite does not say which of them broke.
+          // With two references in one statement, SQLite does not report which of them broke.
           spare_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
           created_by: "text(20)",
           updated_by: "text(20)",
@@ -240,7 +240,7 @@ describe("rows", () => {
     ["lost", []],
     ["odd", []],
     ["auditor", ["a1", "a2", "b1"]],
-    // One of the two roles has no scope, and both may read.
+    // One of the two roles has no scope, and both have the right to read.
     ["clerk-and-auditor", ["a1", "a2", "b1"]],
     ["admin", ["a1", "a2", "b1"]],
   ])("of %s are %j", async (id, ids) => {

@@ -1,11 +1,11 @@
-/** adjust over HTTP: relative changes that the database computes, the guard, reasons, and numbers at the edge of a column. */
+/** adjust over HTTP: relative changes computed by the database, the guard, reasons, and numbers at column limits. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { check, instant, record, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
 
-/** Each test has a counter of its own. */
+/** Each test has its own counter. */
 let id = "";
 let made = 0;
 const start = { stock: 10, balance: 10.5, big: 0, free: 0, quota: 5, rough: 0.5, blank: null };

@@ -1,14 +1,14 @@
 /**
- * `check --advise`: an index is advised for a request that reads a large table as a whole, the advised statement is run, and then the
- * planner uses it: the advice is gone.
+ * `check --advise` suggests an index for a request that scans a large table. After the suggested statement has run, the
+ * planner uses the index and the suggestion disappears.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig, type CheckedConfig } from "../../app/start/check-config.ts";
-import { checkReport } from "../../app/start/check-report.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
+import { checkConfig, type CheckedConfig } from "../../app/start/commands/check-config.ts";
+import { checkReport } from "../../app/start/commands/check-report.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 
@@ -131,6 +131,31 @@ describe("check --advise", () => {
     expect(indexes.length).toBe({ sqlite: 4, postgres: 4, mysql: 2 }[engine]);
   });
 
+  test("names the index that a relation to many lacks, until it is there", async () => {
+    const folder = join(configDir, "shop");
+    const relations = { priced: { endpoint: "parts", foreignColumn: "price" } };
+    const before = JSON.stringify(endpoint("kinds"));
+    const parts = { tableName: "parts", primaryKey: "id", action: { read: true } };
+    await writeFile(join(folder, "parts.json"), JSON.stringify(parts));
+    await writeFile(
+      join(folder, "kinds.json"),
+      JSON.stringify({ ...endpoint("kinds"), relations }),
+    );
+    const told = async () =>
+      (await check()).advice!.filter(({ message }) => message.includes("relation priced"));
+    const [first] = await told();
+    expect(first).toMatchObject({ file: "shop/kinds.json", table: "parts", column: "price" });
+    for (const statement of first!.statements) await session.run(statement);
+    if (engine === "postgres") await session.run("analyze parts");
+    const after = await told();
+    await session
+      .run(`drop index parts_price${engine === "mysql" ? " on parts" : ""}`)
+      .catch(String);
+    await rm(join(folder, "parts.json"));
+    await writeFile(join(folder, "kinds.json"), before);
+    expect(after).toEqual([]);
+  });
+
   test("is silent once its statements have been run, because the planner uses the indexes", async () => {
     for (const { statements } of (await check()).advice!)
       for (const statement of statements) await session.run(statement);
@@ -172,7 +197,7 @@ describe("check --advise of a grid", () => {
   test("says which columns to leave out of a search that no index can serve", async () => {
     const [advice] = await adviceOf({});
     expect(advice!.message).toBe(
-      "grids search in id, code, name, price, and each search reads the whole table; an index serves texts alone: name them in datatablesWhere, without numbers and dates",
+      "grids search in id, code, name, price, and each search reads the whole table; an index serves only texts: name them in datatablesWhere, without numbers and dates",
     );
     expect(advice!.statements).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Declared joins of `aggregate` for callers who may read the joined table, a part of it, or none of its endpoints. */
+/** Declared joins of `aggregate` for callers with access to all of the joined table, a part of it, or none. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";

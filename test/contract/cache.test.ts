@@ -1,6 +1,6 @@
 /**
- * What the cache of lists promises to callers, on every engine: the database is asked once, and after a write nobody sees what was
- * there before. A kept answer is told from a fresh one by a change that went past the service.
+ * The cache of lists on every engine: a repeated list does not query the database, and no list read after a write is
+ * stale. A change made directly in the database tells cached answers from fresh ones.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -27,7 +27,7 @@ const everyAction = {
   lookup: true,
   datatables: true,
 };
-/** Every table has an id and a mark; marks are what is changed past the service. */
+/** Every table has an id and a mark; the tests change marks directly in the database. */
 const payload = (tableName: string, more: object = {}) => ({
   tableName,
   primaryKey: "id",
@@ -121,7 +121,7 @@ function trigger(): string[] {
   ];
 }
 
-/** lookup asks for it; the others do not mind. */
+/** lookup requires it; the others ignore it. */
 const isStatic = { "X-Request-Mode": "static" };
 
 type List = (path: string) => Promise<Answer>;
@@ -133,7 +133,7 @@ const lists: [name: string, ask: List][] = [
 ];
 
 let marks = 0;
-/** Changes every row of the table past the service. */
+/** Changes every row of the table directly in the database. */
 const mark = (table: string) => session.run(`update ${table} set mark = 'm${++marks}'`);
 
 /** The rows of the list, as text. */

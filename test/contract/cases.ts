@@ -1,17 +1,17 @@
 /**
- * What the contract tests hold answers to. `checkEnvelope` looks at every answer (`shop.ts` calls it): the envelope, the
- * request id, and that an error tells nothing of what is underneath. `check` compares one answer with a row of a case table.
+ * Checks of answers in the contract tests. `checkEnvelope` checks every answer: the envelope, the request id, and that
+ * an error reveals no internals. `check` compares one answer with a row of a case table.
  */
 import { expect } from "vitest";
 import type { Json } from "../../core/values/json.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import type { Answer } from "./harness.ts";
 
 /** One row of a table of cases. A member that is left out is not compared. */
 export interface Case {
   /** A sentence, the action first; it is the test's title. */
   name: string;
-  /** Undefined sends no body; a string is sent as it is, all else as JSON. */
+  /** Undefined sends no body; a string is sent unchanged, all else as JSON. */
   body: unknown;
   status: number;
   error?: string;
@@ -60,7 +60,7 @@ export const column = (answer: Answer, name: string): Json[] =>
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Words that only a driver, a server or a stack says. */
+/** Words that appear only in messages of drivers and servers and in stacks. */
 const leaks =
   /SQLITE_|\bER_[A-Z]|errno|sqlstate|syntax error|duplicate key value|Duplicate entry '|no such (column|table)|violates|\.ts:\d|\n\s+at |node_modules|file:\/\/|mariadb|postgres|sqlite|hush-/i;
 

@@ -1,6 +1,6 @@
 /**
- * A project of tables with soft delete, and of tables that point at them in every way: `makers` with endpoints of each
- * visibility, what refers to them, and `orders` with lines.
+ * A project of tables with soft delete and tables that refer to them in every way: `makers` with endpoints of each
+ * visibility, the tables that refer to it, and `orders` with lines.
  */
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Json } from "../../core/values/json.ts";

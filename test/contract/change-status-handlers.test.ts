@@ -1,11 +1,11 @@
-/** The operator's handlers around change-status: what they get, what they may change, and their place among the hooks. */
+/** The operator's handlers around change-status: their input, what they can change, and their order among the hooks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import type { HookHandler } from "../../core/plans/hook.ts";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { check, checkEnvelope } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
-/** A function that fails as a deadlock does. SQLite's one writer meets none. */
+/** A function that fails like a deadlock. SQLite has none, because it has one writer. */
 const giveUp = {
   postgres: [
     `create function give_up() returns integer language plpgsql

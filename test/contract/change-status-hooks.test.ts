@@ -1,5 +1,5 @@
-/** The hooks of change-status against a real server: what they hear and when, and that none can hold or forge a change. */
-import { describe, expect, test } from "vitest";
+/** Hooks of change-status against a real server: content and time of calls; no hook can block or forge a change. */
+import { describe, expect, test, vi } from "vitest";
 import { limits } from "../../core/values/limits.ts";
 import { check, instant } from "./cases.ts";
 import { hookTimeoutMs, inner, openHookedOrders, peers } from "./hooked-orders.ts";
@@ -93,6 +93,45 @@ describe("hooks that succeed", () => {
   });
 });
 
+describe("the depth that a request claims", () => {
+  /** Of a hook that the request triggers. */
+  async function headersAfter(headers: Record<string, string>) {
+    await orders.fixture.sql(`update orders set status = 'new' where order_id = '${orders.id}'`);
+    const { status, headers: answered } = await orders.fixture.post(
+      "orders/change-status",
+      { id: orders.id, status: "told" },
+      headers,
+    );
+    expect(status).toBe(200);
+    const requestId = answered.get("X-Request-Id");
+    const heard = orders.server.heard.find((one) => one.headers["x-request-id"] === requestId);
+    return heard?.headers ?? {};
+  }
+  const depthAfter = async (depth: string, signature: string): Promise<unknown> =>
+    (await headersAfter({ "X-Hook-Depth": depth, "X-Hook-Signature": signature }))["x-hook-depth"];
+
+  test.each(["9", "3", "1"])("is not believed without a signature: %s", async (depth) => {
+    expect((await headersAfter({ "X-Hook-Depth": depth }))["x-hook-depth"]).toBe("1");
+    expect(await depthAfter(depth, `${Math.floor(Date.now() / 1_000)}.${"0".repeat(64)}`)).toBe(
+      "1",
+    );
+  });
+
+  test("counts where the service itself signed this very depth, a short time ago", async () => {
+    const { "x-hook-depth": depth, "x-hook-signature": signature } = await headersAfter({});
+    expect([depth, await depthAfter("1", signature!)]).toEqual(["1", "2"]);
+    expect(await depthAfter("3", signature!)).toBe("1");
+    const [second = "", proof] = signature!.split(".");
+    expect(await depthAfter("1", `${Number(second) + 1}.${proof}`)).toBe("1");
+    vi.useFakeTimers({ now: Date.now() + 2 * 3_600_000, toFake: ["Date"] });
+    try {
+      expect(await depthAfter("1", signature!)).toBe("1");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
 describe("blocking hooks that fail", () => {
   const cases = peers.flatMap((peer) => [`before ${peer}`, `after ${peer}`]);
   test.each(cases)("change-status answers 502 in time and changes nothing: %s", async (status) => {
@@ -101,7 +140,7 @@ describe("blocking hooks that fail", () => {
     expect(tookMs).toBeLessThan(hookTimeoutMs + 1_000);
     expect(JSON.stringify(result.body)).not.toMatch(/localhost|127\.0|http:|timeout|abort/i);
     expect(await orders.status()).toBe("new");
-    // Nobody holds the row any more.
+    // The row is no longer locked.
     const next = await timed(() => orders.changeTo("free"));
     check(next.result, { status: 200 });
     expect(next.tookMs).toBeLessThan(1_000);
@@ -225,7 +264,7 @@ describe("hooks to this service", () => {
 const isRefused = ({ status }: { status: number }): boolean => status === 422 || status === 409;
 
 describe("while a blocking hook runs", () => {
-  /** Comes back when the hook is running; it takes a second. */
+  /** Resolves when the hook is running; it takes a second. */
   async function holdRow() {
     const before = orders.server.heard.filter(({ path }) => path === "/slow").length;
     const answer = orders.changeTo("slow");
@@ -247,7 +286,7 @@ describe("while a blocking hook runs", () => {
   test("another change of the same record waits for a while, and is refused", async () => {
     const changing = await holdRow();
     const { result, tookMs } = await timed(() => orders.changeTo("free"));
-    // Three tries, some 100 ms apart; the hook takes longer.
+    // Three tries, about 100 ms apart; the hook takes longer.
     check(result, { status: 409, error: "Lock conflict" });
     expect(tookMs).toBeGreaterThan(100);
     check(await changing.answer, { status: 200 });

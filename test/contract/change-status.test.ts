@@ -1,11 +1,11 @@
-/** change-status over HTTP: which status may follow which, what is stored and answered, and what is refused. */
+/** change-status over HTTP: permitted transitions, what is stored and answered, and refusals. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { check, instant, record, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
 
-/** Each test has an order of its own. */
+/** Each test has its own order. */
 let id = "";
 let rows = 0;
 beforeEach(async () => {
@@ -353,7 +353,7 @@ describe("of fifty clients at the same time", () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, at) => {
         const body = { id, status: at % 2 === 0 ? "cancelled" : "draft" };
-        // Only cancelled may follow draft, and nothing follows cancelled.
+        // draft can change only to cancelled, and cancelled is final.
         return shop.post("orders", "change-status", body);
       }),
     );
@@ -371,7 +371,7 @@ describe("of fifty clients at the same time", () => {
     const steps = answers.filter(({ status }) => status === 200);
     for (const { status, body } of answers)
       expect([200, 409, 422], JSON.stringify(body)).toContain(status);
-    // updated_at grows with each change, so it tells the order in which they were made.
+    // updated_at grows with each change, so it shows their order.
     steps.sort((a, b) => (a.body.data.updated_at < b.body.data.updated_at ? -1 : 1));
     let current = "draft";
     for (const { body } of steps) {

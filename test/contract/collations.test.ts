@@ -1,4 +1,4 @@
-/** Columns whose collation takes different texts for one can be searched like all others. */
+/** Columns whose collation treats different texts as equal can be searched like all others. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Each type of column over HTTP, on each engine that has it: it takes and shows its value, refuses another one, and can do what its
- * object says and nothing else.
+ * Each column type over HTTP, on each engine that has it: it accepts and shows its value, refuses an invalid one, and
+ * supports exactly the operations that its object lists.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { ColumnType } from "../../core/values/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
-import { typeCases } from "../type-cases.ts";
+import { typeCases } from "../values/type-cases.ts";
 import { check, record, records } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 

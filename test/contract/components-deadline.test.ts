@@ -1,4 +1,4 @@
-/** Handlers that take longer than their request may: the client hears of it, the transaction is undone, and its connection is free again. */
+/** Handlers that exceed the request's time limit: an error for the client, a rollback, and a free connection. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
 import { check } from "./cases.ts";

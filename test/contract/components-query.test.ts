@@ -1,6 +1,6 @@
 /**
- * What `query` gives to a handler: one statement in the transaction of the action, values as parameters, rows as answers show
- * them, and no way out of the transaction.
+ * `query` in a handler: one statement in the action's transaction, values as parameters, rows in the form of answers,
+ * and no way to leave the transaction.
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { HookContext } from "../../core/plans/hook.ts";

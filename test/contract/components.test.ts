@@ -1,6 +1,6 @@
 /**
- * The operator's handlers around create, update, delete and adjust, over HTTP: what they get, what they may change, how they
- * refuse, and that whatever they refuse or break leaves nothing behind. What `query` does is in `components-query.test.ts`.
+ * The operator's handlers around create, update, delete and adjust, over HTTP: their input, what they can change, how
+ * they refuse, and that nothing is stored after a refusal or a failure. `components-query.test.ts` tests `query`.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ const count = async () =>
 const first = async (id: string) =>
   (await post("plain", "first", { where: [{ key: "part_id", value: id }] })).body.data;
 
-/** Each test has a part of its own, made without handlers. */
+/** Each test has its own part, created without handlers. */
 let id = "";
 let made = 0;
 beforeEach(async () => {
@@ -269,12 +269,30 @@ describe("data", () => {
 
   test("is what update asks for a field to change, not the body", async () => {
     on.onBeforeUpdate = () => undefined;
-    const useless = await post("parts", "update", { part_id: id });
+    const useless = await post("parts", "update", { part_id: id, unknown: 1 });
     check(useless, { status: 400, error: "Invalid payload" });
     on.onBeforeUpdate = () => ({ unknown: 1 });
     const spoiled = await post("parts", "update", { part_id: id, name: "nut" });
     check(spoiled, { status: 400, error: "Invalid payload" });
     expect(await first(id)).toMatchObject({ name: "bolt" });
+  });
+
+  test("may leave update nothing but the key, which changes nothing", async () => {
+    const { secret: _, ...before } = await first(id);
+    const seen: unknown[] = [];
+    on.onAfterUpdate = ({ oldRecord, record: now }) => void seen.push([oldRecord, now]);
+    on.onBeforeUpdate = () => undefined;
+    check(await post("parts", "update", { part_id: id }), { status: 200, data: before });
+    on.onBeforeUpdate = () => ({});
+    check(await post("parts", "update", { part_id: id, name: "nut" }), {
+      status: 200,
+      data: before,
+    });
+    expect(await first(id)).toMatchObject(before);
+    expect(seen).toMatchObject([
+      [before, before],
+      [before, before],
+    ]);
   });
 
   test("of a field that the client did not send is stored too, also of a hidden one", async () => {
@@ -515,11 +533,17 @@ describe("records", () => {
     on.onBeforeUpdate = ({ oldRecord }) => void seen.push(oldRecord);
     on.onAfterUpdate = ({ record: now }) => void seen.push(now);
     const answer = await post("viewed", "update", { part_id: id, stock: 6 });
-    expect(seen).toEqual([
-      { part_id: id, doubled: 20 },
-      { part_id: id, doubled: 12 },
+    expect(seen).toMatchObject([
+      { part_id: id, doubled: 20, stock: 10 },
+      { part_id: id, doubled: 12, stock: 6 },
     ]);
-    expect(record(answer)).toEqual({ part_id: id, doubled: 12 });
+    // The view has neither, and the write changed both.
+    expect(record(answer)).toMatchObject({
+      part_id: id,
+      doubled: 12,
+      stock: 6,
+      updated_by: "Update from API",
+    });
   });
 });
 
@@ -560,6 +584,90 @@ describe("adjust", () => {
     expect(await first(id)).toMatchObject({ stock: 10 });
   });
 });
+
+/** Bodies of a wrong shape, and the field in `data` whose members the handler reads. */
+const misshapen: [string, string, object, unknown[]][] = [
+  [
+    "parts",
+    "adjust",
+    { part_id: "p1" },
+    [
+      {},
+      ...[
+        "x",
+        {},
+        [],
+        [null],
+        ["stock"],
+        [{ field: "none", value: 1 }],
+        [{ field: "stock" }],
+        [{ field: "stock", value: "1" }],
+        [{ field: "stock", value: 1, reason: 1 }],
+      ].map((adjustments) => ({ adjustments })),
+    ],
+  ],
+  ["parts", "update", {}, [{ name: "x" }, { part_id: {} }]],
+  [
+    "parts",
+    "delete",
+    {},
+    [{ where: "x" }, { where: [] }, { where: [null] }, { where: [{ key: 1 }] }],
+  ],
+  [
+    "documents",
+    "create-composite",
+    {},
+    [
+      {},
+      { other: {} },
+      { parts: [] },
+      ...["x", {}, [null], ["x"]].map((notes) => ({ parts: { code: "c", notes } })),
+    ],
+  ],
+  [
+    "documents",
+    "update-composite",
+    {},
+    [
+      {},
+      { parts: [] },
+      { parts: { name: "x" } },
+      ...[
+        "x",
+        [],
+        { none: [] },
+        { insert: {} },
+        { insert: [null] },
+        { update: [{}] },
+        { delete: [{}] },
+      ].map((notes) => ({ parts: { part_id: "p1", notes } })),
+    ],
+  ],
+];
+
+test.each(misshapen)(
+  "a body of %s/%s in a wrong shape reaches no handler",
+  async (endpoint, action, more, bodies) => {
+    let ran = 0;
+    for (const event of [
+      "onBeforeInsert",
+      "onBeforeUpdate",
+      "onBeforeDelete",
+      "onBeforeAdjust",
+    ] as const)
+      on[event] = ({ data }) => {
+        ran++;
+        for (const name of ["adjustments", "notes", "where"])
+          for (const one of data[name] as object[]) Object.keys(one);
+      };
+    for (const body of bodies)
+      check(await post(endpoint, action, { ...more, ...(body as object) }), {
+        status: 400,
+        error: "Invalid payload",
+      });
+    expect(ran).toBe(0);
+  },
+);
 
 describe("a request that fails", () => {
   let ran = 0;

@@ -1,4 +1,4 @@
-/** create-composite over HTTP: header and details in one answer, what is computed, every refusal, and that a refusal leaves nothing. */
+/** create-composite over HTTP: header and details in one answer, computed values, and refusals that store nothing. */
 import { describe, expect, test } from "vitest";
 import { check, instant, record, uuid, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";

@@ -1,6 +1,6 @@
 /**
- * What formulas compute: each row has the exact result, worked out by hand or by whole numbers, and holds on every engine. Each
- * formula is computed twice, by the service with the INSERT and by the database afterwards, so the two must agree.
+ * Results of formulas: each row has the exact result, computed by hand or with integers, on every engine. Each formula
+ * is computed twice, by the service with the INSERT and by the database afterwards, so the two must agree.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check } from "./cases.ts";
@@ -23,7 +23,7 @@ const rows: readonly Row[] = [
   ["a * b", "money", { a: 1, b: "0.0049" }, 0],
   ["a * b", "whole", { a: 5, b: "0.5" }, 3],
   ["a * b", "whole", { a: -5, b: "0.5" }, -3],
-  // What doubles cannot say.
+  // Values that doubles cannot represent.
   ["b + c", "fine", { b: "0.1", c: "0.2" }, 0.3],
   ["b - c", "fine", { b: "0.3", c: "0.1" }, 0.2],
   ["b * 1.005", "money", { b: 1 }, 1.01],
@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
   ["- - a", "whole", { a: 4 }, 4],
   ["2 * (3 + 4)", "whole", { a: 1 }, 14],
   ["0.5", "whole", {}, 1],
-  // Division: one quotient, rounded once, whatever the order of steps.
+  // Division: one quotient, rounded once, independent of the order of steps.
   ["a / b", "fine", { a: 1, b: 3 }, 0.3333],
   ["a / b", "fine", { a: 2, b: 3 }, 0.6667],
   ["a / b", "fine", { a: -2, b: 3 }, -0.6667],
@@ -94,7 +94,7 @@ const targets: Readonly<Record<string, string>> = {
   long: "bigint",
 };
 
-/** Formulas with their targets, each once; each has a table of details and an endpoint of its own. */
+/** Formulas with their targets, each once; each has its own table of details and endpoint. */
 const kinds = [...new Set(rows.map(([formula, target]) => JSON.stringify([formula, target])))].map(
   (text) => JSON.parse(text) as [formula: string, target: string],
 );

@@ -1,4 +1,4 @@
-/** The operator's handlers around the composites: what they get, what they may change, and that a refusal undoes header and details. */
+/** The operator's handlers around the composites: input, permitted changes, and full rollback after a refusal. */
 import { describe, expect, test } from "vitest";
 import { check, record } from "./cases.ts";
 import { openWorkshop } from "./workshop.ts";
@@ -40,9 +40,25 @@ describe("create-composite", () => {
     expect(texts(answer.body.data)).toEqual(["one", "two", "three"]);
   });
 
+  test.each([[[]], [null]])(
+    "create-composite refuses missing details before a handler sees them: %j",
+    async (notes) => {
+      let calls = 0;
+      on.onBeforeInsert = ({ data }) => {
+        calls++;
+        return { ...data, notes: [{ text: "put right" }] };
+      };
+      const message = "notes must not be empty";
+      check(await create(notes), { status: 400, error: "Invalid payload", message });
+      expect(calls).toBe(0);
+    },
+  );
+
   test("create-composite takes details that only a handler puts right, and refuses those that it spoils", async () => {
     on.onBeforeInsert = ({ data }) => ({ ...data, notes: [{ text: "put right" }] });
-    check(await create([]), { status: 201, data: { stock: 1 } });
+    check(await create([{}]), { status: 201, data: { stock: 1 } });
+    on.onBeforeInsert = ({ data }) => ({ ...data, notes: [] });
+    check(await create(), { status: 400, error: "Invalid payload" });
     on.onBeforeInsert = ({ data }) => ({ ...data, notes: [{}] });
     check(await create(), { status: 400, error: "Validation failed", errors: ["notes[0].text"] });
     on.onBeforeInsert = ({ data }) => ({ ...data, notes: {} });

@@ -1,4 +1,4 @@
-/** Composites that meet each other, and readers: totals fit their lines at every moment that anybody can see. */
+/** Concurrent composites and readers: totals match their lines at every moment that a reader can see. */
 import { describe, expect, test } from "vitest";
 import { check, record } from "./cases.ts";
 import { openShop } from "./shop.ts";
@@ -48,7 +48,7 @@ const tally = (answers: { status: number }[]) => {
   return counts;
 };
 
-/** On an engine that answers at once, nobody else would get a turn. */
+/** An engine that answers synchronously would never let the others run. */
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("readers during changes", () => {
@@ -81,7 +81,7 @@ describe("readers during changes", () => {
       }
     });
     await Promise.all([writing, ...reading]);
-    // The readers did meet several states, or there was nothing to tell.
+    // The readers must have seen several states, otherwise the test proves nothing.
     expect(seen.size).toBeGreaterThan(3);
   });
 });

@@ -1,4 +1,4 @@
-/** read-composite over HTTP: which header, which details in which order, and what a detailQuery may say. */
+/** read-composite over HTTP: which header, which details in which order, and valid forms of a detailQuery. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { check, record, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";

@@ -1,4 +1,4 @@
-/** update-composite over HTTP: the order of its steps, what it touches and what not, If-Match, and that a refusal undoes everything. */
+/** update-composite over HTTP: order of its steps, which rows change, If-Match, and full rollback after a refusal. */
 import { describe, expect, test } from "vitest";
 import { check, record, uuid, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";
@@ -12,7 +12,7 @@ const line = (line_number: number, more: object = {}) => ({
   price: 1,
   ...more,
 });
-/** A document of its own with three lines, whose keys are its own with -1, -2 and -3. */
+/** A new document with three lines, whose keys are the document's with -1, -2 and -3. */
 async function create(more: object = {}, endpoint = "documents") {
   const id = `u${++made}`;
   const document_lines = [1, 2, 3].map((at) => line(at, { line_id: `${id}-${at}`, qty: at }));

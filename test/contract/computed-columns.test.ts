@@ -1,4 +1,4 @@
-/** Columns that a view or query computes: a rule gives their type, and else they compare as what they are. */
+/** Columns computed by a view or query: a rule sets their type, otherwise their values compare as they are. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
 
@@ -11,11 +11,13 @@ beforeAll(async () => {
         columns: { id: "key", name: "text(40)", born: "integer" },
       },
     ],
-    setUp: () => [
+    setUp: (engine) => [
       "INSERT INTO people (id, name, born) VALUES ('a', 'Ann', 1990), ('b', 'Bob', 1970), ('c', 'Cid', 1980)",
+      `CREATE VIEW odd AS SELECT id, name, born AS ${engine === "mysql" ? "`__proto__`" : '"__proto__"'} FROM people`,
       `CREATE VIEW people_list AS SELECT id, name, CASE WHEN born > 1975 THEN 1 ELSE 0 END AS young, born - 1900 AS years FROM people`,
     ],
     endpoints: {
+      odd: { viewName: "odd", primaryKey: "id", action: { read: true, export: true } },
       people: {
         tableName: "people",
         viewName: "people_list",
@@ -63,7 +65,7 @@ describe("a rule that names a column of the view", () => {
 });
 
 test("true and false of a rule are found among the numbers of an expression", async (context) => {
-  // PostgreSQL has booleans of its own: an integer expression is one of numbers there.
+  // PostgreSQL has a boolean type, so an integer expression is a number there.
   if (fixture.engine === "postgres") return context.skip();
   expect(idsOf(await read("young", "=", true))).toBe("ac");
   expect(idsOf(await read("young", "=", false))).toBe("b");
@@ -72,4 +74,13 @@ test("true and false of a rule are found among the numbers of an expression", as
     where: { conditions: [{ key: "grown", operator: "=", value: true }] },
   });
   expect(body.data.map(({ grown }: { grown: unknown }) => grown)).toEqual([true, true]);
+});
+
+test("a column with a name that no object can have is left out", async () => {
+  const { status, body } = await fixture.post("odd/read", {
+    where: { conditions: [{ key: "id", operator: "=", value: "a" }] },
+  });
+  expect([status, body.data]).toEqual([200, [{ id: "a", name: "Ann" }]]);
+  const sort_columns = [{ column: "__proto__", direction: "ASC" }];
+  expect((await fixture.post("odd/read", { sort_columns })).body.error).toBe("Invalid field");
 });

@@ -1,7 +1,7 @@
-/** The start: a configuration that does not fit the database stops it, and says all that is wrong, with file and place. */
+/** A configuration that does not fit the database stops the start; every fault is reported with file and position. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { createTables } from "./tables.ts";
@@ -78,7 +78,7 @@ test("a table without a key takes create where the database answers the row that
 });
 
 describe("a fault", () => {
-  /** `says`: what the message must hold, beside the file's name. */
+  /** `says`: text that the message must contain, besides the file's name. */
   const faults: { name: string; file: unknown; says: string[] }[] = [
     {
       name: "a table that does not exist stops the start",
@@ -217,6 +217,63 @@ describe("a fault", () => {
   test("an unknown property of project.json stops the start with a hint", async () => {
     const message = await start({ things }, { project: { cahce: {} } });
     for (const word of ["shop/project.json", "cahce", "cache"]) expect(message).toContain(word);
+  });
+});
+
+describe("a relation between columns of two collations", () => {
+  const collations: Readonly<Record<string, readonly string[]>> = {
+    sqlite: ["binary", "nocase"],
+    postgres: ['"default"', '"C"', '"POSIX"', "loose_one", "loose_two"],
+    mysql: [
+      "utf8mb4_general_ci",
+      "utf8mb4_unicode_ci",
+      "utf8mb4_bin",
+      "utf8mb3_general_ci",
+      "latin1_swedish_ci",
+    ],
+  };
+  const mayDiffer = new Set([
+    '"default" "C"',
+    "utf8mb4_general_ci utf8mb4_bin",
+    "utf8mb4_general_ci utf8mb3_general_ci",
+  ]);
+  const own = collations[engine]!;
+  const pairs = own.flatMap((one) => own.map((other) => [one, other] as const));
+  const tableOf = (collation: string): string =>
+    `in_${collation.replaceAll('"', "").toLowerCase()}`;
+
+  beforeAll(async () => {
+    const session = await openSession(engine, database.url);
+    const options = "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)";
+    if (engine === "postgres")
+      for (const name of ["loose_one", "loose_two"])
+        await session.run(`create collation ${name} ${options}`);
+    for (const one of own)
+      await session.run(
+        `create table ${tableOf(one)} (id varchar(20) collate ${one} not null primary key)`,
+      );
+    await session.close();
+  });
+
+  test.each(pairs)("%s and %s starts if the database can compare them", async (one, other) => {
+    const endpoint = (collation: string) => ({
+      tableName: tableOf(collation),
+      action: { read: true },
+    });
+    const message = await start({
+      here: { ...endpoint(one), relations: { other: { endpoint: "there", column: "id" } } },
+      there: endpoint(other),
+    });
+    const session = await openSession(engine, database.url);
+    const statement = `select * from ${tableOf(one)} a join ${tableOf(other)} b on a.id = b.id`;
+    const isRefused = await session.run(statement).then(
+      () => false,
+      () => true,
+    );
+    await session.close();
+    if (isRefused) expect(message).toContain("columns that can be compared");
+    const isFine = one === other || mayDiffer.has(`${one} ${other}`) || engine === "sqlite";
+    if (isFine) expect(message).toBeNull();
   });
 });
 

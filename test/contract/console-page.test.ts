@@ -1,4 +1,4 @@
-/** `GET /console` and its files. What people do there is in `test/browser/console-*.test.ts`. */
+/** `GET /console` and its files. `test/browser/console-*.test.ts` tests its use in a browser. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
@@ -56,7 +56,7 @@ test("the page may ask the issuer at which people sign in", async () => {
   });
 });
 
-/** Every file that the page and the modules that it loads ask for, the later ones too. */
+/** Every file that the page and its modules load, including later ones. */
 async function allFiles(): Promise<Map<string, string>> {
   const { body } = await fixture.request("/console");
   const texts = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** What a database's own constraints refuse is named by its field, under the right error. */
+/** A value that a database constraint refuses is reported with its field and the right error. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
@@ -11,7 +11,7 @@ const refused = (errors: Record<string, string[]>) => ({
   errors,
 });
 
-// Exclusion constraints, domains and GENERATED ALWAYS AS IDENTITY are PostgreSQL's alone.
+// Only PostgreSQL has exclusion constraints, domains and GENERATED ALWAYS AS IDENTITY.
 describe.runIf(engine === "postgres")("constraints of PostgreSQL", () => {
   let service: Fixture;
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe.runIf(engine === "postgres")("constraints of PostgreSQL", () => {
   });
 });
 
-// MySQL refuses SET NULL on such a column when the table is made.
+// MySQL refuses SET NULL on such a column when the table is created.
 describe.skipIf(engine === "mysql")("a reference that SET NULL would make null", () => {
   let service: Fixture;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** A database server that goes away while the service runs: the log says so once, whatever the requests do. */
+/** A database server that becomes unreachable while the service runs: one log entry, whatever the requests do. */
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type SilentDoor, startSilentDoor } from "../jobs/silent-door.ts";

@@ -1,4 +1,4 @@
-/** The rows of a grid are the rows of read, byte by byte, wherever the page is and from whichever end it is read. */
+/** The rows of a grid equal those of read, byte by byte, on every page and from either end of the list. */
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
 

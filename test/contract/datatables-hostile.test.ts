@@ -1,6 +1,6 @@
 /**
- * Hostile input on every parameter of the grid's extensions: names that are no fields, texts that are SQL somewhere, numbers
- * out of range and shapes that nobody asked for. Each has one answer, the same on every engine, and nothing is written.
+ * Hostile input in every parameter of the grid's extensions: unknown names, SQL in texts, numbers out of range and
+ * unexpected shapes. Each request has one answer, the same on every engine, and nothing is written.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hostileNames, hostileTexts } from "./hostile-words.ts";

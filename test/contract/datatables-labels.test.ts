@@ -1,6 +1,6 @@
 /**
- * The lists of values in the grid's answers: the extensions insert `label` into the page as HTML, so it comes escaped, and
- * `value`, which the page sends back, as it is stored. SearchBuilder 2, for DataTables 3, escapes the values of its criteria too.
+ * Value lists in the grid's answers: the extensions insert `label` into the page as HTML, so it is escaped; `value`,
+ * which the page sends back, is not. SearchBuilder 2, for DataTables 3, escapes the values of its criteria too.
  */
 import { describe, expect, test } from "vitest";
 import type { Answer } from "./harness.ts";

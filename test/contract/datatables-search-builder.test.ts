@@ -1,4 +1,4 @@
-/** The grid's SearchBuilder over HTTP: each condition on each type of field, groups, what is half typed, and what is refused. */
+/** The grid's SearchBuilder over HTTP: each condition on each field type, groups, unfinished conditions, refusals. */
 import { describe, expect, test } from "vitest";
 import { ids, idsOf, shelfOfFile } from "./shelf.ts";
 

@@ -1,4 +1,4 @@
-/** The grid's searches over HTTP beyond a plain text: truth values, groups of columns, words, and what only a page can run. */
+/** The grid's searches beyond plain text, over HTTP: booleans, column groups, words, and those only a page can run. */
 import { describe, expect, test } from "vitest";
 import { ids, idsOf, shelfOfFile } from "./shelf.ts";
 

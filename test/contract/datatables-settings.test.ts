@@ -1,4 +1,4 @@
-/** What the setting `datatables` changes in the grid's answers, names with dots, and the ways to count. */
+/** Effects of the setting `datatables` on the grid's answers, names with dots, and the ways to count. */
 import { describe, expect, test } from "vitest";
 import { ids, idsOf, parts, shelfOfFile } from "./shelf.ts";
 

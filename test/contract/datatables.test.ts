@@ -1,6 +1,6 @@
 /**
- * datatables over HTTP. The cases are sent in each of the ways that the library has: JSON, a form, a query, and JSON that
- * calls itself a form.
+ * datatables over HTTP. The cases are sent in each encoding that the library has: JSON, a form, a query string, and
+ * JSON with the content type of a form.
  */
 import { describe, expect, test } from "vitest";
 import { column, type Case } from "./cases.ts";
@@ -173,11 +173,23 @@ const found: Found[] = [
   {
     name: "datatables ignores the search of what is no field",
     body: {
-      columns: ["nope", "secret", "", "function", "__proto__", "name; drop table items", 5].map(
-        (data) => col(data, find("x")),
-      ),
+      columns: [null, "", "function", 5, "5", { _: "nope" }].map((data) => col(data, find("x"))),
     },
     ids,
+  },
+  {
+    name: "datatables ignores an unknown column that is not searched",
+    body: {
+      ...find("snake"),
+      columns: [
+        col("name"),
+        col("nope"),
+        col("secret"),
+        col("edit", { ...find("x"), searchable: false }),
+        col("view", find("function")),
+      ],
+    },
+    ids: ["i05", "i08"],
   },
   {
     name: "datatables applies fixed searches",
@@ -394,6 +406,21 @@ const refused: Omit<Case, "status">[] = [
   {
     name: "datatables refuses an unknown searchBy, also without a search",
     body: { searchBy: "nope" },
+    error: unknown,
+  },
+  {
+    name: "datatables refuses the search of an unknown column",
+    body: { columns: [col("name"), col("nope", find("x"))] },
+    error: unknown,
+  },
+  {
+    name: "datatables refuses the search of a hidden column",
+    body: { columns: [col("secret", find("x"))] },
+    error: unknown,
+  },
+  {
+    name: "datatables refuses the search of a column with a prototype's name",
+    body: { columns: [col("__proto__", find("x"))] },
     error: unknown,
   },
   { name: "datatables refuses a hidden searchBy", body: { searchBy: "secret" }, error: unknown },

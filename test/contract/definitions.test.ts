@@ -1,7 +1,7 @@
 /**
- * What each action says of itself against what it does: everything that its input schema takes is accepted, its answers are as its answer
- * schema says, and what the schema refuses is refused, with an error that the definition names. The values are made of the schemas, with a
- * seed of its own for each action, so that a failure can be repeated.
+ * Each action's definition against its behaviour: it accepts what its input schema accepts, its answers match its
+ * answer schema, and it refuses what the schema refuses with an error that the definition lists. Values are generated
+ * from the schemas, with a fixed seed per action, so failures can be repeated.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -14,16 +14,16 @@ import type { Entity } from "../../core/plans/entity.ts";
 import { isObject, type Json } from "../../core/values/json.ts";
 import type { JsonSchema } from "../../core/values/json-schema.ts";
 import { openDb } from "../../db/open.ts";
-import { takes } from "../json-schema.ts";
-import { bentOf, type Hints, valuesOf } from "../schema-values.ts";
+import { takes } from "../openapi/json-schema.ts";
+import { bentOf, type Hints, valuesOf } from "../openapi/schema-values.ts";
 import { everyAction, storedKeys } from "./every-action.ts";
 import { bracketed } from "./form-text.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import { workbookOf } from "./imports.ts";
 
 /**
- * What schemas cannot say: which values of one request go together. `named`: names that the request itself gives. Each is held against
- * its own tests elsewhere.
+ * Rules that schemas cannot express: which values of one request go together. `named`: names that the request itself
+ * defines. Each rule has its own tests elsewhere.
  */
 const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
   // A cursor is what an answer gave.
@@ -76,10 +76,10 @@ const refusesRightRequests = [
   "validationError",
 ] as const;
 
-/** adjust: the stored value with the delta may leave the column's range. */
+/** adjust: the stored value plus the delta can exceed the column's range. */
 const dependsOnRow: Readonly<Record<string, readonly string[]>> = { adjust: ["Validation failed"] };
 
-/** Here there is no upload, and no job that has errors or has not ended. */
+/** There is no upload here, and no job with errors or still running. */
 const findsNothing: readonly string[] = [
   "export-cancel",
   "import-cancel",
@@ -107,7 +107,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-/** An export and a preview, so that there is something to ask about. */
+/** An export and a preview, as targets of the requests. */
 async function startJobs(): Promise<string[]> {
   const exported = await fixture.post("kinds/export", { format: "csv" });
   const form = new FormData();
@@ -165,7 +165,7 @@ const isSayable = (body: Json): boolean =>
 const isEmpty = (value: unknown): boolean =>
   typeof value === "object" && value !== null && bracketed({ value }) === "";
 
-/** The query as it arrives: texts, of which digits stand for numbers where the schema asks for these. */
+/** The query as received: texts, of which digits count as numbers where the schema requires numbers. */
 function asRead(body: Json, { properties = {} }: JsonSchema): object {
   const members = Object.entries(body as object).map(([name, value]) => {
     if (typeof value === "object" && value !== null) return [name, asRead(value, {})];
@@ -176,7 +176,7 @@ function asRead(body: Json, { properties = {} }: JsonSchema): object {
   return Object.fromEntries(members);
 }
 
-/** Where a text is asked for, a number stands for its digits. */
+/** Where a text is required, a number counts as its digits. */
 const withTexts = (body: Json): Json =>
   JSON.parse(
     JSON.stringify(body, (_name, value) => (typeof value === "number" ? String(value) : value)),
@@ -185,7 +185,7 @@ const withTexts = (body: Json): Json =>
 const namesOf = (kinds: Iterable<keyof typeof errorTable>): string[] =>
   [...kinds].map((kind) => errorTable[kind].error);
 
-/** The grid reads its GET as its POST, in another encoding, which cannot say null: `datatables.test.ts` holds the two together. */
+/** The grid's GET is its POST in an encoding without null; `datatables.test.ts` compares the two. */
 const methodsOf = ({ name, methods }: Action): readonly Method[] =>
   name === "datatables" ? ["POST"] : methods;
 
@@ -206,7 +206,7 @@ describe.each(cases)("$method $name", ({ name, method, action }) => {
     });
   };
   const seed = [...name].reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 7) % 1_000_000;
-  // A template is a workbook that is made anew each time.
+  // A template is a workbook that is created anew each time.
   const numRuns = name === "import-template" ? Math.min(runs, 5) : runs;
   const parameters = { numRuns, seed };
 

@@ -1,4 +1,4 @@
-/** delete over HTTP: every record that matches, all or none, with what was deleted in the answer. */
+/** delete over HTTP: every record that matches, all or none, with the deleted records in the answer. */
 import { describe, expect, test } from "vitest";
 import { check, record, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";

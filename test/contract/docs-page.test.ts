@@ -1,4 +1,4 @@
-/** `GET /docs` and its files. What the page shows in a browser is in `test/browser/own-pages.test.ts`. */
+/** `GET /docs` and its files. `test/browser/own-pages.test.ts` tests the page in a browser. */
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
@@ -36,8 +36,8 @@ test("its files are there, and may be kept for a year", async () => {
     "rowgate.svg",
     "swagger-ui.css",
     "rowgate.css",
-    "swagger-ui-bundle.js",
     "docs.js",
+    "swagger-ui-bundle.js",
     "rowgate.svg",
   ]);
   for (const path of paths) {
@@ -62,6 +62,74 @@ test("a large file is compressed for who takes gzip", async () => {
   const [whole, packed] = await Promise.all([plain.bytes(), small.bytes()]);
   expect(packed.length).toBeLessThan(whole.length / 2);
   expect(gunzipSync(packed).equals(whole)).toBe(true);
+});
+
+const gzipped = { "Accept-Encoding": "br, gzip;q=0.8" };
+
+test.each([
+  "/docs",
+  "/console",
+  "/openapi.json",
+  "/api/test/openapi.json",
+  "/api/test/goods/openapi.json",
+  "style sheet",
+])("%s is compressed for who takes gzip, and says so", async (named) => {
+  const { body } = await fixture.request("/docs");
+  const style = filesOf(body).find((one) => one.endsWith(".css") && one.includes("assets"));
+  const path = named === "style sheet" ? `/${style}` : named;
+  const [plain, small] = await Promise.all(
+    [{}, gzipped].map((headers) => fixture.fetch(path, { headers })),
+  );
+  for (const { headers } of [plain!, small!]) {
+    expect(headers.get("Vary")).toMatch(/(^|, )Accept-Encoding$/);
+    expect(headers.get("Content-Type")).toBe(plain!.headers.get("Content-Type"));
+  }
+  expect(plain!.headers.get("Content-Encoding")).toBeNull();
+  expect(small!.headers.get("Content-Encoding")).toBe("gzip");
+  const [whole, packed] = [Buffer.from(await plain!.bytes()), await small!.bytes()];
+  expect(packed.length).toBeLessThan(whole.length);
+  expect(gunzipSync(packed).equals(whole)).toBe(true);
+});
+
+test.each([
+  ["no header", undefined],
+  ["another coding", "br, deflate"],
+  ["gzip refused", "gzip;q=0, *"],
+  ["everything refused", "*;q=0"],
+  ["a quality that is no number", "gzip;q=much"],
+  ["a longer name", "xgzip, gzip2"],
+])("a text stays as it is for: %s", async (_, coding) => {
+  const headers: Record<string, string> = coding === undefined ? {} : { "Accept-Encoding": coding };
+  for (const path of ["/docs", "/api/test/goods/openapi.json"]) {
+    const answer = await fixture.fetch(path, { headers });
+    expect([path, answer.headers.get("Content-Encoding")]).toEqual([path, null]);
+  }
+});
+
+test("what is short, and what an action answers, is sent as it is", async () => {
+  for (const path of ["/health/live", "/api/test/openapi.jso"]) {
+    const { headers } = await fixture.fetch(path, { headers: gzipped });
+    expect([headers.get("Content-Encoding"), headers.get("Vary")]).toEqual([null, null]);
+  }
+});
+
+test("a document has another ETag when it is compressed, and each of them is known again", async () => {
+  const path = "/api/test/goods/openapi.json";
+  const [plain, small] = await Promise.all([
+    fixture.fetch(path),
+    fixture.fetch(path, { headers: gzipped }),
+  ]);
+  const tags = [plain, small].map(({ headers }) => headers.get("ETag")!);
+  expect(new Set(tags).size).toBe(2);
+  for (const tag of tags) {
+    const headers = { ...gzipped, "If-None-Match": tag };
+    const again = await fixture.fetch(path, { headers });
+    expect([again.status, await again.text(), again.headers.get("Content-Encoding")]).toEqual([
+      304,
+      "",
+      null,
+    ]);
+  }
 });
 
 test.each([

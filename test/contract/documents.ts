@@ -1,6 +1,6 @@
 /**
- * The tables and endpoints of the composites in the shared fixture: documents with lines, and with notes whose keys the database
- * numbers. `fixture.ts` adds them to the shop.
+ * Tables and endpoints of the composites in the shared fixture: documents with lines, and with notes whose keys the
+ * database generates. `fixture.ts` adds them to the shop.
  */
 import type { FixtureTable } from "./tables.ts";
 
@@ -91,7 +91,7 @@ const lines = {
 
 const calculation = {
   detail: {
-    // Needs a result that stands below it.
+    // Needs the result of a formula below it.
     tax: "amount * 19 / 100",
     amount: "qty * price",
     per_part: "amount / parts",
@@ -127,7 +127,7 @@ const rules = [
 ];
 const base = { tableName: "documents", fieldValidation: rules, hiddenFields: ["secret"], action };
 
-/** Twice each side, so that lists read through it are told apart from those of the table. */
+/** Twice each side, so that lists read through it differ from those of the table. */
 export const documentEndpoints: Readonly<Record<string, object>> = {
   documents: { ...base, masterDetail: lines, calculation },
   joined: { ...base, masterDetail: lines, detailQuery: joined },

@@ -1,14 +1,14 @@
-/** Drift: what `rowgate check` tells when a database has moved on, and what `rowgate sync` makes of it. */
+/** Drift: what `rowgate check` reports after the database's schema changed, and what `rowgate sync` writes. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig } from "../../app/start/check-config.ts";
-import { checkReport } from "../../app/start/check-report.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import { runInit } from "../../app/start/init.ts";
-import { runSync } from "../../app/start/sync.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
+import { checkReport } from "../../app/start/commands/check-report.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import { runInit } from "../../app/start/commands/init.ts";
+import { runSync } from "../../app/start/commands/sync.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 
@@ -106,6 +106,27 @@ describe("a database that has moved on", () => {
     const { ok, drift } = await check();
     expect(ok).toBe(true);
     expect(drift.map((one: { kind: string }) => one.kind)).toEqual(["table", "file"]);
+  });
+
+  test("has columns of its own for deleted rows, which sync leaves out of answers", async () => {
+    const before = await goods();
+    for (const column of ["is_deleted boolean default false", "gone_by varchar(40)"])
+      await session.run(`alter table goods add column ${column}`);
+    const columnsToldWith = async (softDelete: unknown): Promise<unknown[]> => {
+      const text = JSON.stringify({ ...before, softDelete });
+      await writeFile(join(configDir, "shop", "goods.json"), text);
+      const { ok, drift } = await check();
+      expect(ok).toBe(true);
+      return drift.flatMap(({ column }: { column: string | null }) => column ?? []);
+    };
+    expect(await columnsToldWith(false)).toEqual(["is_deleted", "gone_by"]);
+    expect(await columnsToldWith(true)).toEqual(["gone_by"]);
+    expect(await columnsToldWith({ by: "gone_by" })).toEqual([]);
+    await sync();
+    expect((await goods()).fieldName).toEqual(before.fieldName);
+    await writeFile(join(configDir, "shop", "goods.json"), JSON.stringify(before));
+    for (const column of ["is_deleted", "gone_by"])
+      await session.run(`alter table goods drop column ${column}`);
   });
 
   test("is at fault when a column that is named has gone", async () => {

@@ -1,6 +1,6 @@
 /**
- * `count: "estimated"` in a large table: within a factor of two, or it says that it counted. The rows are such as mislead planners: rare words,
- * words in one part of the table alone, conditions that belong together.
+ * `count: "estimated"` in a large table: within a factor of two, or marked as counted. The rows mislead planners: rare
+ * words, words in one part of the table, correlated conditions.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";

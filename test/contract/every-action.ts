@@ -8,7 +8,7 @@ const { counters, orders, documents, folders, kinds } = shopOptions.endpoints as
   { action: object; fieldName?: string[] }
 >;
 
-/** Every action is on in one endpoint at least. Where rows are listed, no other table can be joined: what that adds is in `aggregate.test.ts`. */
+/** Each action is on in at least one endpoint. Lists have no other table to join; `aggregate.test.ts` tests joins. */
 const endpoints = {
   kinds: {
     ...kinds,
@@ -21,10 +21,15 @@ const endpoints = {
       export: true,
     },
     fieldNameLookup: { id: "kind_id", text: "note" },
+    // Each record is the only one that belongs to it.
+    relations: {
+      itself: { endpoint: "kinds", column: "kind_id" },
+      same: { endpoint: "kinds", foreignColumn: "kind_id" },
+    },
     fieldValidation: [
       { name: "short", type: "string", constraints: { minLength: 2, maxLength: 6 } },
       { name: "whole", type: "integer", constraints: { required: true, min: -50, max: 50 } },
-      // The tables of SQLite say this with a check.
+      // SQLite's tables declare this with a check.
       { name: "unsigned", type: "integer", constraints: { min: 0 } },
       { name: "note", type: "string", constraints: { enum: ["a", "b", "some text"] } },
     ],

@@ -1,6 +1,6 @@
 /**
- * Exports from the request to the downloaded file, with the jobs in the service and in a worker over Redis. What the writers make of
- * values is `test/workbook`'s matter; here it is the right rows, columns, states and errors.
+ * Exports from the request to the downloaded file: rows, columns, states and errors, with jobs in the service and in a
+ * worker over Redis. `test/workbook` tests how the writers format values.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -50,7 +50,7 @@ const endpoints = {
   view: { action, viewName: "item_view", primaryKey: "item_id" },
   "view-and-table": { ...base, action, viewName: "item_view", fieldName },
   lines: { tableName: "item_lines", action },
-  // Some two million rows, once the lines are many: nobody waits for their end.
+  // About two million rows once there are many lines: no test waits for the end.
   endless: {
     action,
     exportQuery:

@@ -1,7 +1,7 @@
 /**
- * Requests that nobody thought of, made of the actions' own schemas, to two services whose databases differ only in what the caller must not
- * learn: `extraction.test.ts` says more. Names and values of hidden columns and foreign records are among the hints. A seed for each action
- * makes failures repeatable.
+ * Requests generated from the actions' schemas, sent to two services whose databases differ only in what the caller
+ * must not learn (see `extraction.test.ts`). Hints include names and values of hidden columns and foreign records. A
+ * seed for each action makes failures repeatable.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
@@ -11,9 +11,18 @@ import { readConfig } from "../../core/config/read-config.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { Json } from "../../core/values/json.ts";
 import { openDb } from "../../db/open.ts";
-import { bentOf, valuesOf } from "../schema-values.ts";
+import { bentOf, valuesOf } from "../openapi/schema-values.ts";
 import { ids, isStatic } from "./extraction-requests.ts";
-import { foreignAccounts, foreignIds, openTwins, own, post, type Twins } from "./twins.ts";
+import {
+  foreignAccounts,
+  foreignIds,
+  mine,
+  openTwins,
+  own,
+  post,
+  theirs,
+  type Twins,
+} from "./twins.ts";
 import { ownBins } from "./twins-marked.ts";
 
 let twins: Twins;
@@ -28,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => twins?.close());
 
-/** Values for members of these names. A key for a new record is never a foreign one: that the key is taken is told, by contract. */
+/** Values by member name. Keys of new records are never foreign ones: the contract reveals that a key is taken. */
 const hintsFor = (action: string): Record<string, Json[]> => {
   const isNew = creates(action);
   const names = [
@@ -64,9 +73,9 @@ const hintsFor = (action: string): Record<string, Json[]> => {
     search_by: names,
     searchBy: names,
     operator: ["=", "!=", ">", "<", "LIKE", "IN", "IS NULL"],
-    value: ["b0", "open", "two", 10, "c-a1", "a"],
+    value: ["b0", "open", "two", 10, "c-a1", theirs],
     search_value: ["e", "b", "secret"],
-    tenant: ["a", "b"],
+    tenant: [mine, theirs],
     code: ["c-a1"],
     seal: ["seal-left-0", "seal-b0"],
   };
@@ -79,7 +88,7 @@ const generated = actions.filter(
 );
 const runs = 12;
 
-/** Those that create come last: afterwards there are records whose keys, and with them whose order, are the service's own. */
+/** Creating actions come last: new records have keys that the service generates, so their order can differ. */
 const generatedFor = (mode: "reads" | "writes") =>
   generated
     .filter((action) => (action.mode === "reads") === (mode === "reads"))

@@ -1,13 +1,13 @@
-/** Requests for `extraction.test.ts` about records that delete marks: own ones, foreign ones, and the columns that say which are marked. */
+/** Requests for `extraction.test.ts` about soft-deleted records, own and foreign, and the columns that mark them. */
 import { type Asked, ids, pair } from "./extraction-requests.ts";
-import { foreignIds } from "./twins.ts";
+import { foreignIds, theirs } from "./twins.ts";
 import { ownBins } from "./twins-marked.ts";
 
 const all = [...ownBins, ...foreignIds, "none"];
 const foreign = [...foreignIds, "none"];
 const endpoints = ["bins", "trash", "everyBin"] as const;
 
-/** Each meets what those before it left. */
+/** Each request runs on the state that those before it left. */
 export const writingMarked: readonly Asked[] = [
   ...endpoints.flatMap((list) => [
     ...foreign.flatMap((bin_id) => [
@@ -23,7 +23,7 @@ export const writingMarked: readonly Asked[] = [
       [`${list}/lock/status`, { lock_keys: [{ key: "bin_id", value: bin_id }] }] as const,
     ]),
     ...["weight", "deleted_by", "tenant", "deleted_at"].flatMap((key) =>
-      [10, "b", "ann", "2026-01-02T10:00:00Z", null].flatMap((value) => [
+      [10, theirs, "ann", "2026-01-02T10:00:00Z", null].flatMap((value) => [
         [
           `${list}/delete`,
           {

@@ -1,8 +1,6 @@
-/**
- * Requests for `extraction.test.ts`, by what they would give away: names and values of hidden columns, keys of foreign records, and guesses.
- */
+/** Requests for `extraction.test.ts`, by possible leak: hidden names and values, keys of foreign rows, guesses. */
 import type { Json } from "../../core/values/json.ts";
-import { foreignAccounts, foreignIds, own } from "./twins.ts";
+import { foreignAccounts, foreignIds, foreignLines, mine, own, theirs } from "./twins.ts";
 
 /** Path below the project, body, and headers. */
 export type Asked = readonly [string, unknown, Record<string, string>?];
@@ -13,13 +11,17 @@ export const where = (key: string, operator: string, value: Json): { where: obje
 });
 export const pair = (key: string, value: Json): object => ({ where: [{ key, value }] });
 export const ids = [...own.orders, ...foreignIds, "none"];
-const orders = ["order_id", "tenant", "code", "title", "qty", "cost", "seal", "account_id"];
-const bins = ["bin_id", "tenant", "label", "parent_id", "weight", "deleted_at", "deleted_by"];
+const orderColumns = ["order_id", "tenant", "code", "title", "qty", "cost", "seal", "account_id"];
+const orders = [...orderColumns, "owner.tenant", "owner.credit", "sealed.title", "owner.name"];
+const binColumns = ["bin_id", "tenant", "label", "parent_id", "weight", "deleted_at", "deleted_by"];
+const bins = [...binColumns, "parent.weight", "parent.label"];
+const lineColumns = ["line_id", "order_id", "tenant", "account_id", "text", "amount", "cost"];
 /** The lists, and columns of each; the first is the key. */
 const columnsOf = {
   orders,
+  lines: [...lineColumns, "order.cost", "payer.name", "order.owner.name"],
   plain: orders,
-  viewed: orders,
+  viewed: orderColumns,
   tickets: ["ticket_id", "label", "status", "ends", "updated_at"],
   accounts: ["account_id", "name", "credit"],
   bins,
@@ -32,13 +34,34 @@ export const lists = Object.keys(columnsOf) as List[];
 export const namesFor = (list: List): readonly string[] => columnsOf[list];
 const keyNameOf = (list: List): string => columnsOf[list][0]!;
 
-/** Requests that only read, by what they would give away. */
+/** Relations, hidden ones too, with columns of the related records; the first one is shown. */
+const relations: readonly (readonly [List, string, readonly string[]])[] = [
+  ["orders", "owner", ["name", "credit", "tenant", "orders.title"]],
+  ["orders", "lines", ["text", "amount", "cost", "payer.name"]],
+  ["plain", "payers", ["name", "credit", "account_id"]],
+  ["plain", "sealed", ["title", "seal"]],
+  ["orders", "owner.orders", ["title", "cost", "owner.name"]],
+  ["lines", "order", ["title", "seal", "owner.name"]],
+  ["lines", "order.lines", ["text", "payer.name", "cost"]],
+  ["accounts", "orders", ["title", "qty", "cost", "owner.name"]],
+  ["bins", "parent", ["label", "weight", "parent.label"]],
+  ["bins", "children", ["label", "deleted_by"]],
+  ["trash", "children", ["label", "weight"]],
+];
+const values = ["b0", "secret left", "acc bc left", "gamma", 5];
+const countAll = { function: "count", field: "*", alias: "n" };
+const expanded = (path: string, options: object): object => {
+  const [name, inner] = path.split(".") as [string, string?];
+  return { [name]: inner === undefined ? options : { expand: { [inner]: options } } };
+};
+
+/** Requests that only read, by possible leak. */
 export const reading: Readonly<Record<string, readonly Asked[]>> = {
   "a condition": lists.flatMap((list) =>
     namesFor(list).flatMap((name) =>
       (
         [
-          ["=", "b"],
+          ["=", theirs],
           ["!=", "a0"],
           [">", "5"],
           ["<", 50],
@@ -191,19 +214,71 @@ export const reading: Readonly<Record<string, readonly Asked[]>> = {
       (id) => [`${list}/first`, pair(keyNameOf(list), id)] as const,
     ),
   ),
-  "a document": ids.map((id) => ["orders/read-composite", pair("order_id", id)] as const),
+  "a document": ids.flatMap((id) => [
+    ["orders/read-composite", pair("order_id", id)] as const,
+    ["queried/read-composite", pair("order_id", id)] as const,
+  ]),
   "a name": lists.flatMap((list) =>
     ["cos", "sea1", "statu", "credi", "ticket_i", "updatd_at", "end", "costs"].flatMap((name) => [
       [`${list}/first`, pair(name, 1)] as const,
       [`${list}/update`, { [keyNameOf(list)]: "none", [name]: 1 }] as const,
     ]),
   ),
+  "a condition on related records": relations.flatMap(([list, key, names]) =>
+    ["ANY", "NONE", "ALL"].flatMap((operator) => [
+      [`${list}/read`, { where: { conditions: [{ key, operator }] }, page: 1 }] as const,
+      ...names.flatMap((name) =>
+        values
+          .flatMap((value) => [where(name, "=", value), where(name, ">", value)])
+          .concat(where(name, "IS NULL", null))
+          .flatMap((inner) => {
+            const asked = { where: { conditions: [{ key, operator, ...inner }] } };
+            return [
+              [`${list}/read`, { ...asked, page: 1 }] as const,
+              [`${list}/aggregate`, { ...asked, group_by: [namesFor(list)[0]] }] as const,
+            ];
+          }),
+      ),
+    ]),
+  ),
+  "an expanded relation": relations.flatMap(([list, path, names]) => [
+    ...names.flatMap((column) => [
+      [`${list}/read`, { select: [`${path}.${column}`] }] as const,
+      ...[
+        { select: [column] },
+        { sort_columns: [{ column, direction: "DESC" }], limit: 1 },
+        { operations: [{ function: "max", field: column, alias: "m" }] },
+        { operations: [{ function: "count", field: column, alias: "n", distinct: true }] },
+        ...values.map((value) => where(column, "!=", value)),
+        { where: { conditions: [{ key: column.split(".")[0], operator: "ANY" }] } },
+      ].map((options) => [`${list}/read`, { expand: expanded(path, options) }] as const),
+    ]),
+    [`${list}/read`, { select: [`${path}.*`], versions: true }] as const,
+    ...["owner", "lines", "payers", "orders", "order", "children", "sealed"].map(
+      (inner) => [`${list}/read`, { expand: { [path]: { expand: [inner] } } }] as const,
+    ),
+    ...[...own.orders, "a9", "e0", "e3", "la0", "aa", "bc"].map(
+      (id) =>
+        [
+          `${list}/first`,
+          { ...pair(namesFor(list)[0]!, id), expand: expanded(path, {}), versions: true },
+        ] as const,
+    ),
+    [`${list}/read`, { expand: expanded(path, { operations: [countAll] }) }] as const,
+  ]),
+  "an expanded document": ids.map(
+    (id) =>
+      [
+        "orders/read-composite",
+        { ...pair("order_id", id), expand: ["owner", "lines", "payers"] },
+      ] as const,
+  ),
   "next-statuses": ["plain", "orders", "tickets"].flatMap((list) =>
     [...ids, "p0", "q0"].map((id) => [`${list}/next-statuses`, { id }] as const),
   ),
 };
 
-/** Requests that write, one after the other: each meets what those before it left. */
+/** Requests that write, one after the other, each on the state that those before it left. */
 export const writing: readonly Asked[] = [
   ...["plain", "orders", "viewed"].flatMap((list) =>
     ["a0", ...foreignIds, "none"].flatMap((order_id) => [
@@ -216,7 +291,7 @@ export const writing: readonly Asked[] = [
         { "if-match": '"2026-01-01T10:00:00.000Z"' },
       ] as const,
       [`${list}/update`, { order_id, code: "c-a1" }] as const,
-      [`${list}/update`, { order_id, tenant: "b" }] as const,
+      [`${list}/update`, { order_id, tenant: theirs }] as const,
       [`${list}/adjust`, { order_id, adjustments: [{ field: "qty", value: 1 }] }] as const,
       [`${list}/adjust`, { order_id, adjustments: [{ field: "cost", value: 1 }] }] as const,
       [`${list}/delete`, pair("order_id", order_id), { "if-match": '"other"' }] as const,
@@ -226,7 +301,7 @@ export const writing: readonly Asked[] = [
         [`${list}/create`, { title: "n", account_id }] as const,
         [`${list}/create`, { code: "c-a1", account_id }] as const,
         [`${list}/create`, { order_id: "a0", account_id }] as const,
-        [`${list}/create`, { account_id, tenant: "b" }] as const,
+        [`${list}/create`, { account_id, tenant: theirs }] as const,
       ]),
     ]),
   ),
@@ -251,9 +326,9 @@ export const writing: readonly Asked[] = [
     ["orders/update-composite", { orders: { order_id, title: "t" } }] as const,
     [
       "orders/update-composite",
-      { orders: { order_id, order_lines: { add: [{ text: "n", amount: 1 }] } } },
+      { orders: { order_id, order_lines: { insert: [{ text: "n", amount: 1 }] } } },
     ] as const,
-    ...["la0", ...foreignIds.map((id) => `l${id}`), "none"].flatMap((line_id) => [
+    ...["la0", ...foreignIds.map((id) => `l${id}`), ...foreignLines, "none"].flatMap((line_id) => [
       [
         "orders/update-composite",
         { orders: { order_id, order_lines: { update: [{ line_id, amount: 3 }] } } },
@@ -266,11 +341,13 @@ export const writing: readonly Asked[] = [
         "orders/update-composite",
         { orders: { order_id, order_lines: { delete: [{ line_id }] } } },
       ] as const,
+      ["lines/update", { line_id, order_id, text: "moved" }] as const,
+      ["lines/delete", pair("line_id", line_id)] as const,
     ]),
     ...[...foreignAccounts, "none"].flatMap((account_id) => [
       [
         "orders/update-composite",
-        { orders: { order_id, order_lines: { add: [{ account_id, amount: 1 }] } } },
+        { orders: { order_id, order_lines: { insert: [{ account_id, amount: 1 }] } } },
       ] as const,
       ["orders/update-composite", { orders: { order_id, account_id } }] as const,
     ]),
@@ -290,8 +367,15 @@ export const writing: readonly Asked[] = [
   ]),
   [
     "orders/create-composite",
-    { orders: { title: "n", tenant: "b", order_lines: [{ amount: 1 }] } },
+    { orders: { title: "n", tenant: theirs, order_lines: [{ amount: 1 }] } },
   ],
+  ...[mine, theirs].flatMap((tenant) => [
+    ["orders/create-composite", { orders: { title: "n", order_lines: [{ tenant }] } }] as const,
+    ["lines/create", { order_id: "a0", tenant, amount: 1 }] as const,
+  ]),
+  ...["a0", "a1", ...foreignIds].map(
+    (order_id) => ["orders/delete", pair("order_id", order_id)] as const,
+  ),
   ["accounts/delete", pair("account_id", "aa")],
   ...["p0", "q0", "none"].flatMap((ticket_id) => [
     ["tickets/update", { ticket_id, label: "x" }] as const,

@@ -1,6 +1,6 @@
 /**
- * Values that end finer or further than others: fractions of a second up to six digits, times of MySQL beyond a day, numbers within JSON
- * that a double cannot hold, and floats of 32 bits. What an answer shows finds its row and can be sent back.
+ * Values of high precision or range: fractions of a second up to six digits, MySQL times beyond a day, JSON numbers
+ * that a double cannot hold, and 32-bit floats. A value shown in an answer finds its row and can be sent back.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";

@@ -1,7 +1,7 @@
 /**
- * The tables, rows and configuration that the contract and parity tests share. `items` is the table that most cases use,
- * `forms` has a column per validation rule, `kinds` one per type of value, `counters` is for adjust, `days` has a key
- * that nothing generates. `shop.ts` opens a service over them.
+ * Tables, rows and configuration that the contract and parity tests share. Most cases use `items`. `forms` has a column
+ * per validation rule, `kinds` one per type of value, `counters` is for adjust, `days` has a key that is not generated.
+ * `shop.ts` opens a service over them.
  */
 import { documentEndpoints, documentTables } from "./documents.ts";
 import type { EngineName } from "../servers/session.ts";
@@ -237,7 +237,7 @@ order by i.name desc;`;
 /** Each item eight times. */
 const manyQuery = "select a.item_id, b.code from items a cross join items b";
 
-/** The cache is off, so that every answer tells the table's state. */
+/** The cache is off, so that every answer shows the table's current state. */
 export const shopOptions: FixtureOptions = {
   tables: [...tables, ...documentTables],
   setUp,
@@ -268,7 +268,7 @@ function endpoints(): Record<string, object> {
       hiddenFields: ["secret"],
       readOnlyFields: ["locked"],
     },
-    // A column that the table needs and no caller may see: hidden in one, not in fieldName of the other.
+    // A required column that no caller can see: hidden in one endpoint, not in fieldName of the other.
     masked: {
       tableName: "items",
       primaryKey: "item_id",
@@ -337,7 +337,7 @@ function endpoints(): Record<string, object> {
       viewQuery: "file:query/items.sql",
       tableName: "items",
     },
-    // What tells the rows apart is hidden, or shown several times.
+    // The column that distinguishes the rows is hidden, or shown several times.
     many: { action: { read: true }, primaryKey: "item_id", viewQuery: manyQuery },
     "hidden-key": {
       tableName: "items",
@@ -352,10 +352,11 @@ function endpoints(): Record<string, object> {
       fieldValidation: [{ name: "status", type: "string", constraints: { lowercase: true } }],
       workflow: { transitions: orderTransitions },
     },
-    // No transitions, a status that update may not touch, and no next-statuses.
+    // No transitions, a status that update cannot change, and no next-statuses.
     "orders-free": {
       tableName: "orders",
       action: { first: true, workflow: true, nextStatuses: false },
+      workflow: {},
       readOnlyFields: ["status"],
     },
     "orders-open": { tableName: "orders", action: { "next-statuses": true } },
@@ -366,6 +367,7 @@ function endpoints(): Record<string, object> {
       workflow: { transitions: orderTransitions },
     },
     "orders-narrow": {
+      workflow: {},
       tableName: "orders",
       action: { first: true, "change-status": true },
       fieldName: ["order_id", "code"],
@@ -558,7 +560,7 @@ function insert(engine: EngineName, table: string, row: Record<string, Value>): 
   return `insert into ${table} (${Object.keys(row).join(", ")}) values (${values.join(", ")})`;
 }
 
-/** MySQL alone reads a backslash in a literal as the begin of an escape. */
+/** Only MySQL reads a backslash in a literal as the start of an escape. */
 function literal(engine: EngineName, value: Value): string {
   if (typeof value !== "string") return String(value);
   const text = value.replaceAll("'", "''");

@@ -1,4 +1,4 @@
-/** Types of which the service knows the notation alone: bits as digits on PostgreSQL and MySQL, geometry of MySQL as WKT. */
+/** Types known to the service only by their text form: bits as digits (PostgreSQL, MySQL), MySQL geometry as WKT. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";

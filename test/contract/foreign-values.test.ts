@@ -1,6 +1,6 @@
 /**
- * Values of types that only the database can read: what it refuses is a fault of the request, named by its field on writes and by its
- * column in conditions.
+ * Values of types that only the database can parse: a value that it refuses is a fault of the request, reported with
+ * the field on writes and with the column in conditions.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
@@ -98,7 +98,7 @@ describe.runIf(columns.length > 0)("types that the database alone can read", () 
     expect(answer.body.data).toMatchObject([{ [name]: one.good }]);
   });
 
-  // MariaDB compares such a text with a warning alone: no row is equal to it.
+  // MariaDB only warns about such a text in a comparison: no row is equal to it.
   test.runIf(engine === "postgres").each(columns)(
     "conditions refuse bad text for %s with Invalid parameter",
     async (name, one) => {

@@ -1,4 +1,4 @@
-/** A body as jQuery, and so the grid in a page, encodes it: brackets for names, texts for values, no empty lists. */
+/** A body in jQuery's encoding, which the grid in a page uses: brackets for names, texts for values, no empty lists. */
 export function bracketed(body: object): string {
   return pairsOf(body, "")
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)

@@ -1,4 +1,4 @@
-/** `GET /`: what runs here, as JSON and as a page for browsers, each with what the caller may use. */
+/** `GET /`: what runs here, as JSON and as a page for browsers, each limited to what the caller can use. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
@@ -81,7 +81,7 @@ describe("without auth", () => {
     expect([status, headers.get("Content-Type"), headers.get("Vary")]).toEqual([
       200,
       "text/html; charset=utf-8",
-      "Accept",
+      "Accept, Accept-Encoding",
     ]);
     for (const text of ["products", "kinds", "lock/acquire", "lookup", "health/ready"])
       expect(body).toContain(text);
@@ -126,6 +126,23 @@ describe("without auth", () => {
       body: sent.replaceAll("&quot;", '"'),
     });
     expect([path, answer.status]).toEqual(["/api/test/kinds/read", 200]);
+  });
+
+  test.each([
+    { title: "no proxy counts", proxies: "0", sent: "https", scheme: "http" },
+    { title: "a proxy says so", proxies: "1", sent: "https", scheme: "https" },
+    { title: "a proxy says it was asked without", proxies: "1", sent: "http", scheme: "http" },
+    { title: "a proxy says something else", proxies: "1", sent: "ftp", scheme: "http" },
+  ])("the example request begins with $scheme where $title", async ({ proxies, sent, scheme }) => {
+    const own = await openFixture({
+      tables,
+      endpoints: { products: { ...goods, action: { read: true } } },
+      env: { TRUST_PROXY: proxies },
+    });
+    const headers = { ...browser, "x-forwarded-proto": sent };
+    const { body } = await own.request("/", { headers });
+    await own.close();
+    expect(/curl -s (\w+):/.exec(body)?.[1]).toBe(scheme);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Thousands of requests of the parity test, bent at random places: whatever is sent, the answer is an enveloped success or refusal of
- * the client's, never a failure of ours. The same seed gives the same requests on each engine, so a failure can be repeated.
+ * Thousands of requests of the parity test with random changes: each answer is an enveloped success or client error,
+ * never a server error. The same seed gives the same requests on each engine, so failures can be repeated.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { requests } from "../parity/requests.ts";
@@ -10,7 +10,7 @@ import { type Fixture, openFixture } from "./harness.ts";
 
 const requestsCount = 3_000;
 
-/** What stands where something else belongs. */
+/** Values inserted in place of valid ones. */
 const oddities: readonly unknown[] = [
   null,
   true,

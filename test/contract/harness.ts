@@ -1,15 +1,15 @@
 /**
- * What contract tests talk to: the whole service over a fresh database of the engine that the Vitest project stands for.
- * Tables are declared once, in `tables.ts`'s words, and mean the same on all three engines; requests go straight into the
- * Hono app, without a socket, unless the project says that another module opens the service (`serviceOpener`). Close the fixture in `afterAll`.
+ * The service as contract tests use it: complete, over a fresh database of the Vitest project's engine. `tables.ts`
+ * declares tables once, with the same meaning on all three engines. Requests go straight into the Hono app, without a
+ * socket, unless the project sets `serviceOpener`. Close the fixture in `afterAll`.
  */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { createLog, type Logger } from "../../app/start/log.ts";
-import type { ServiceOptions } from "../../app/start/wire.ts";
+import { createLog, type Logger } from "../../app/start/observing/log.ts";
+import type { ServiceOptions } from "../../app/start/servers/wire.ts";
 import type { Watcher } from "../../app/observe/watcher.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { freshDatabase } from "../servers/database.ts";
@@ -18,7 +18,7 @@ import { createTables, type FixtureTable } from "./tables.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The path of a module whose `openService` takes the place of the one in `app/start/wire.ts`: for services outside of this process. */
+    /** Path of a module whose `openService` replaces that of `app/start/servers/wire.ts`, for services elsewhere. */
     serviceOpener?: string;
   }
 }
@@ -33,23 +33,23 @@ interface OpenedService {
 export interface FixtureOptions {
   /** In an order in which foreign keys find their tables. */
   readonly tables: readonly FixtureTable[];
-  /** Statements to run after the tables are made: views, rows. */
+  /** Statements to run after the tables are created: views, rows. */
   readonly setUp?: (engine: EngineName) => readonly string[];
   /** The payload configurations, by endpoint. */
   readonly endpoints: Readonly<Record<string, object>>;
-  /** What project.json says beside the database's URL. */
+  /** The settings of project.json besides the database's URL. */
   readonly project?: object;
   /** Further configuration files, by path (`test/query/open.sql`). */
   readonly files?: Readonly<Record<string, string>>;
   /** What the components export, by path (`components/code.ts`). */
   readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Who may do what; such a service always runs in this process. Default: nobody is asked. */
+  /** Access rules; such a service always runs in this process. Default: none. */
   readonly callers?: Callers;
-  /** Who watches the service; such a service always runs in this process. Default: nobody. */
+  /** Observers of the service; such a service always runs in this process. Default: none. */
   readonly watchers?: readonly Watcher[];
   /** Default: none. */
   readonly log?: Logger;
-  /** The service's environment; without it nothing but a STORAGE_URL of its own. */
+  /** The service's environment. Default: only its own STORAGE_URL. */
   readonly env?: Readonly<Record<string, string>>;
   /** The address of the database as the service gets it, from the tests' own; after `setUp`. */
   readonly serviceUrl?: (url: string) => string;
@@ -69,15 +69,15 @@ export interface Fixture {
   readonly engine: EngineName;
   /** The configuration, as another process of the same installation has it. */
   readonly files: ReadonlyMap<string, string>;
-  /** Where uploads and exports are, unless `env` says otherwise. */
+  /** Folder of uploads and exports, unless `env` sets another. */
   readonly storageUrl: string;
-  /** POSTs a JSON body to `/api/test/<path>`; a string is sent as it stands. */
+  /** POSTs a JSON body to `/api/test/<path>`; a string is sent unchanged. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Any request; `path` from the root (`/health/live`). */
   request(path: string, init?: RequestInit): Promise<Answer>;
   /** The same, for answers that are no JSON or whose bytes count. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Runs SQL on the database itself, past the service. */
+  /** Runs SQL directly on the database, without the service. */
   sql(text: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
@@ -149,7 +149,7 @@ async function openServiceWhere(options: ServiceOptions): Promise<OpenedService>
     };
     return module.openService(options);
   }
-  const { openService } = await import("../../app/start/wire.ts");
+  const { openService } = await import("../../app/start/servers/wire.ts");
   const { app, ready, close } = await openService(options);
   return { ready, fetch: (request) => app.fetch(request), close };
 }

@@ -1,6 +1,6 @@
 /**
- * Details of a document whose key is hidden from the caller, by the name of a column that the header has too: nothing that a request names tells
- * which keys are there.
+ * Document details whose key is hidden from the caller because the header has a hidden column of the same name: no
+ * request reveals which keys exist.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

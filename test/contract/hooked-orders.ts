@@ -1,10 +1,9 @@
 /**
- * A service whose statuses each stand for one way in which hooks can be set up, over a real HTTP server that they call.
- * `localhost` is the host that hooks may call; the same server under any other name is refused. Used by the tests of
- * change-status's hooks.
+ * A service with one status per possible setup of hooks, over a real HTTP server that they call. Hooks have permission
+ * to call `localhost`; the same server under any other name is refused.
  */
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { checkEnvelope } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
@@ -30,7 +29,7 @@ const hook = (url: string, more: object = {}) => ({
   ...more,
 });
 
-/** The variables, each alone and inside a text. */
+/** The variables, each as the whole value and inside a text. */
 const body = {
   id: "{{id}}",
   from: "{{oldStatus}}",
@@ -99,7 +98,7 @@ function hooksFor(port: number): Record<string, object> {
       onBefore: [hook(at("status/404"), { name: "early", blocking: false })],
       onAfter: [hook(at("status/410"), { name: "late", blocking: false })],
     },
-    // What was only to be told must not be told of a change that never was.
+    // Notifications must not report a change that was rolled back.
     "told-and-refused": {
       onBefore: [hook(at("never"), { blocking: false })],
       onAfter: [hook(at("never"), { blocking: false }), hook(at("status/500"))],

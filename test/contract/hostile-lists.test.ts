@@ -1,6 +1,6 @@
 /**
- * Hostile input on every parameter of lookup, aggregate and datatables: names that are no columns, texts that are SQL somewhere,
- * numbers out of range and shapes that were not asked for. Each has one answer, the same on every engine, and nobody learns more.
+ * Hostile input in every parameter of lookup, aggregate and datatables: unknown column names, SQL in texts, numbers out
+ * of range and unexpected shapes. Each request has one answer, the same on every engine, and reveals nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check, checkEnvelope } from "./cases.ts";
@@ -55,7 +55,7 @@ async function expectRefusal(asking: Promise<Answer>, error: string): Promise<vo
 }
 
 describe("names", () => {
-  /** `error` answers a name that is none of the table's, `noNameError` what is no name; the default of both is that of aggregate. */
+  /** `error`: for an unknown column name; `noNameError`: for an invalid name. Both default to those of aggregate. */
   const places: (Place & { error?: string; noNameError?: string })[] = [
     {
       place: "select of lookup",
@@ -117,7 +117,7 @@ describe("names", () => {
     },
     {
       place: "alias of aggregate",
-      // A plain word is a good alias, whatever it means elsewhere.
+      // A plain word is a valid alias, even if it is a keyword elsewhere.
       send: (name) => aggregate({ operations: [{ ...count, alias: `${String(name)}'` }] }),
     },
     { place: "named join of aggregate", send: (name) => aggregate({ joins: [name] }) },
@@ -150,7 +150,7 @@ describe("names", () => {
       await expectRefusal(send(value), isNoField ? "Validation error" : error);
     },
   );
-  // An absent function, field or list has a default of its own; the tests of the action say which.
+  // An absent function, field or list has a default, which the action's tests check.
   const named = places.filter(({ place }) => !/^(alias|joinType|named join)/.test(place));
   test.each(
     refusals(
@@ -172,14 +172,23 @@ describe("names", () => {
   );
 
   test.each(hostileNames)(
-    "a grid's own column called %j is passed over: it is not searched, sorted or filtered by",
+    "a grid's own column called %j is passed over: it is not sorted or filtered by",
     async (name) => {
-      const columns = [
-        { data: name, searchable: "true", orderable: "true", search: { value: "h" } },
-      ];
+      const columns = [{ data: name, searchable: "true", orderable: "true" }];
       const answer = await grid({ columns, order: [{ column: 0, dir: "asc" }], length: 100 });
       expect(answer.status).toBe(200);
       expect(answer.body.recordsFiltered).toBe(answer.body.recordsTotal);
+    },
+  );
+
+  // An index is no name: the library sends it for rows that are arrays.
+  test.each(hostileNames.filter((name) => !/^\d*$/.test(name)))(
+    "a search in a grid's own column called %j is refused",
+    async (name) => {
+      await expectRefusal(
+        grid({ columns: [{ data: name, search: { value: "h" } }] }),
+        "Invalid field",
+      );
     },
   );
 
@@ -213,7 +222,7 @@ describe("names", () => {
   });
 });
 
-/** How a text is looked for: by the query of a lookup, as a value to compare with, by a grid's search, by one of its fixed searches. */
+/** Ways to search for a text: lookup's query, a compared value, a grid's search, one of the grid's fixed searches. */
 type Kind = "query" | "condition" | "search" | "fixed";
 
 const oddTexts = {
@@ -288,7 +297,7 @@ describe("values", () => {
       send: (text) => shop.send(`/grid/datatables?${bracketed({ search: { value: text } })}`),
     },
   ];
-  /** Texts of which some name may hold a part. */
+  /** Texts of which a part can occur in a name. */
   const occurring = new Set(["%", "_", "'", "\\", "ß", "ſ", "1e1", "-0"]);
   test.each(refusals(whole, hostileTexts))(
     "the text $shown in $place is looked for as it stands",
@@ -329,7 +338,7 @@ describe("values", () => {
   };
   const odd = whole.flatMap((place) => {
     const { kind } = place;
-    // A form has texts alone: it sends the word true, and half a character as another one.
+    // A form has only texts: it sends the word true, and replaces a lone surrogate.
     if (kind === "form") return [];
     return Object.entries(oddTexts).flatMap(([what, values]) => {
       const error = errors[kind][what as keyof typeof oddTexts];
@@ -383,7 +392,7 @@ describe("numbers", () => {
     async ({ place, send, value }) => {
       const answer = await send(value);
       checkEnvelope(answer);
-      // The page compares draw with its own counter, whatever its sign.
+      // The page compares draw with its counter, whatever its sign.
       expect(answer.status).toBe(place.startsWith("draw") && value === -1 ? 200 : 400);
     },
   );

@@ -1,4 +1,4 @@
-/** What the tests of hostile input send: names that are no columns, and texts that are SQL somewhere. */
+/** Inputs of the tests of hostile input: names that are not columns, and texts that contain SQL. */
 
 /** Names that are none of any table: SQL, other quotings, and members of every object. One a line, as they are. */
 export const hostileNames = [
@@ -42,7 +42,7 @@ secret`
   "qty\t",
   "x".repeat(10_000),
 ];
-/** What stands where a name should. */
+/** Values in the place of a name. */
 export const noNames = [null, 1, true, ["qty"], { toString: "qty" }, [["qty"]]];
 
 /** Texts that mean something to a database, a driver or a template, and nothing to the service. */

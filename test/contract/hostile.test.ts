@@ -1,6 +1,6 @@
 /**
- * Hostile input: names, values and types that try to become SQL, to reach hidden columns or to break a driver. Each request has
- * one status and one error name, the same on every engine; afterwards every table holds what it held before.
+ * Hostile input: names, values and types that try to inject SQL, reach hidden columns or crash a driver. Each request
+ * has one status and one error name, the same on every engine; the tables are unchanged afterwards.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check, type Case } from "./cases.ts";

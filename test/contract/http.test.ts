@@ -1,7 +1,7 @@
-/** What holds for every action: paths, methods, media types, sizes, the JSON of a body, and the id of a request. */
+/** Rules for every action: paths, methods, media types, sizes, the JSON of a body, and the id of a request. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { check } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
 import { openFixture, type Fixture } from "./harness.ts";
@@ -364,11 +364,18 @@ describe("names of the service", () => {
   const name = (host: string) => `http://${host}/api/test/items/first`;
   const ask = (service: Service, host: string) =>
     service.app.fetch(new Request(name(host), { method: "POST", headers: json, body: "{}" }));
-  let services: { open: Service; named: Service; public: Service };
+  let services: Record<"open" | "named" | "public" | "guests" | "closed", Service>;
   beforeAll(async () => {
-    const open = (env: Record<string, string>) =>
-      openService({ files: shop.fixture.files, log: createLog("silent"), env });
+    const open = (env: Record<string, string>, auth?: object) => {
+      const files = new Map(shop.fixture.files);
+      const project = JSON.parse(files.get("test/project.json")!) as object;
+      if (auth) files.set("test/project.json", JSON.stringify({ ...project, auth }));
+      return openService({ files, log: createLog("silent"), env });
+    };
+    const jwt = { secret: "a secret of at least thirty-two bytes" };
     services = {
+      guests: await open({}, { jwt, anonymous: { roles: ["guest"] } }),
+      closed: await open({}, { jwt }),
       open: await open({}),
       named: await open({ HOST: "0.0.0.0", ALLOWED_HOSTS: "erp.test, Shop.test" }),
       public: await open({ HOST: "0.0.0.0" }),
@@ -389,11 +396,15 @@ describe("names of the service", () => {
     ["named", "shop.test:8080", 400],
     ["named", "evil.example", 421],
     ["public", "erp.example", 400],
+    ["guests", "evil.example:3000", 421],
+    ["guests", "localhost:3000", 401],
+    ["closed", "evil.example:3000", 401],
   ] as const)("of a service that is %s: %s is %d", async (kind, host, status) => {
     const response = await ask(services[kind], host);
     expect(response.status).toBe(status);
     const { error } = (await response.json()) as { error: string };
-    expect(error).toBe(status === 421 ? "Misdirected request" : "Invalid payload");
+    const errors = { 400: "Invalid payload", 401: "Unauthorized", 421: "Misdirected request" };
+    expect(error).toBe(errors[status]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key when requests meet: a repeat while the first one runs, many at once, in two processes, and after a process died at
- * the worst moment. Whatever happens, a write is there once.
+ * Concurrent requests with an Idempotency-Key: a repeat during the first one, many at once, in two processes, and after
+ * a process died at the worst moment. The write always happens exactly once.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -24,7 +24,7 @@ const rows = async () =>
   Number((await sql(`select count(*) as n from parts where name = '${name}'`))[0]!["n"]);
 const inProgress = { status: 409, error: "Request in progress" };
 
-/** Repeats it as a client does: as long as it is told that the first one still runs. */
+/** Repeats it as a client does, while the answer reports that the first one still runs. */
 async function untilAnswered(ask: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 0; tries < 200; tries++) {
     const answer = await ask();
@@ -112,7 +112,7 @@ test("64 adjusts that are sent twice each count once each", async () => {
 });
 
 describe("after a process died", () => {
-  /** As it looks when the claim was stored, and nothing else. */
+  /** The state in which only the claim is stored. */
   async function died(): Promise<void> {
     check(await send("plain/create", body(), key), { status: 201 });
     await sql(`delete from parts where name = '${name}'`);

@@ -1,12 +1,12 @@
 /**
- * Idempotency-Key where the database does not let the service make its table: a request with a key is refused before anything is
- * written, the log says what to do, and once that is done keys work.
+ * Idempotency-Key where the database user cannot create the service's table: a request with a key is refused before any
+ * write, the log says what to do, and afterwards keys work.
  */
 import { randomUUID } from "node:crypto";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import type { EngineName } from "../servers/session.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 

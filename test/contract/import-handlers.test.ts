@@ -1,6 +1,6 @@
 /**
- * The operator's handlers around each row of an import's commit (`importConfig.runHooks`): what they get, what they may change, and what a
- * refusal, a fault and a second run of the job leave behind. The handlers are a real file, as jobs load them where they run.
+ * The operator's handlers around each row of an import's commit (`importConfig.runHooks`): input, permitted changes,
+ * and state after a refusal, a fault or a second run. They are a real file, because jobs load them where they run.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ const tables: readonly FixtureTable[] = [
   },
 ];
 
-/** What a row asks of them stands in its name. */
+/** The row's name tells the handlers what to do. */
 const handlers = `
 const note = ({ event, data, query }, told) =>
   query("insert into notes (event, sku, told) values (?, ?, ?)", [event, data.sku, told]);
@@ -102,7 +102,7 @@ async function openPlace(place: JobPlace): Promise<Place> {
     endpoints,
     components: { "components/parts.ts": await import(pathToFileURL(path).href) },
     files: { "test/components/parts.ts": handlers },
-    // A worker has a folder of its own.
+    // A worker has its own folder.
     env: place === "in the service" ? { CONFIG_DIR: folder } : {},
   });
   return {

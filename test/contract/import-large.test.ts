@@ -1,4 +1,4 @@
-/** Imports of workbooks that are large enough to be read in a thread of their own, which small ones are not. */
+/** Imports of workbooks large enough to be read in a separate thread, unlike small ones. */
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { FixtureTable } from "./tables.ts";

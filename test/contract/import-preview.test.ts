@@ -1,6 +1,6 @@
 /**
- * What the preview of an import says before anything is stored: of every row what will become of it, and why not where the database
- * would refuse it. What it approves, the commit stores.
+ * The preview of an import, before anything is stored: the outcome of each row, and the reason where the database would
+ * refuse it. The commit stores every row that the preview approved.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
@@ -270,7 +270,7 @@ describe("the preview", () => {
       "plain",
       await workbookOf([["crate_id", "code", "inside"], ...rows]),
     );
-    // Three that refer to nothing, and fifty whose code stands before.
+    // Three with missing references, and fifty whose code is in an earlier row.
     expect(body.summary).toEqual({ valid: 1_247, invalid: 53, skip: 0, insert: 1_247, update: 0 });
   });
 });

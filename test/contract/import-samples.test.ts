@@ -1,6 +1,6 @@
 /**
- * Workbooks that other programs wrote (`test/workbook/samples`), from the upload to the records: whichever program it was, and whatever the
- * database, the records are the same.
+ * Workbooks of other programs (`test/workbook/samples`), from the upload to the records: the records are the same for
+ * every program and database.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

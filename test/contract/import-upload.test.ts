@@ -1,6 +1,6 @@
 /**
- * What import-upload takes, and what it makes of bodies and files that are no good: hostile multipart bodies, and workbooks that cannot
- * be imported. Damage inside workbooks is `test/workbook`'s matter; a few kinds stand here for all of them.
+ * Input of import-upload, valid and invalid: hostile multipart bodies, and workbooks that cannot be imported.
+ * `test/workbook` tests all kinds of damaged workbooks; here are a few examples.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -143,6 +143,12 @@ describe("import-upload takes", () => {
     ["a file name with quotes", bodyWith0(disposition.replace("rows", 'a\\"; name=\\"b'))],
     ["a file name of 4,000 characters", bodyWith0(disposition.replace("rows", "x".repeat(4_000)))],
     ["a file name that is no UTF-8", bodyWith0(disposition.replace("rows", "\xff\xfe"))],
+    [
+      "a workbook's type where the name says nothing",
+      bodyWith0(
+        `${disposition.replace("rows.xlsx", "rows")}\r\ncontent-type: application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`,
+      ),
+    ],
     ["a file name in capitals", bodyWith0(disposition.replace("rows.xlsx", "ROWS.XLSX"))],
   ])("%s", async (_, make) => {
     const answer = await post(make());
@@ -313,7 +319,7 @@ describe("import-upload refuses", () => {
       "Invalid payload",
     ],
     [
-      "a name that is no workbook's",
+      "a workbook under the name of a csv file",
       () => bodyWith(disposition.replace("rows.xlsx", "rows.csv")),
       type,
       400,
@@ -322,6 +328,13 @@ describe("import-upload refuses", () => {
     [
       "an old workbook's name",
       () => bodyWith(disposition.replace("rows.xlsx", "rows.xls")),
+      type,
+      400,
+      "Invalid file",
+    ],
+    [
+      "a name without an extension, and a type of something else",
+      () => bodyWith(`${disposition.replace("rows.xlsx", "rows")}\r\nContent-Type: image/png`),
       type,
       400,
       "Invalid file",

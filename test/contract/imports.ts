@@ -1,7 +1,4 @@
-/**
- * Imports for the contract tests: workbooks made at test time, and the way from an upload to a commit. Used by `import*.test.ts` and by
- * `test/jobs`.
- */
+/** Helpers for tests of imports: workbooks created at test time, and the steps from an upload to a commit. */
 import { setTimeout as sleep } from "node:timers/promises";
 import ExcelJS from "exceljs";
 import type { Json } from "../../core/values/json.ts";
@@ -40,10 +37,10 @@ export function importerOf(fixture: Pick<Fixture, "request" | "post">) {
   const sendFile = (
     endpoint: string,
     bytes: Uint8Array<ArrayBuffer>,
-    name = "rows.xlsx",
+    { name = "rows.xlsx", type = "" } = {},
   ): Promise<Answer> => {
     const form = new FormData();
-    form.append("file", new File([bytes], name));
+    form.append("file", new File([bytes], name, { type }));
     return send(endpoint, form);
   };
 
@@ -59,22 +56,34 @@ export function importerOf(fixture: Pick<Fixture, "request" | "post">) {
     }
   }
 
-  async function uploaded(endpoint: string, file: Uint8Array<ArrayBuffer>): Promise<string> {
-    const answer = await sendFile(endpoint, file);
+  async function uploaded(
+    endpoint: string,
+    file: Uint8Array<ArrayBuffer>,
+    as = {},
+  ): Promise<string> {
+    const answer = await sendFile(endpoint, file, as);
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
     return answer.body.upload_id;
   }
 
-  /** The status of the preview of these rows, once it has ended. */
-  async function previewed(endpoint: string, file: Uint8Array<ArrayBuffer>): Promise<Answer> {
-    const upload_id = await uploaded(endpoint, file);
+  /** The status of the preview of these rows, once it has ended. `as`: the file's name and type. */
+  async function previewed(
+    endpoint: string,
+    file: Uint8Array<ArrayBuffer>,
+    as = {},
+  ): Promise<Answer> {
+    const upload_id = await uploaded(endpoint, file, as);
     const { body } = await fixture.post(`${endpoint}/import-preview`, { upload_id });
     return ended(endpoint, body.job_id);
   }
 
   /** The status of the commit of these rows, once it has ended; rejects when the preview found something. */
-  async function committed(endpoint: string, file: Uint8Array<ArrayBuffer>): Promise<Answer> {
-    const preview = await previewed(endpoint, file);
+  async function committed(
+    endpoint: string,
+    file: Uint8Array<ArrayBuffer>,
+    as = {},
+  ): Promise<Answer> {
+    const preview = await previewed(endpoint, file, as);
     if (preview.body.status !== "preview_ok") throw new Error(JSON.stringify(preview.body));
     return commit(endpoint, preview.body.job_id);
   }

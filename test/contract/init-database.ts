@@ -1,4 +1,4 @@
-/** A database that nobody made for the service: reserved words, mixed case, references to itself, tables without a key. */
+/** A database not designed for the service: reserved words, mixed case, self-references, tables without a key. */
 import type { EngineName } from "../servers/session.ts";
 
 const quoted: Readonly<Record<EngineName, (name: string) => string>> = {
@@ -13,11 +13,37 @@ const numbered: Readonly<Record<EngineName, string>> = {
   mysql: "integer auto_increment primary key",
 };
 
+const binary: Readonly<Record<EngineName, string>> = {
+  sqlite: "blob",
+  postgres: "bytea",
+  mysql: "longblob",
+};
+
 const instant: Readonly<Record<EngineName, string>> = {
   sqlite: "timestamp",
   postgres: "timestamptz",
   mysql: "datetime",
 };
+
+/** Orders as sample databases have them: a product is a part of a line's key, and what they are shipped to repeats. */
+function salesTables(engine: EngineName): string[] {
+  const q = quoted[engine];
+  const id = numbered[engine];
+  const twelve = Array.from({ length: 12 }, (_, at) => at + 1);
+  return [
+    `create table ${q("Buyers")} (${q("BuyerID")} char(5) primary key, ${q("CompanyName")} varchar(40) not null, ${q("ContactTitle")} varchar(30), ${q("City")} varchar(30))`,
+    `create table ${q("Wares")} (${q("WareID")} ${id}, ${q("WareName")} varchar(40) not null, ${q("Picture")} ${binary[engine]}, ${q("UnitPrice")} decimal(10,2) not null default 0)`,
+    `create table ${q("Sales")} (${q("SaleID")} ${id}, ${q("BuyerID")} char(5) references ${q("Buyers")}(${q("BuyerID")}), ${q("SellerID")} integer references employees(id), ${q("ShipName")} varchar(40), ${q("ShipCity")} varchar(30), ${q("ShipCountry")} varchar(30))`,
+    `create table ${q("Sale Details")} (${q("SaleID")} integer not null references ${q("Sales")}(${q("SaleID")}), ${q("WareID")} integer not null references ${q("Wares")}(${q("WareID")}), ${q("Quantity")} integer not null default 1, primary key (${q("SaleID")}, ${q("WareID")}))`,
+    "create table evenings (id integer primary key, title varchar(40) not null, band varchar(40), city varchar(40), price varchar(10), status varchar(10))",
+    `insert into ${q("Buyers")} values ('ALFKI', 'Alfreds Futterkiste', 'Owner', 'Berlin'), ('BERGS', 'Berglunds', 'Owner', 'Lund')`,
+    `insert into ${q("Wares")} (${q("WareName")}, ${q("UnitPrice")}) values ('Chai', 18), ('Tofu', 23.25)`,
+    ...twelve.map(
+      (at) =>
+        `insert into evenings values (${at}, 'Evening ${at % 2}', null, 'Lund', '12', 'open')`,
+    ),
+  ];
+}
 
 /** The statements that make the database. */
 export function messyDatabase(engine: EngineName): string[] {
@@ -47,7 +73,7 @@ export function messyDatabase(engine: EngineName): string[] {
     "insert into enrolments (student, course, grade) values (1, 1, 4.5)",
     `insert into ${q("project")} (name) values ('Rowgate')`,
   ];
-  return [...common, ...special[engine]];
+  return [...common, ...salesTables(engine), ...special[engine]];
 }
 
 const special: Readonly<Record<EngineName, readonly string[]>> = {

@@ -1,13 +1,13 @@
-/** `rowgate init`: what it writes for a database that nobody made for the service is served without an edit. */
+/** `rowgate init`: its files for a database not designed for the service are served without an edit. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig } from "../../app/start/check-config.ts";
-import { readConfigFiles } from "../../app/start/config-files.ts";
-import { runInit } from "../../app/start/init.ts";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
+import { runInit } from "../../app/start/commands/init.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { messyDatabase } from "./init-database.ts";
@@ -53,7 +53,7 @@ async function init(...args: string[]): Promise<string> {
   return text;
 }
 
-/** What the summary says must be in the environment. */
+/** Variables that the summary requires in the environment. */
 function environment(): Record<string, string> {
   const [, value] = /^SHOP_DATABASE_URL=(.*)$/m.exec(summary) ?? [];
   return value === undefined ? {} : { SHOP_DATABASE_URL: value };
@@ -76,9 +76,14 @@ async function post(
 }
 
 const common = [
+  "Buyers",
   "MixedCase",
+  "Sale_Details",
+  "Sales",
+  "Wares",
   "attendees",
   "cities",
+  "evenings",
   "countries",
   "employees",
   "enrolments",
@@ -162,14 +167,22 @@ describe("the files", () => {
     expect(project.masterDetail).toMatchObject({
       detailTable: "project_lines",
       foreignKey: "project_id",
-      detailConfig: { primaryKey: ["project_id", "line_no"], fieldName: ["text"] },
+      detailConfig: { primaryKey: ["project_id", "line_no"], fieldName: ["line_no", "text"] },
     });
-    expect(order.fieldNameLookup).toEqual({ id: "id", text: "number" });
-    const employees = await endpointOf("employees");
-    expect(employees.fieldNameLookup).toEqual({
-      id: "id",
-      text: "first_name || ' ' || last_name",
+    const sales = await endpointOf("Sales");
+    expect(sales.masterDetail).toMatchObject({
+      detailTable: "Sale Details",
+      detailConfig: {
+        fieldName: ["WareID", "Quantity"],
+        fieldValidation: [
+          { name: "WareID", type: "integer", constraints: { required: true } },
+          { name: "Quantity", type: "integer" },
+        ],
+      },
     });
+    // A person has no name that finds one row.
+    expect(sales.importConfig.lookupFields).not.toHaveProperty("Seller");
+    expect(Object.keys(sales.aggregateConfig.joins)).toEqual(["Buyer", "Seller"]);
     const cities = await endpointOf("cities");
     expect(cities.importConfig.lookupFields).toEqual({
       Country: {
@@ -184,6 +197,28 @@ describe("the files", () => {
       sourceField: "country_code",
       targetField: "code",
     });
+  });
+
+  test.each([
+    ["order", "id", "number", "a number that is unique"],
+    ["employees", "id", "first_name || ' ' || last_name", "a whole name"],
+    ["cities", "id", "name", "a name that has a reference beside it"],
+    ["Buyers", "BuyerID", "CompanyName", "a name, and no title of a person"],
+    ["Wares", "WareID", "WareName", "a name before a price"],
+    ["Sales", "SaleID", "SaleID", "the key, as names and places of others are no label"],
+    ["evenings", "id", "id", "the key, as few titles are different"],
+    ["guests", "id", "name", "a name without rows to look at"],
+  ])("label %s by %s: %s, %s", async (name, id, text) => {
+    expect((await endpointOf(name)).fieldNameLookup).toEqual({ id, text });
+  });
+
+  test("leave files and pictures out of answers, which writes can set", async () => {
+    expect((await endpointOf("Wares")).hiddenFields).toEqual(["Picture"]);
+    const made = await post("Wares/create", { WareName: "Ikura", Picture: "aGVsbG8=" });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    expect(Object.keys(made.body.data)).toEqual(["WareID", "WareName", "UnitPrice"]);
+    const { body } = await post("Wares/read", { page: 1 });
+    expect(JSON.stringify(body.data)).not.toContain("Picture");
   });
 
   test("have no lookup where no column names a row, and no update of a key alone", async () => {
@@ -219,6 +254,23 @@ describe("the summary", () => {
     const text = await readFile(join(configDir, file!), "utf8");
     expect(text.split("\n")[Number(line) - 1]).toContain('"masterDetail"');
   });
+
+  test("tells doubtful guesses first, each with its reason, and counts the others", () => {
+    const [, doubtful = "", others = ""] =
+      /\nDoubtful; look at these first.*:\n((?: {2}.*\n)+)\nGuessed from names and types:\n((?: {2}.*\n)+)/.exec(
+        summary,
+      )!;
+    expect(doubtful).toMatch(
+      /Sales\.json:\d+ {2}drop-downs show SaleID: the key, because no other/,
+    );
+    expect(doubtful).toMatch(
+      /evenings\.json:\d+ {2}drop-downs show id: the key, because title has the same values again/,
+    );
+    expect(doubtful).not.toMatch(/cities|countries|Buyers|employees/);
+    expect(others).toMatch(/^ {2}\d+ labels of drop-downs: .*Buyers \(CompanyName\)/m);
+    expect(others).toMatch(/^ {2}\d+ columns of names in imports: .*cities \(Country by name\)/m);
+    expect(others).toMatch(/^ {2}\d+ joins by name for aggregate: .*Sales \(Buyer, Seller\)/m);
+  });
 });
 
 test.runIf(engine !== "sqlite")("the summary says which views can be written", () => {
@@ -239,7 +291,7 @@ test("check has nothing to say about what init wrote", async () => {
   expect({ faults, unreachable, drift }).toEqual({
     faults: [],
     unreachable: [],
-    // Left out, and known by its outline alone.
+    // Omitted, and known only by its outline.
     drift: [],
   });
 });
@@ -287,6 +339,37 @@ describe("the service", () => {
       },
     });
     expect(status, JSON.stringify(body)).toBe(201);
+  });
+
+  test("stores an order with lines, and finds it by its buyer", async () => {
+    const buyers = await post(
+      "Buyers/lookup",
+      { search: "futter" },
+      { "X-Request-Mode": "static" },
+    );
+    expect(buyers.body.data).toEqual([{ id: "ALFKI", text: "Alfreds Futterkiste" }]);
+    const lines = [
+      { WareID: 1, Quantity: 2 },
+      { WareID: 2, Quantity: 1 },
+    ];
+    const made = await post("Sales/create-composite", {
+      Sales: { BuyerID: "ALFKI", "Sale Details": lines },
+    });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    const { SaleID } = made.body.data;
+    expect(made.body.data["Sale Details"]).toEqual(lines.map((line) => ({ SaleID, ...line })));
+    const found = await post("Sales/read", {
+      page: 1,
+      where: { conditions: [{ key: "BuyerID", operator: "=", value: "ALFKI" }] },
+    });
+    expect(found.status, JSON.stringify(found.body)).toBe(200);
+    expect(found.body.data.map((row: { SaleID: number }) => row.SaleID)).toEqual([SaleID]);
+    const labels = await post("Sales/lookup", {}, { "X-Request-Mode": "static" });
+    expect(labels.body.data).toEqual([{ id: String(SaleID), text: String(SaleID) }]);
+    const without = await post("Sales/create-composite", {
+      Sales: { BuyerID: "ALFKI", "Sale Details": [{ Quantity: 1 }] },
+    });
+    expect({ status: without.status, errors: without.body.errors }).toMatchObject({ status: 400 });
   });
 
   test("stores records and lines whose keys have several columns", async () => {

@@ -1,7 +1,8 @@
 /**
- * Where jobs run: inside the service, or in a worker process over Redis. Contract tests of jobs run on each place that the engine's run
- * has the servers for. The long ones, of exports and imports, run inside the service; the projects `places-*` repeat them in a worker, and
- * `export.test.ts` and `import.test.ts` also with files in a bucket. Files go to a folder that ends with the test file.
+ * Where jobs run: in the service, or in a worker process over Redis. Contract tests of jobs run wherever the engine's
+ * run has the servers. Long ones (exports, imports) run in the service; the projects `places-*` repeat them with a
+ * bucket, in the service and in a worker. Imports that are large or have handlers run in a worker with a folder, which
+ * `test/jobs` kills and stops as well. The files' folder is deleted at the end.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +24,7 @@ export const jobPlaces: readonly JobPlace[] =
 
 const otherPlaces: Readonly<Record<EngineName, readonly JobPlace[]>> = {
   sqlite: ["in the service, files in a bucket"],
-  postgres: ["in a worker over Redis", "in a worker over Redis, files in a bucket"],
+  postgres: ["in a worker over Redis, files in a bucket"],
   mysql: [],
 };
 
@@ -53,7 +54,7 @@ export interface JobFixture extends Fixture {
   ended(endpoint: string, jobId: string): Promise<Answer>;
   /** Starts an export and resolves with its id. */
   start(endpoint: string, body?: unknown): Promise<string>;
-  /** The text of the file that the export of these rows gives. */
+  /** The text of the exported file with these rows. */
   exported(endpoint: string, body?: unknown): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** How many jobs of one caller may wait: beyond that it is told to come back, and others are served all the same. */
+/** Limit of waiting jobs per caller: above it the caller has to retry later, and others are still served. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";

@@ -1,6 +1,6 @@
 /**
- * What a page of a list counts: nothing that a page before it has counted while nobody wrote, and nothing that the page itself tells. Seen in
- * the statements that reach the database.
+ * Count queries of list pages, observed in the statements sent: none where an earlier page's count is still valid (no
+ * write since), or where the page itself shows the total.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";

@@ -1,11 +1,11 @@
 /**
- * Opens the service for the tests of Idempotency-Key: one table with the four actions that take it, with handlers (`parts`), without
- * (`plain`, `twins`), and with details (`documents`). A test says what the handlers do by setting `on`. Every answer that comes
- * back has passed `checkEnvelope`.
+ * Opens the service for the tests of Idempotency-Key: one table with the four actions that accept it, with handlers
+ * (`parts`), without (`plain`, `twins`), and with details (`documents`). Tests set the handlers' behaviour through
+ * `on`. Every answer has passed `checkEnvelope`.
  */
 import { afterAll, afterEach, beforeAll, inject, vi } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import {
   eventNames,
   type EventName,

@@ -1,6 +1,6 @@
 /**
- * Tables whose key has several columns, and tables without one: every list of theirs has one order, so that no page shows a record
- * that another one shows too. Their rows are stored in another order than the one that lists have.
+ * Tables with a key of several columns, and tables without a key: all lists have the same total order, so no record is
+ * on two pages. The rows are stored in a different order.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
@@ -28,7 +28,7 @@ const sortedLines = lines
     (a, b) => Number(a.order_id) - Number(b.order_id) || Number(a.line_no) - Number(b.line_no),
   );
 
-/** In the order of lists. Two are equal, and some differ in case, accents or a blank at the end alone. */
+/** In the order of lists. Two are equal, and some differ only in case, accents or a trailing blank. */
 const notes: readonly (readonly Value[])[] = [
   [1, null, "y"],
   [1, "A", "x"],
@@ -55,7 +55,7 @@ beforeAll(async () => {
   service = await openJobFixture("in the service", {
     tables: [],
     setUp(engine) {
-      // Collations that take some different texts for one.
+      // Collations that treat some different texts as equal.
       const collation = engine === "sqlite" ? " collate nocase" : "";
       const charset =
         engine === "mysql" ? " default charset = utf8mb4 collate = utf8mb4_general_ci" : "";

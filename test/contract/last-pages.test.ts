@@ -1,6 +1,6 @@
 /**
- * Pages far into a list, which are read from its end where that is nearer: the rows, their order and the counts are those of the list that is
- * read from its beginning, whatever it is sorted by and whoever asks, and also while rows come and go.
+ * Pages far into a list, read from the end where that is nearer: rows, order and counts equal those of a list read from
+ * the beginning, for every sort and caller, and also during writes.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -189,7 +189,7 @@ describe("a page far into a list", () => {
         check(answer, { status: 200 });
         const { data, pagination } = answer.body;
         const offset = 24 * pagination.per_page;
-        // Each new row stands before all others, so the first row of the page tells how many there were.
+        // Each new row sorts before all others, so the first row of the page shows how many there were.
         expect(data[0].n + pagination.total_records).toBe(offset + rowsMax);
         seen.add(pagination.total_records);
       }

@@ -1,6 +1,6 @@
 /**
- * Patterns of LIKE mean the same on every engine and in every action that takes them. A backslash at the end of a pattern has nothing to
- * escape: it stands for itself.
+ * LIKE patterns mean the same on every engine and in every action that takes them. A backslash at the end of a pattern
+ * stands for itself.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";

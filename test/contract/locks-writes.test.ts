@@ -1,6 +1,6 @@
 /**
- * Writes that meet locks: the record locks that update, delete and adjust take of each other, and the locks of lock/acquire where
- * they are enforced. Locks are in memory here; `test/stores` has them in Redis.
+ * Writes that meet locks: record locks between update, delete and adjust, and locks of lock/acquire where they are
+ * enforced. Locks are in memory here; `test/stores` tests them in Redis.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ const endpoints = {
 const openWith = (locking: object): Shop =>
   openShop({ ...shopOptions, endpoints, project: { cache: { enabled: false }, locking } });
 
-/** Each test has records of its own. */
+/** Each test has its own records. */
 let made = 0;
 let id = "";
 let other = "";
@@ -82,6 +82,15 @@ describe("with enforceResourceLocks", () => {
     });
     expect(answer.body.data.ttl_remaining).toBeGreaterThan(25);
     expect(await nameOf(shop)).toBe("old");
+  });
+
+  test("an update that changes nothing is refused like others", async () => {
+    const token = await acquire();
+    check(await shop.post("items", "update", { item_id: id }), refusal);
+    check(await shop.post("items", "update", { item_id: id }, holding(token)), {
+      status: 200,
+      data: { name: "old" },
+    });
   });
 
   test("a write with the token of the lock goes on", async () => {

@@ -1,4 +1,4 @@
-/** lock/acquire, lock/release and lock/status over HTTP: who gets a lock, what everybody hears of it, and how it ends. */
+/** lock/acquire, lock/release and lock/status over HTTP: who gets a lock, what other callers see, and how it ends. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { check, instant, uuid, type Case } from "./cases.ts";
@@ -25,7 +25,7 @@ const shop = openShop({
   },
 });
 
-/** Each test has records of its own; nobody asks whether they exist. */
+/** Each test has its own records, which need not exist. */
 let id = "";
 let made = 0;
 beforeEach(() => {
@@ -170,11 +170,6 @@ describe("what a key means", () => {
     },
     { name: "booleans", column: "flag", values: [true, 1, "true"] },
     { name: "large integers", column: "big", values: ["9007199254740993", "09007199254740993"] },
-    {
-      name: "texts that a database may take for one",
-      column: "short",
-      values: ["ab", "AB", "äb "],
-    },
   ];
   test.each(spellings)(
     "$name are one lock however they are written",

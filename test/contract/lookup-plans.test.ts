@@ -1,4 +1,4 @@
-/** A search of lookup for the beginning of labels, with the index that `check --advise` names: the planner of each database uses it. */
+/** Each database's planner uses the index that `check --advise` suggests for lookup's prefix search of labels. */
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
 import { openRecorder, type Recorder } from "./sent-statements.ts";
@@ -67,7 +67,7 @@ test("lookup by the beginning of a label uses the advised index, and answers as 
   const { database } = JSON.parse(fixture.files.get("test/project.json")!) as {
     database: { url: string };
   };
-  // Only now: a session of SQLite that explains and does nothing else learns of no index that others make.
+  // Not earlier: a SQLite session that only explains does not notice indexes created by others.
   recorder = await openRecorder(engine, database.url);
   for (const [at, text] of texts.entries()) {
     const [sent] = await recorder.during(async () =>

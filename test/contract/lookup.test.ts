@@ -1,4 +1,4 @@
-/** lookup over HTTP, on every engine: both modes, what Select2 and Tom Select send, and what is refused. */
+/** lookup over HTTP, on every engine: both modes, the requests of Select2 and Tom Select, and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check, checkEnvelope } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";

@@ -1,4 +1,4 @@
-/** How far into a list a page with a number may lie: `limits.maxOffset` of project.json. */
+/** The largest offset of a numbered page: `limits.maxOffset` of project.json. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
@@ -29,7 +29,7 @@ type Ask = (of: Fixture, offset: number) => Promise<Answer>;
 
 const lookup = { "X-Request-Mode": "static" };
 
-/** Each asks for a page that begins after so many records. */
+/** Each requests a page that begins after this number of records. */
 const ways: { name: string; ask: Ask; error: string; instead: string }[] = [
   {
     name: "read",

@@ -1,4 +1,4 @@
-/** Conditions on columns whose values hold others: `=` compares the whole value, CONTAINS finds an element, or an object by its members. */
+/** Conditions on arrays and objects: `=` compares the whole, CONTAINS finds an element, or an object by members. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, records } from "./cases.ts";
 import { type JobFixture, openJobFixture } from "./job-places.ts";

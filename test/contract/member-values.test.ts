@@ -1,4 +1,4 @@
-/** Columns whose values hold others (JSON, arrays), and types that are shown and never written. */
+/** Columns whose values hold others (JSON, arrays), and types that are shown but never written. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";

@@ -1,8 +1,8 @@
-/** `/metrics`: what is counted, under which names, and who may read it. */
+/** `/metrics`: what is counted, under which names, and who has access. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HookContext } from "../../core/plans/hook.ts";
-import { type Family, readExposition, type Sample } from "../exposition.ts";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type Family, readExposition, type Sample } from "../observe/exposition.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 const token = "a-token-of-the-metrics";

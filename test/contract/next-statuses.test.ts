@@ -1,4 +1,4 @@
-/** next-statuses over HTTP: the status of a record, and those that may follow it. */
+/** next-statuses over HTTP: the status of a record, and those that can follow it. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { check, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";

@@ -1,6 +1,6 @@
 /**
- * What a 404 says of a path that names no action: what was probably meant, and what is switched off. A caller is told only names that
- * it may use.
+ * A 404 for a path without an action: it suggests a similar path and names actions that are switched off. It shows a
+ * caller only names that the caller has access to.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -138,13 +138,21 @@ describe("with credentials", () => {
   test.each([
     ["the key of a caller with rights", "clerk", 'Unknown project "tset"; did you mean "test"?'],
     ["the key of a caller without rights", "stranger", "Unknown project"],
-    ["a key that does not exist", "nobody", "Unknown project"],
   ])("a mistyped project and %s", async (_, id, message) => {
     const headers = { "x-api-key": `key of ${id}` };
     const answer = await fixture.request("/api/tset/products/read", { method: "POST", headers });
     expect(gist(answer)).toEqual(notFound(message));
-    // They would tell that a project of a similar name exists.
+    // They would reveal that a project of a similar name exists.
     expect(answer.headers.get("RateLimit")).toBeNull();
+  });
+
+  test("a mistyped project and a key that does not exist are refused as at one that exists", async () => {
+    const headers = { "x-api-key": "key of nobody" };
+    const ask = (project: string) =>
+      fixture.request(`/api/${project}/products/read`, { method: "POST", headers });
+    const unauthorized = [401, "Unauthorized", "Credentials are missing or invalid"];
+    expect(gist(await ask("tset"))).toEqual(unauthorized);
+    expect(gist(await ask("test"))).toEqual(unauthorized);
   });
 });
 
@@ -165,8 +173,67 @@ describe("guesses of keys at a mistyped project", () => {
         method: "POST",
         headers: { "x-api-key": "a guess" },
       });
-    for (let at = 0; at < 3; at++) expect((await guess("tset")).status).toBe(404);
+    for (let at = 0; at < 3; at++) expect((await guess("tset")).status).toBe(401);
     expect((await guess("test")).status).toBe(429);
-    expect((await guess("tset")).status).toBe(404);
+    expect((await guess("tset")).status).toBe(429);
+  });
+});
+
+describe("where all projects ask for credentials", () => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    fixture = await openFixture({
+      tables,
+      endpoints: { products: { ...goods, action: { read: true }, access: { clerk: ["read"] } } },
+      project: {
+        auth: { apiKeys: [apiKey("clerk", ["clerk"])] },
+        rateLimit: { windowSeconds: 600, max: 12 },
+      },
+      env: { TRUST_PROXY: "1" },
+    });
+  });
+  afterAll(() => fixture?.close());
+
+  const requests: readonly (readonly [string, RequestInit])[] = [
+    ["products/read", { method: "POST", body: "{}" }],
+    ["products/read", { method: "POST", body: "{", headers: { "x-api-key": "wrong" } }],
+    ["products/read", { method: "POST", headers: { authorization: "Bearer a.b.c" } }],
+    ["products/read", { method: "PUT" }],
+    ["nothing/read", { method: "GET" }],
+    ["lock/acquire", { method: "POST", body: "{}" }],
+    ["a/b/c/d", { method: "GET" }],
+    ["", { method: "GET" }],
+    ["openapi.json", { method: "GET" }],
+    ["products/openapi.json", { method: "GET" }],
+    ["openapi.json", { method: "GET", headers: { "x-api-key": "wrong" } }],
+    ...Array.from({ length: 8 }, () => ["products/read", { method: "POST" }] as const),
+  ];
+
+  /** The answers to the requests, sent one after the other from this address. */
+  async function told(project: string, address: string): Promise<unknown[]> {
+    const answers: unknown[] = [];
+    for (const [path, init] of requests) {
+      const headers = { "X-Forwarded-For": address, ...init.headers };
+      const answer = await fixture.request(`/api/${project}/${path}`, { ...init, headers });
+      const kept = [...answer.headers].filter(([name]) => !/request-id|etag|length/.test(name));
+      const text = JSON.stringify([answer.status, kept, { ...answer.body, timestamp: "" }]);
+      answers.push(text.replaceAll(project, "<name>").replace(/(t=|in |after",")\d+/g, "$1"));
+    }
+    return answers;
+  }
+
+  test("no answer without credentials tells whether a name is that of one", async () => {
+    const known = await told("test", "192.0.2.1");
+    expect(known.some((answer) => String(answer).startsWith("[429"))).toBe(true);
+    expect(await told("tesk", "192.0.2.2")).toEqual(known);
+    expect(await told("qqqq", "192.0.2.3")).toEqual(known);
+  });
+
+  test("a caller whom some project knows is told that there is none", async () => {
+    const headers = { "x-api-key": "key of clerk", "X-Forwarded-For": "192.0.2.4" };
+    const ask = async (project: string) =>
+      gist(await fixture.request(`/api/${project}/products/read`, { method: "POST", headers }));
+    expect(await ask("tesk")).toEqual(notFound('Unknown project "tesk"; did you mean "test"?'));
+    expect(await ask("qqqq")).toEqual(notFound("Unknown project"));
   });
 });

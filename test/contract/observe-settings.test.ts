@@ -1,16 +1,16 @@
 /** The setting `observe` of project.json: Server-Timing and slow statements; and statements at LOG_LEVEL=debug. */
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openJobWorld } from "../../app/start/open-job-world.ts";
+import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
-import type { Job } from "../../core/plans/ports.ts";
+import type { Job } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
 
 const secret = "A value of nobody else";
 const origin = "https://shop.example";
 
-/** Joins a hundred rows with themselves, which takes every database longer than a millisecond. */
+/** Joins a hundred rows with themselves, which takes more than a millisecond on every database. */
 const slowSql = `select count(*) as n from goods a, goods b, goods c where a.mark <> '${secret}'`;
 
 const lines: string[] = [];

@@ -1,8 +1,8 @@
-/** What the parts of a service report of their work, and to which request it belongs. */
+/** Reports of a service's parts about their work, and the request to which each belongs. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Origin, Watcher } from "../../app/observe/watcher.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 /** Each report, with the request that it belongs to. */

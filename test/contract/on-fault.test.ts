@@ -1,7 +1,7 @@
-/** `"onFault": "skip"`: a faulty endpoint is left out, at the start and when the configuration is loaded again. */
+/** `"onFault": "skip"`: a faulty endpoint is omitted, at the start and when the configuration is reloaded. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { openReloading, type ProjectFiles, type Reloading } from "./reloading.ts";
 
 const engine = inject("engine");
@@ -83,6 +83,16 @@ test("a lock that names an endpoint that is left out is answered with 503", asyn
   await on.reload({ shop: skipping({ things, broken: "{" }) });
   const body = { resource: "broken", lock_keys: [{ key: "id", value: "a" }] };
   expect(await answer("shop/lock/acquire", body)).toEqual(leftOut);
+});
+
+test("the document of an endpoint that is left out is answered with 503", async () => {
+  await on.reload({ shop: skipping({ things, broken: "{" }) });
+  expect(await on.get("/api/shop/broken/openapi.json")).toMatchObject({
+    status: 503,
+    body: { message: leftOut.message },
+  });
+  expect((await on.get("/api/shop/things/openapi.json")).status).toBe(200);
+  expect((await on.get("/api/shop/nothing/openapi.json")).status).toBe(404);
 });
 
 test("strangers do not learn which endpoints are left out", async () => {

@@ -1,13 +1,17 @@
 /**
- * The service against its own document: requests made from the document alone get answers that it names, of the form that it
- * says, and none of them is a failure of the service. `npm run test:deep` sends many more of them.
+ * The service against its OpenAPI document: requests generated from the document get documented answers that match
+ * their schema, and never a server error. `npm run test:deep` sends many more.
  */
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, inject, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
-import { openDocument, type OpenedDocument, type OpenedOperation } from "../openapi-document.ts";
-import { requestsOf } from "../openapi-requests.ts";
+import {
+  openDocument,
+  type OpenedDocument,
+  type OpenedOperation,
+} from "../openapi/openapi-document.ts";
+import { requestsOf } from "../openapi/openapi-requests.ts";
 import { everyAction } from "./every-action.ts";
 import { shopOptions } from "./fixture.ts";
 import { type Answer, type FixtureOptions, openFixture } from "./harness.ts";
@@ -66,7 +70,7 @@ const fuzzed: readonly Fuzzed[] = [
   },
 ];
 
-/** The same requests in every run, unless `FUZZ_SEED` asks for others. */
+/** The same requests in every run, unless `FUZZ_SEED` is set. */
 const firstSeed = Number(process.env["FUZZ_SEED"] ?? 7);
 const requests = inject("fuzzRequests");
 const tried = requests === undefined ? fuzzed.slice(0, 1) : fuzzed;

@@ -1,4 +1,4 @@
-/** `x-rowgate` at the tags of the OpenAPI document: what a form or a grid needs beside the schemas, for the caller who asks. */
+/** `x-rowgate` at the tags of the OpenAPI document: data for forms and grids beyond the schemas, by caller. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
@@ -52,6 +52,13 @@ beforeAll(async () => {
         fieldNameLookup: { id: "id", text: "name" },
         access: { owner: "*" },
       },
+      lines: {
+        tableName: "order_lines",
+        action: { read: true },
+        fieldLabels: { amount: "Sum", partner_id: "Who" },
+        hiddenFields: { owner: ["partner_id"] },
+        access: { owner: ["read"] },
+      },
       orders: {
         tableName: "orders",
         action: {
@@ -93,11 +100,11 @@ test("an endpoint's tag says its key, labels, references, statuses and lines", a
     lines: [
       {
         name: "order_lines",
-        endpoint: null,
+        endpoint: "lines",
         key: ["id"],
         foreignKey: "order_id",
         totals: ["total"],
-        fields: { partner_id: { references: { endpoint: "partners", field: "id" } } },
+        fields: { amount: { type: "decimal", label: "Sum" } },
       },
     ],
   });
@@ -106,6 +113,19 @@ test("an endpoint's tag says its key, labels, references, statuses and lines", a
     partner_id: { type: "text", references: { endpoint: "partners", field: "id" } },
     secret: { label: "Secret" },
   });
+});
+
+test("the lines of a document have the labels of their endpoint, in its document alone too", async () => {
+  const { body } = await fixture.request("/api/test/orders/openapi.json", {
+    headers: { "X-Api-Key": "key of the owner" },
+  });
+  expect(body.tags).toEqual([
+    { name: "orders", "x-rowgate": await notesOf("orders", "key of the owner") },
+  ]);
+  const { amount, partner_id } = body.tags[0]["x-rowgate"].lines[0].fields;
+  expect(amount).toHaveProperty("label", "Sum");
+  // A label of a field that the endpoint hides.
+  expect(JSON.stringify(partner_id) ?? "").not.toContain("Who");
 });
 
 test("an endpoint's tag says which endpoints refer to it", async () => {

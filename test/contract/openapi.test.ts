@@ -1,13 +1,15 @@
 /**
- * The document of `/openapi.json` against the service: which operations it has and for whom, and that its examples are what its
- * schemas take. That answers are as it says is shown by `openapi-fuzz.test.ts`, with requests made from the document.
+ * The document of `/openapi.json` against the service: its operations for each caller, and examples that match their
+ * schemas. `openapi-fuzz.test.ts` checks real answers, with requests generated from the document.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { actions } from "../../core/actions.ts";
-import { openDocument, type OpenedDocument } from "../openapi-document.ts";
+import type { JsonSchema } from "../../core/values/json-schema.ts";
+import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
 import { everyAction } from "./every-action.ts";
 import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import { openTrade } from "./trade.ts";
 
 async function documentOf(
   { request }: Pick<Fixture, "request">,
@@ -18,6 +20,20 @@ async function documentOf(
   expect(status).toBe(200);
   return openDocument(body);
 }
+
+/** With whole responses in the place of references, whose names have numbers. */
+const pathsOf = ({ json }: OpenedDocument, endpoint: string): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(json.paths)
+      .filter(([path]) => path.startsWith(`/api/test/${endpoint}/`))
+      .map(([path, methods]) => [
+        path,
+        JSON.parse(JSON.stringify(methods), (_, value) => {
+          const name = /^#\/components\/responses\/(.+)/.exec(value?.$ref ?? "")?.[1];
+          return name === undefined ? value : json.components.responses[name];
+        }),
+      ]),
+  );
 
 const idsOf = ({ operations }: OpenedDocument): string[] => operations.map(({ id }) => id).sort();
 
@@ -84,6 +100,34 @@ describe("the document of a project without credentials", () => {
     expect(examples).toBeGreaterThan(document.operations.length);
   });
 
+  test("says of every body, and of every schema with members, that it is an object", () => {
+    const faults: string[] = [];
+    const isOfMembers = (type: string): boolean => /[/](json|x-www-form|form-data)/.test(type);
+    let bodies = 0;
+    for (const { id, requestBody, responses } of document.operations)
+      for (const [part, { content = {} } = {}] of Object.entries({ requestBody, ...responses }))
+        for (const [type, { schema }] of Object.entries<{ schema: object }>(content)) {
+          if (!isOfMembers(type)) continue;
+          bodies++;
+          if (document.whole(schema).type !== "object") faults.push(`${id} ${part} ${type}`);
+        }
+    expect(bodies).toBeGreaterThan(document.operations.length);
+    for (const [name, schema] of Object.entries(document.json.components.schemas))
+      collect(document.whole(schema), name);
+    expect(faults).toEqual([]);
+
+    /** A branch is as the schema that it stands in. */
+    function collect(schema: JsonSchema, where: string, isObject = false): void {
+      const { properties, required, items, anyOf = [], allOf = [] } = schema;
+      const says = isObject || [schema.type].flat().includes("object");
+      if (!says && (properties ?? required) !== undefined) faults.push(where);
+      for (const [name, member] of Object.entries(properties ?? {}))
+        collect(member, `${where}.${name}`);
+      if (items !== undefined) collect(items, `${where}[]`);
+      for (const branch of [...anyOf, ...allOf]) collect(branch, `${where} (a branch)`, says);
+    }
+  });
+
   test("has an example of each body", () => {
     const without = document.operations
       .filter(({ requestBody }) => requestBody?.content["application/json"])
@@ -143,6 +187,34 @@ describe("the document of a project without credentials", () => {
 
   test("of a project that does not exist is 404", async () => {
     expect((await fixture.request("/api/other/openapi.json")).status).toBe(404);
+  });
+
+  test("of one endpoint has its part of the document, and what that refers to", async () => {
+    const one = await documentOf(fixture, "/api/test/kinds/openapi.json");
+    expect(pathsOf(one, "kinds")).toEqual(pathsOf(document, "kinds"));
+    expect(Object.keys(one.json.paths)).toEqual(Object.keys(pathsOf(one, "kinds")));
+    expect(one.json.tags).toEqual([
+      document.json.tags.find((tag: { name: string }) => tag.name === "kinds"),
+    ]);
+    expect(one.json.info.title).toBe("test/kinds");
+    const { schemas } = document.json.components;
+    for (const [name, schema] of Object.entries(one.json.components.schemas))
+      expect({ name, schema }).toEqual({ name, schema: schemas[name] });
+    const text = JSON.stringify(one.json);
+    for (const [reference] of text.matchAll(/(?<=#\/components\/)[^"]+/g)) {
+      const [kind, name] = reference.split("/");
+      expect(one.json.components[kind as "schemas"]).toHaveProperty([name!]);
+    }
+  });
+
+  test.each([
+    ["an endpoint that does not exist", "/api/test/kindz/openapi.json", 404, "GET"],
+    ["an endpoint of another project", "/api/other/kinds/openapi.json", 404, "GET"],
+    ["a name with a percent sign", "/api/test/kin%64s/openapi.json", 404, "GET"],
+    ["a part of an endpoint", "/api/test/kinds/lock/openapi.json", 404, "GET"],
+    ["an endpoint by POST", "/api/test/kinds/openapi.json", 405, "POST"],
+  ])("of %s is refused", async (_, path, status, method) => {
+    expect((await fixture.request(path, { method })).status).toBe(status);
   });
 });
 
@@ -240,11 +312,13 @@ describe("the document of a project with credentials", () => {
       "name",
       "cost",
       "secret",
+      "_version",
     ]);
     expect(Object.keys(own.json.components.schemas.ItemsSelected.properties)).toEqual([
       "item_id",
       "name",
       "cost",
+      "_version",
     ]);
     const { name, cost, secret } = own.json.components.schemas.ItemsUpdate.properties;
     expect({ name, cost, secret }).toEqual({
@@ -273,7 +347,38 @@ describe("the document of a project with credentials", () => {
     expect(JSON.stringify(all.json)).not.toContain("items");
   });
 
-  test.each(["/api/test/openapi.json", "/openapi.json"])(
+  test.each([
+    ["admin", "items", 200],
+    ["admin", "places", 200],
+    ["clerk", "items", 200],
+    ["clerk", "places", 404],
+    ["stranger", "items", 404],
+    [null, "items", 200],
+    [null, "places", 404],
+    ["made up", "items", 401],
+    ["made up", "nothing", 401],
+  ])("of one endpoint: %s asks for %s and gets %d", async (role, endpoint, expected) => {
+    const headers: Record<string, string> = role === null ? {} : { "X-Api-Key": role };
+    const path = `/api/test/${endpoint}/openapi.json`;
+    const { status, body } = await fixture.request(path, { headers });
+    expect(status).toBe(expected);
+    if (status !== 200) {
+      expect(JSON.stringify(body)).not.toContain("places");
+      return;
+    }
+    const whole = await documentOf(fixture, "/api/test/openapi.json", headers);
+    const paths = Object.keys(whole.json.paths).filter((one) => one.split("/")[3] === endpoint);
+    expect(Object.keys(body.paths)).toEqual(paths);
+    const etags = ["admin", "clerk"].map(async (one) => {
+      const answer = await fixture.fetch("/api/test/items/openapi.json", {
+        headers: { "X-Api-Key": one },
+      });
+      return answer.headers.get("etag");
+    });
+    expect(new Set(await Promise.all(etags)).size).toBe(2);
+  });
+
+  test.each(["/api/test/openapi.json", "/api/test/items/openapi.json", "/openapi.json"])(
     "lets pages of allowed origins read %s",
     async (path) => {
       const answers = ["https://shop.example", "https://other.example"].map(async (Origin) => {
@@ -289,6 +394,10 @@ test("a project that lets nobody in without credentials shows its frame alone", 
   const { anonymous: _, ...auth } = secured.project!["auth" as never] as Record<string, unknown>;
   const fixture = await openFixture({ ...secured, project: { auth } });
   const { json } = await documentOf(fixture);
+  for (const endpoint of ["items", "nothing"]) {
+    const one = await documentOf(fixture, `/api/test/${endpoint}/openapi.json`);
+    expect(one.json).toEqual({ ...json, info: { ...json.info, title: `test/${endpoint}` } });
+  }
   await fixture.close();
   expect(json).toEqual({
     openapi: "3.1.0",
@@ -324,4 +433,76 @@ test("names that are the same in camel case get numbers, in schemas and operatio
     JSON.stringify(requestBody.content["application/json"].schema),
   );
   expect(new Set(byBody).size).toBe(6);
+});
+
+describe("related records", () => {
+  let trade: Fixture;
+  beforeAll(async () => {
+    trade = await openTrade();
+  });
+  afterAll(() => trade?.close());
+
+  const known = new Map<string, ReturnType<typeof readAs>>();
+  const read = (role: string): ReturnType<typeof readAs> => {
+    if (!known.has(role)) known.set(role, readAs(role));
+    return known.get(role)!;
+  };
+  const readAs = async (role: string) => {
+    const document = await documentOf(trade, "/openapi.json", { "x-role": role });
+    const found = document.operations.find(({ path }) => path.endsWith("/orders/read"))!;
+    const { schema } = found.requestBody!.content["application/json"]!;
+    const answer = found.responses[200]!.content!["application/json"]!.schema;
+    return {
+      takes: (body: object) => document.faultOf(schema, body) === null,
+      answers: (record: object) =>
+        document.faultOf(answer, { success: true, data: [record], count: 1, timestamp: now }) ===
+        null,
+    };
+  };
+  const now = "2026-01-01T00:00:00.000Z";
+  const named = (name: string) => ({
+    select: [name],
+    sort_columns: [{ column: name }],
+    where: { conditions: [{ key: name, operator: "=", value: "x" }] },
+    search_by: name,
+  });
+  const ofMany = (key: string, more: object = {}) => ({
+    where: { conditions: [{ key, operator: "ANY", ...more }] },
+  });
+  const whole = { conditions: [{ key: "note", operator: "=", value: "x" }] };
+
+  test.each<[request: object, roles: string[]]>([
+    [named("customer.name"), ["operator", "blind", "north"]],
+    [named("customer.email"), ["operator", "north"]],
+    [named("customer.nothing"), []],
+    [named("lines.note"), []],
+    [{ select: ["*", "customer.*"] }, ["operator", "blind", "north"]],
+    [{ select: ["lines.*"] }, []],
+    [ofMany("lines"), ["operator", "blind", "north", "outsider"]],
+    [ofMany("lines", { where: whole }), ["operator", "blind", "north", "outsider"]],
+    [ofMany("customer"), ["operator", "blind", "north"]],
+    [ofMany("customer", { where: whole }), []],
+    [ofMany("amount"), []],
+  ])("%j fits the document of those who may ask it", async (request, roles) => {
+    for (const role of ["operator", "blind", "north", "outsider"]) {
+      const { takes } = await read(role);
+      expect(takes(request), role).toBe(roles.includes(role));
+      const { status } = await trade.post("orders/read", request, { "x-role": role });
+      expect(status, role).toBe(roles.includes(role) ? 200 : 400);
+    }
+  });
+
+  test("are members of records in answers, for those who may see them", async () => {
+    const nested = {
+      order_no: "A1",
+      customer: { name: "Ada", city: { name: "Oslo" } },
+      lines: [{ note: "x" }],
+    };
+    expect((await read("operator")).answers(nested)).toBe(true);
+    expect((await read("operator")).answers({ ...nested, customer: null })).toBe(true);
+    expect((await read("operator")).answers({ ...nested, customer: "Ada" })).toBe(false);
+    expect((await read("operator")).answers({ ...nested, other: {} })).toBe(false);
+    expect((await read("outsider")).answers({ lines: [], order_no: "A1" })).toBe(true);
+    expect((await read("outsider")).answers(nested)).toBe(false);
+  });
 });

@@ -1,11 +1,12 @@
 /**
- * Tables of PostgreSQL with row-level security that asks for the caller's claims, and what callers must find there, whatever stands between the
- * service and the database. The service's user owns nothing and bypasses nothing.
+ * PostgreSQL tables with row-level security on the caller's claims, and the rows that callers must find, whatever is
+ * between the service and the database. The service's user owns no table and cannot bypass the policies.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
+import { tokenOf, tokenSecret } from "./tenants.ts";
 
 const tenants = ["a", "b", "c"] as const;
 type Tenant = (typeof tenants)[number];
@@ -42,7 +43,7 @@ const asRole = (text: string): string => {
 };
 
 const setUp = (): readonly string[] => [
-  // Of the whole server: another database of the tests may have made it.
+  // Shared by the whole server: another test database can have created it.
   `do $$ begin create role ${role} login password '${password}'; exception when duplicate_object then end $$`,
   `grant usage, create on schema public to ${role}`,
   ...["notes", "members", "audit"].map(
@@ -73,7 +74,7 @@ export function openPolicies({
     tables: [
       {
         name: "notes",
-        columns: { note_id: "key", tenant: "text(10)", title: "text(40)", qty: "integer" },
+        columns: { note_id: "key", tenant: "text(20)", title: "text(40)", qty: "integer" },
       },
       { name: "members", columns: { member_id: "key", member: "text(40)", tenant: "text(10)" } },
       { name: "audit", columns: { audit_id: "key", tenant: "text(10)" } },
@@ -107,6 +108,7 @@ export function openPolicies({
           roles: ["clerk"],
           claims: { tenant, name: `O'Brien \\ "ü" 𝄞` },
         })),
+        jwt: { secret: tokenSecret },
         anonymous: { roles: ["guest"] },
       },
     },
@@ -147,6 +149,16 @@ export function policyCases(open: () => Promise<Fixture>): void {
       functions: [{ function: "count", column: "*" }],
     });
     expect(counted.body.data).toEqual({ "count_*": 1 });
+  });
+
+  test("a number in a claim keeps every digit", async () => {
+    await fixture.sql(
+      "insert into notes values ('near', '9007199254740992', 'x', 1), ('exact', '9007199254740993', 'x', 1)",
+    );
+    const headers = await tokenOf('"tenant": 9007199254740993');
+    const { body } = await fixture.post("notes/read", { page: 1 }, headers);
+    expect(seenIn({ body } as Answer)).toEqual(["9007199254740993"]);
+    await fixture.sql("delete from notes where note_id in ('near', 'exact')");
   });
 
   test("a caller without credentials has no claims but its roles, and sees nothing", async () => {

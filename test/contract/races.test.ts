@@ -1,4 +1,4 @@
-/** Requests that meet each other: of many that want the same thing one gets it, and the others hear why they did not. */
+/** Concurrent requests for the same thing: one succeeds, and the others get an error that says why they did not. */
 import { describe, expect, test } from "vitest";
 import { record } from "./cases.ts";
 import { openShop } from "./shop.ts";

@@ -1,6 +1,6 @@
 /**
- * Rate limits: which requests count, for whom, and what a client sees of it. Each test has a bucket of its own: an address that only it sends
- * (the service believes one proxy), or a key. How windows end is in `test/memory-counters.test.ts`.
+ * Rate limits: which requests count, for whom, and what a client sees. Each test has its own bucket: an address only it
+ * sends (the service trusts one proxy), or a key. End of windows: `test/stores/memory/memory-counters.test.ts`.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
@@ -9,7 +9,7 @@ import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const secret = "a shared secret of thirty-two bytes";
-const keys = ["erp", "shop", "till", "far"];
+const keys = ["erp", "shop", "till", "far", "new", "known", "other", "late", "burst", "apart"];
 const keyOf = (id: string): string => `key-of-${id}`;
 
 const goods = {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-/** Of this run: another one may count in the same Redis. */
+/** Unique per run: another run can use the same Redis. */
 const run = randomBytes(4);
 let addresses = 0;
 /** An address that no other test has. */
@@ -219,6 +219,66 @@ describe("an action with a limit of its own", () => {
       `The limit of requests of lookup is reached (1 in 600 s); try again in ${after} s`,
     );
     expect(leftIn(await read(headers))).toEqual({ default: 0 });
+  });
+});
+
+describe("an address whose refused requests have used up the limit", () => {
+  const wrong = { "X-Api-Key": "wrong" };
+  const limited = async (headers: Headers): Promise<void> => {
+    for (let sent = 0; sent < 3; sent++)
+      expect((await read({ ...headers, ...wrong })).status).toBe(401);
+  };
+  const about = ({ status, body, headers }: Answer): unknown[] => [
+    status,
+    body.error,
+    body.message.replace(/in \d+ s$/, ""),
+    headers.get("WWW-Authenticate"),
+    headers.get("RateLimit-Policy"),
+  ];
+
+  test("gets 429 for right and wrong credentials alike, and does not learn which are right", async () => {
+    const headers = from(newAddress());
+    await limited(headers);
+    const refused = about(await read({ ...headers, ...wrong }));
+    expect(refused.slice(0, 2)).toEqual([429, "Too many requests"]);
+    const tokenOfAnn = { Authorization: `Bearer ${await token("guessed")}` };
+    for (const right of [withKey("new"), tokenOfAnn, withKey("new")])
+      expect(about(await read({ ...headers, ...right }))).toEqual(refused);
+    expect(about(await read({ ...headers, Authorization: "Bearer x" }))).toEqual(refused);
+    // From elsewhere they are good: nothing was counted for them.
+    const elsewhere = await read({ ...from(newAddress()), ...withKey("new") });
+    expect([elsewhere.status, leftIn(elsewhere)]).toEqual([200, { default: 2 }]);
+  });
+
+  test("goes on with credentials that were accepted from there, and with no others", async () => {
+    const headers = from(newAddress());
+    check(await read({ ...headers, ...withKey("known") }), { status: 200 });
+    await limited(headers);
+    check(await read({ ...headers, ...withKey("known") }), { status: 200 });
+    check(await read({ ...headers, ...withKey("other") }), tooMany);
+    check(await read({ ...from(newAddress()), ...withKey("other") }), { status: 200 });
+  });
+
+  test("has used it up by guesses beyond it too, whatever its other requests were", async () => {
+    const headers = from(newAddress());
+    for (let sent = 0; sent < 3; sent++) check(await read(headers), { status: 200 });
+    check(await read({ ...headers, ...withKey("late") }), { status: 200 });
+    for (let sent = 0; sent < 3; sent++) check(await read({ ...headers, ...wrong }), tooMany);
+    check(await read({ ...headers, ...withKey("other") }), tooMany);
+    check(await read({ ...headers, ...withKey("late") }), { status: 200 });
+  });
+
+  test("learns nothing by guessing at once", async () => {
+    const headers = from(newAddress());
+    const guesses = [...Array.from({ length: 12 }, () => wrong), withKey("burst")];
+    const answers = await Promise.all(guesses.map((guess) => read({ ...headers, ...guess })));
+    expect(answers.map(({ status }) => status).filter((status) => status === 401)).toHaveLength(3);
+    expect(answers.at(-1)!.status).toBe(429);
+  });
+
+  test("is not another address, and no other address is it", async () => {
+    await limited(from(newAddress()));
+    check(await read({ ...from(newAddress()), ...withKey("apart") }), { status: 200 });
   });
 });
 

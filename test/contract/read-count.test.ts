@@ -1,4 +1,4 @@
-/** read with count: exact as ever, by the planner's estimate, or without any; and what has_next says then. */
+/** read with count: exact, estimated by the planner, or none; and has_next in each case. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { check, column } from "./cases.ts";
 import { openShop } from "./shop.ts";

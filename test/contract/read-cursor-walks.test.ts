@@ -1,6 +1,6 @@
 /**
- * read by cursor gives the rows that read by page gives, in the same order: whatever the sort, over columns of every type with many nulls
- * and ties, with values that JSON shows shortened. Sorts and rows are random, from a fixed seed.
+ * read by cursor returns the same rows in the same order as read by page, for every sort, over columns of every type
+ * with many nulls and ties, and values that JSON shows shortened. Sorts and rows are random, with a fixed seed.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";

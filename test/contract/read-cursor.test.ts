@@ -1,4 +1,4 @@
-/** read by cursor: what goes on and what ends, what stands beside it, and the cursors that are refused. */
+/** read by cursor: how pages continue and end, other parameters beside it, and refused cursors. */
 import { describe, expect, test } from "vitest";
 import { check, column, type Case } from "./cases.ts";
 import { items } from "./fixture.ts";
@@ -314,7 +314,7 @@ describe("refusals", () => {
     );
     const body = { cursor: true, per_page: 1, ...by("note"), ...where("short", "=", "long") };
     const answer = await read(body, "kinds");
-    // MySQL sorts by the beginning of a long text alone.
+    // MySQL sorts only by the beginning of a long text.
     if (shop.fixture.engine === "mysql") check(answer, { status: 200 });
     else check(answer, { status: 400, error: "Invalid parameter" });
     check(await read({ page: 1, ...by("note") }, "kinds"), { status: 200 });

@@ -1,4 +1,4 @@
-/** read's where over HTTP: each operator, groups, limits, and what is refused before it reaches the database. */
+/** read's where over HTTP: each operator, groups, limits, and refusals before any statement is sent. */
 import { describe, expect, test } from "vitest";
 import { check, column } from "./cases.ts";
 import { items } from "./fixture.ts";
@@ -311,7 +311,7 @@ describe("where", () => {
   });
 });
 
-/** A where in which the one condition stands in the given number of groups. */
+/** A where with one condition inside the given number of groups. */
 function nested(groups: number): object {
   const inner = groups === 1 ? condition("code", "=", "A-1") : nested(groups - 1);
   return and(inner);

@@ -1,4 +1,4 @@
-/** A configuration that is loaded again while the service runs: what changes, what stays, and what happens to a faulty one. */
+/** Reloading the configuration while the service runs: what changes, what stays, and the handling of a faulty one. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
@@ -15,7 +15,7 @@ const shop = { endpoints: { things } };
 
 const page = { page: 1, per_page: 5 };
 
-/** Waits where a handler asks it to. */
+/** Waits where a handler calls it. */
 let gate = Promise.withResolvers<void>();
 let entered = Promise.withResolvers<void>();
 const components = {
@@ -176,7 +176,7 @@ describe.runIf(engine !== "sqlite")("connections", () => {
     const before = await connections();
     await on.reload({ shop: { endpoints: { goods: things } } });
     await statusOf("shop/goods/read");
-    // A pool may have grown meanwhile, but it is the same one.
+    // A pool can have grown meanwhile, but it is the same one.
     expect(await connections()).toEqual(expect.arrayContaining(before));
   });
 
@@ -221,7 +221,7 @@ test("another database answers after the reload that names it", async () => {
 describe("a cached answer", () => {
   const files = { "query/all.sql": "select id, name from things" };
   const queried = { endpoints: { things: { ...things, viewQuery: "file:query/all.sql" } } };
-  /** Each way to change the answer by configuration alone. */
+  /** Ways to change the answer only by configuration. */
   const changes: [string, Record<string, ProjectFiles>, unknown][] = [
     [
       "hidden fields",
@@ -328,7 +328,7 @@ describe("what the service keeps outside of the configuration", () => {
     const first = await start();
     await on.reload({ shop: exported(["id", "stock"]) });
     const second = await start();
-    // The first may have begun before the reload or after it.
+    // The first can have begun before or after the reload.
     expect(await csvOf(first)).toMatch(/^\ufeff?id,(?:name|stock)\r?\n/);
     expect(await csvOf(second)).toMatch(/^\ufeff?id,stock\r?\n/);
   });

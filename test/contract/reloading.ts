@@ -1,19 +1,19 @@
-/** A service whose configuration is loaded again: several projects, each on a database of its own, in the process of the test. */
+/** A service whose configuration is reloaded: several projects, each with its own database, in the test's process. */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { inject } from "vitest";
-import type { ConfigSource } from "../../app/start/reloads.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import type { ConfigSource } from "../../app/start/reloading/reloads.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { clientAt } from "../../app/http/client-address.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 import type { Answer } from "./harness.ts";
 import { createTables, type FixtureTable } from "./tables.ts";
 
-/** The files of a project: what project.json says beside the database, endpoints (a text is written as it is), other files. */
+/** Files of a project: project.json except the database, endpoints (a string is written unchanged), other files. */
 export interface ProjectFiles {
   readonly project?: object;
   readonly database?: object;
@@ -51,7 +51,7 @@ export interface ReloadingOptions {
   readonly importComponent?: ConfigSource["importComponent"];
 }
 
-/** All projects are on the same database unless `database.url` says otherwise. */
+/** All projects use the same database unless `database.url` is set. */
 export async function openReloading(options: ReloadingOptions): Promise<Reloading> {
   const engine = inject("engine");
   const database = await freshDatabase(engine);

@@ -1,12 +1,12 @@
 /**
- * What the database's user may not do, and what rules of the database put in the place of statements, is a fault when the configuration is
- * checked; a right that is taken away later is told in the log.
+ * Missing rights of the database user, and database rules that replace statements, are reported as faults by the check
+ * of the configuration. A right that is revoked later is logged.
  */
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig } from "../../app/start/check-config.ts";
-import { openService } from "../../app/start/wire.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 
@@ -86,7 +86,7 @@ describe.runIf(engine !== "sqlite")("the database's user", () => {
     expect(await faultsOf({ tableName: "shown_orders", action: { read: true } })).toEqual([]);
   });
 
-  // MySQL and MariaDB do not show a user the columns that it may do nothing with.
+  // MySQL and MariaDB do not show a user the columns for which it has no rights.
   test.runIf(engine === "postgres")(
     "may use some columns: a fault that names the others",
     async () => {

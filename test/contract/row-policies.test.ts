@@ -1,4 +1,4 @@
-/** Row-level security of the database, told who calls by `database.claimsSetting`. */
+/** Row-level security of the database, which learns the caller through `database.claimsSetting`. */
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { openSession } from "../servers/session.ts";
 import { openFixture } from "./harness.ts";

@@ -1,8 +1,8 @@
-/** Each rule of `fieldValidation` over HTTP: it stands in an endpoint's file, and refuses a body. */
+/** Each rule of `fieldValidation` over HTTP: an endpoint's file contains it, and it refuses a body. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ruleNames } from "../../core/rules/field-rules.ts";
 import type { RuleName } from "../../core/rules/rule-definition.ts";
-import { type CaseColumn, ruleCases } from "../rule-cases.ts";
+import { type CaseColumn, ruleCases } from "../rules/rule-cases.ts";
 import { check, record } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 import type { FixtureType } from "./tables.ts";

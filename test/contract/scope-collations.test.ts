@@ -1,6 +1,6 @@
 /**
- * Columns whose type or collation overlooks case, accents or blanks at the end: as columns of a `rowScope` they are compared exactly all the
- * same, in reads and in writes.
+ * Columns whose type or collation ignores case, accents or trailing blanks: a `rowScope` compares them exactly, in
+ * reads and in writes.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -9,7 +9,7 @@ import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const engine = inject("engine");
 
-/** The types of the column `tenant`, by what they are called here. */
+/** The types of the column `tenant`, by their names in these tests. */
 const types: Readonly<Record<EngineName, Readonly<Record<string, string>>>> = {
   sqlite: {
     nocase: "text collate nocase",

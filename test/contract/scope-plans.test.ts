@@ -1,6 +1,6 @@
 /**
- * A row scope costs no more than the same condition written by hand: the statements of a caller with a scope get the plan that the
- * database makes for plain SQL with the condition in its WHERE. The same indexes, the same order of joins, no further sort or scan.
+ * A row scope costs no more than the same condition written by hand: its statements get the same plan as plain SQL with
+ * the condition in WHERE: the same indexes and join order, no further sort or scan.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -13,7 +13,7 @@ const engine = inject("engine");
 /** `digits`: three of them. */
 const uuidOf = (digits: string): string => `00000000-0000-4000-8000-000000000${digits}`;
 
-/** What each caller's claims mean for a table of this alias, as somebody would write it. */
+/** Each caller's claims as a hand-written condition on a table of this alias. */
 const callers: Readonly<
   Record<string, { roles: string[]; claims: object; scope: (t: string) => string }>
 > = {
@@ -178,7 +178,7 @@ afterAll(async () => {
 });
 
 const matches = engine === "postgres" ? "ilike" : "like";
-/** The service takes the columns of a query for nullable, and nulls come first. */
+/** The service treats the columns of a query as nullable, and nulls come first. */
 const nullsFirst = engine === "postgres" ? "nulls first" : "";
 const count = [{ function: "count", field: "*", alias: "n" }];
 const grouped = (inner: string): string =>

@@ -1,14 +1,14 @@
 /**
- * What a caller's scope hides, in every action and every place that shows or touches rows: a foreign record is answered exactly like one that
- * is not there. The cases are a record over all actions, so a new action fails here until it has one.
+ * Rows hidden by a caller's scope, in every action and every place that shows or changes rows: a foreign record gets
+ * exactly the answer of a missing one. A new action fails here until it has an entry in the cases.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { actions } from "../../core/actions.ts";
-import { createLog } from "../../app/start/log.ts";
-import { openJobWorld } from "../../app/start/open-job-world.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
 import type { Json } from "../../core/values/json.ts";
-import type { Job, JobKind } from "../../core/plans/ports.ts";
+import type { Job, JobKind } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import type { Answer, Fixture } from "./harness.ts";
 import { type Importer, importerOf, sheetsOf, workbookOf } from "./imports.ts";
@@ -47,9 +47,8 @@ beforeEach(async () => {
       .join(", ")}`,
   );
   await fixture.sql(
-    `insert into order_lines (line_id, order_id, text, amount) values ${[own, foreign]
-      .map((id) => `('l-${id.slice(2)}', '${id}', 'line', 2)`)
-      .join(", ")}`,
+    `insert into order_lines (line_id, order_id, tenant, text, amount) values
+      ('l-${own.slice(2)}', '${own}', 'a', 'line', 2), ('l-${foreign.slice(2)}', '${foreign}', 'b', 'line', 2)`,
   );
   await fixture.sql(
     `insert into bins (bin_id, tenant, is_deleted) values ('${own}', 'a', true), ('${foreign}', 'b', true)`,
@@ -61,7 +60,7 @@ const headersOf = (tenant: Tenant, more: Record<string, string> = {}): Record<st
   ...more,
 });
 
-/** As tenant a, unless it says otherwise. */
+/** As tenant a by default. */
 const post = (path: string, body: unknown, headers = headersOf("a")): Promise<Answer> =>
   fixture.post(path, body, headers);
 const get = (path: string, headers = headersOf("a")): Promise<Answer> =>
@@ -78,7 +77,7 @@ const isStatic = { "x-request-mode": "static" };
 const rowOf = async (id: string): Promise<Record<string, unknown> | undefined> =>
   (await fixture.sql(`select * from orders where order_id = '${id}'`))[0];
 
-/** What an answer says, but for what differs between any two. */
+/** An answer without the parts that differ between any two. */
 function gist({ status, body }: Answer, id: string): unknown {
   const text = JSON.stringify({ status, body: { ...body, timestamp: null } });
   return JSON.parse(text.replaceAll(lineOf(id), "<line>").replaceAll(id, "<id>"));
@@ -116,7 +115,7 @@ const upload = async (tenant: Tenant): Promise<string> =>
 const startPreview = async (tenant: Tenant): Promise<string> =>
   (await importerFor(tenant).previewed("orders", await newRow())).body.job_id;
 
-/** Asks about the record in a way whose answer tells whether it is there. */
+/** Requests about the record whose answer shows whether it exists. */
 const cases: Record<string, (id: string) => Promise<Answer>> = {
   // A new record hides nothing by itself: it must not be stored where its caller could not see it.
   create: (id) =>
@@ -219,7 +218,7 @@ describe("a record outside of the scope is like one that is not there to", () =>
   });
 });
 
-/** Everything else that could tell of rows; tenant a has three orders, tenant b two, and there are no others. */
+/** All other answers that could reveal rows; tenant a has three orders, tenant b two, and there are no others. */
 describe("within the scope alone", () => {
   const titles = { a: ["one", "one", "two"], b: ["two", "three"] } as const;
   beforeEach(async () => {
@@ -235,7 +234,7 @@ describe("within the scope alone", () => {
       `insert into orders (order_id, tenant, code, title, qty, status, account_id) values ${rows.join(", ")}`,
     );
     await fixture.sql(
-      "insert into order_lines (line_id, order_id, text, amount) values ('la', 'a0', 'x', 1), ('lb', 'b0', 'x', 1)",
+      "insert into order_lines (line_id, order_id, tenant, text, amount) values ('la', 'a0', 'a', 'x', 1), ('lb', 'b0', 'b', 'x', 1)",
     );
     // Past the service: what its cache knows is from before.
     await asOperator("plain/create", { order_id: "z", tenant: "z", title: "zero" });
@@ -356,7 +355,7 @@ describe("within the scope alone", () => {
     };
     for (const [path, body] of Object.entries(writes))
       expect((await post(path, body)).status, path).toBe(404);
-    // Whoever sees the record is told.
+    // Callers who see the record get this answer.
     expect((await post("plain/update", writes["plain/update"], headersOf("b"))).status).toBe(409);
   });
 

@@ -1,4 +1,4 @@
-/** No credential of a request, and no secret of the configuration, stands in the log or in an answer, whether it was right or wrong. */
+/** No credential of a request, valid or not, and no secret of the configuration appears in the log or in an answer. */
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
 import { pino } from "pino";

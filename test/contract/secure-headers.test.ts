@@ -1,4 +1,4 @@
-/** What every answer says to browsers, whatever it is: headers against sniffing, framing and loading from elsewhere, and CORS. */
+/** Headers for browsers in every answer, errors too: against sniffing, framing and foreign resources, and for CORS. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
 
@@ -91,6 +91,47 @@ describe("CORS", () => {
       expect(headers.get("Access-Control-Allow-Credentials")).toBeNull();
     },
   );
+
+  const corsOf = ({ headers }: Response) =>
+    Object.fromEntries([...headers].filter(([name]) => /^access-control-|^vary$/.test(name)));
+  const answered = {
+    "access-control-allow-origin": shop,
+    "access-control-expose-headers":
+      "ETag,X-Request-Id,Retry-After,Idempotency-Replayed,Content-Disposition,Content-Range,RateLimit,RateLimit-Policy,Server-Timing",
+    vary: "Origin",
+  };
+
+  test.each([
+    ["a list", read],
+    ["a refusal", { ...read, body: "{" }],
+    ["a wrong method", { method: "PUT" }],
+    ["HEAD", { method: "HEAD" }],
+  ])("adds to %s what a page may read of it", async (_, init) => {
+    expect(corsOf(await from(listed, shop, init))).toEqual(answered);
+  });
+
+  test.each(["/openapi.json", "/api/test/openapi.json"])(
+    "adds the same to %s, beside what it varies by anyway",
+    async (path) => {
+      const response = await listed.fetch(path, { headers: { Origin: shop } });
+      const vary = "X-Api-Key, Authorization, Accept-Encoding, Origin";
+      expect(corsOf(response)).toEqual({ ...answered, vary });
+    },
+  );
+
+  test("answers a preflight with all that a page may send, for ten minutes", async () => {
+    const response = await from(listed, shop, preflight);
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+    expect(response.headers.get("X-Request-Id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(corsOf(response)).toEqual({
+      ...answered,
+      "access-control-allow-headers":
+        "Content-Type,If-Match,X-Request-Id,X-Request-Mode,Idempotency-Key,X-Lock-Token,Authorization,X-Api-Key,traceparent,tracestate",
+      "access-control-allow-methods": "GET,POST",
+      "access-control-max-age": "600",
+      vary: "Origin, Access-Control-Request-Headers",
+    });
+  });
 
   test("lets pages send their credentials in the headers of the service", async () => {
     const { headers } = await from(listed, shop, preflight);

@@ -1,6 +1,6 @@
 /**
- * Records the statements that the service sends to its database in this process, and tells the plan of a statement: the nodes and indexes
- * of the planner, without costs and names of tables, so that two ways to write one query can be compared.
+ * Records the statements that this process sends to its database, and returns a statement's plan: its nodes and
+ * indexes, without costs and table names, so that two forms of one query can be compared.
  */
 import { vi } from "vitest";
 import type { Connection } from "../../db/engines/engine.ts";
@@ -31,34 +31,63 @@ const engines = enginesOf([
 /** `url`: of the database that the service uses. */
 export async function openRecorder(engine: EngineName, url: string): Promise<Recorder> {
   const options = { connectionsMax: 1, statementTimeoutMs: 0, decimals: "number" } as const;
-  const own: Connection = await (await openEngine(engines, url, options)).connect("read");
-  // The service's connections are of the same class.
-  const methods = Object.getPrototypeOf(own) as Pick<Connection, "run"> &
-    Partial<Pick<Connection, "runNow">>;
-  const spies = [
-    vi.spyOn(methods, "run"),
-    ...(methods.runNow ? [vi.spyOn(methods as Required<typeof methods>, "runNow")] : []),
-  ];
+  const opened = await openEngine(engines, url, options);
+  const own = await opened.connect("read");
+  const aside = opened.longReadsMax === 0 ? [] : [await opened.connect("longRead")];
+  // The service's connections are of the same classes.
+  const spies = [own, ...aside].map((connection) =>
+    vi.spyOn(Object.getPrototypeOf(connection) as Connection, "send"),
+  );
   return {
     async during(work) {
       for (const spy of spies) spy.mockClear();
       await work();
       return spies
-        .flatMap(({ mock }) => mock.calls.map(([text, params]) => ({ text, params })))
-        .filter(({ text }) => overData.test(text));
+        .flatMap(({ mock }) =>
+          mock.calls.map(([{ text, params }], at) => {
+            return { text, params, order: mock.invocationCallOrder[at]! };
+          }),
+        )
+        .filter(({ text }) => overData.test(text))
+        .toSorted((one, other) => one.order - other.order);
     },
     async planOf({ text, params }) {
-      const { rows } = await own.run(`${explain[engine]} ${text}`, params, false);
+      const command = { text: `${explain[engine]} ${text}`, params, reuse: false };
+      const { rows } = await own.send(command);
       return steps[engine](rows);
     },
     async close() {
       for (const spy of spies) spy.mockRestore();
-      await own.close();
+      for (const connection of [own, ...aside]) await connection.close();
     },
   };
 }
 
-/** Reads, and what changes or deletes rows; not what the service asks the database about itself. */
+/**
+ * On a server: runs `work` once, right after the first statement of this process whose text matches. Undone by
+ * `vi.restoreAllMocks`. `url`: of the service's database.
+ */
+export async function afterStatement(
+  url: string,
+  pattern: RegExp,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const options = { connectionsMax: 1, statementTimeoutMs: 0, decimals: "number" } as const;
+  const own = await (await openEngine(engines, url, options)).connect("read");
+  const methods = Object.getPrototypeOf(own) as Connection;
+  await own.close();
+  const { send } = methods;
+  let isDone = false;
+  vi.spyOn(methods, "send").mockImplementation(async function (this: Connection, command) {
+    const result = await send.call(this, command);
+    if (isDone || !pattern.test(command.text)) return result;
+    isDone = true;
+    await work();
+    return result;
+  });
+}
+
+/** Reads, changes and deletes of rows; not the service's catalog queries. */
 const overData = /^(select .* from .*\bsource\b|update |delete from )/s;
 
 const explain: Readonly<Record<EngineName, string>> = {

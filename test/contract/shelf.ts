@@ -1,6 +1,6 @@
 /**
- * The table, rows and endpoints of the tests of the grid's extensions: rows with nulls, with empty texts and with what patterns
- * and quotes are made of, and an endpoint per setting of `datatables`. Every answer that comes back has passed `checkEnvelope`.
+ * Table, rows and endpoints for the tests of the grid's extensions: rows with nulls, empty texts, pattern characters
+ * and quotes, and an endpoint per setting of `datatables`. Every answer has passed `checkEnvelope`.
  */
 import { afterAll, beforeAll } from "vitest";
 import { checkEnvelope } from "./cases.ts";

@@ -1,11 +1,11 @@
-/** Opens the service over the shared fixture, or another one, for a test file. Every answer that comes back has passed `checkEnvelope`. */
+/** Opens the service over the shared fixture, or another one. Every answer has passed `checkEnvelope`. */
 import { afterAll, beforeAll } from "vitest";
 import { checkEnvelope } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
 import { openFixture, type Answer, type Fixture, type FixtureOptions } from "./harness.ts";
 
 export interface Shop {
-  /** Undefined sends no body; a string is sent as it is, all else as JSON. */
+  /** Undefined sends no body; a string is sent unchanged, all else as JSON. */
   post(
     endpoint: string,
     action: string,

@@ -1,6 +1,6 @@
 /**
- * softDelete and rows that point at each other: what a delete refuses, marks too or leaves, what restore brings back with a
- * row, details, imports, joins, and many clients at once.
+ * softDelete and rows that refer to each other: what a delete refuses, also marks or leaves unchanged, what restore
+ * brings back with a row, details, imports, joins, and many concurrent clients.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { check, column, record } from "./cases.ts";

@@ -1,4 +1,4 @@
-/** softDelete: what delete leaves behind, what each visibility shows, and what restore brings back. */
+/** softDelete: the state after delete, the rows that each visibility shows, and what restore brings back. */
 import { describe, expect, test, vi } from "vitest";
 import { check, column, instant, record } from "./cases.ts";
 import { by, openCellar } from "./cellar.ts";

@@ -1,6 +1,6 @@
 /**
- * What stands beside the API teaches a caller nothing that it may not see: the OpenAPI documents, the front page, `/docs`, `/metrics`, the
- * state of the service, and what a 404 suggests. All that is secret here has a name with `zz` in it, so an answer is searched for those.
+ * Nothing around the API reveals what the caller cannot access: OpenAPI documents, front page, `/docs`, `/metrics`, the
+ * service's state, suggestions in a 404. All secret names contain `zz`, which the tests search for.
  */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -224,7 +224,7 @@ const surfaces: readonly string[] = [
   "/api/zz-othr",
 ];
 
-/** Names that are in the path itself may come back; the rest of an answer has no secret. */
+/** Names in the path itself can come back; the rest of an answer has no secret. */
 async function found(path: string, headers: Headers, method = "GET"): Promise<string[]> {
   const response = await fixture.fetch(path, { method, headers });
   const lines = [...response.headers]

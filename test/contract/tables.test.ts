@@ -1,4 +1,4 @@
-/** The bench itself: a fixture's tables mean the same on every engine. What differs here would blur every other contract test. */
+/** The harness itself: a fixture's tables mean the same on every engine, which all other contract tests rely on. */
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";

@@ -1,13 +1,13 @@
 /**
- * Tables for tests, declared once and created on three engines. The types are those of which each engine has its own
- * spelling; text compares by bytes everywhere, so that order and equality agree. Used by `harness.ts`.
+ * Tables for tests, declared once and created on three engines. Types are those that each engine spells differently.
+ * Text compares by bytes everywhere, so that order and equality agree.
  */
 import type { EngineName } from "../servers/session.ts";
 
 export type FixtureType =
   /** The primary key: text of 36 characters. */
   | "key"
-  /** The primary key: a whole number that the database gives. */
+  /** The primary key: an integer that the database generates. */
   | "identity"
   | `text(${number})`
   | "longtext"
@@ -43,7 +43,7 @@ export interface FixtureColumn {
 
 export interface FixtureTable {
   readonly name: string;
-  /** A type alone stands for a column with nothing more to say. */
+  /** A string is a column with only a type. */
   readonly columns: Readonly<Record<string, FixtureType | FixtureColumn>>;
   /** A primary key of several columns, which are NOT NULL; one column has the type `key` or `identity`. */
   readonly primaryKey?: readonly string[];
@@ -85,7 +85,7 @@ function createTable(
           ? { table: column.references, column: "id", onDelete: undefined }
           : column.references;
       const rule = target.onDelete === undefined ? "" : ` ON DELETE ${target.onDelete}`;
-      // As a constraint of the table: beside the column, MySQL and MariaDB may ignore it.
+      // As a constraint of the table: MySQL and MariaDB can ignore it beside the column.
       constraints.push(
         `FOREIGN KEY (${quote(columnName)}) REFERENCES ${quote(target.table)} (${quote(target.column)})${rule}`,
       );
@@ -101,7 +101,7 @@ function nativeType(engine: EngineName, type: FixtureType): string {
   return spelling[engine].replace("(n)", size);
 }
 
-/** `(n)` stands for the size that the declaration gives. MySQL's text has the collation of `freshDatabase`. */
+/** `(n)`: the size in the declaration. MySQL's text has the collation of `freshDatabase`. */
 const spellings: Record<string, Record<EngineName, string>> = {
   key: {
     postgres: 'varchar(36) COLLATE "C" PRIMARY KEY',

@@ -1,8 +1,9 @@
 /**
- * A service for two tenants, `a` and `b`: a caller sees the rows of its tenant in every table that has the column. Requests say who sends them
- * in headers of the test's own, or with real credentials.
+ * A service for two tenants, `a` and `b`: in every table with a tenant column, a caller sees the rows of its tenant.
+ * Requests identify the caller by the test's own headers or by real credentials.
  */
 import { createHash } from "node:crypto";
+import { CompactSign } from "jose";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import { type Fixture, openFixture } from "./harness.ts";
@@ -16,7 +17,7 @@ export const callerOf = (tenant: Tenant): Caller => ({
   claims: { tenant },
 });
 
-/** The request says who sends it; what that caller may do is for the access rules. Without a header it is the operator, who sees everything. */
+/** The header names the tenant, access rules decide the rest. Without it: the operator, who sees everything. */
 const callers: Callers = {
   authenticate(headers) {
     const tenant = headers.get("x-tenant");
@@ -32,6 +33,21 @@ const operator: Caller = { kind: "key", id: "operator", roles: ["operator"], cla
 /** What a caller with this id sends. */
 export const keyOf = (id: string): string => `the key of ${id}`;
 export const tokenSecret = "a secret of at least thirty-two bytes";
+
+/** Names of two tenants that are one number to a double. */
+export const closeTenants = ["9007199254740993", "9007199254740992"] as const;
+
+/** Headers with a token: user, expiry and `claims`, JSON members as text, so that numbers keep every digit. */
+export async function tokenOf(
+  claims: string,
+  { sub = '"someone"', exp = String(Math.floor(Date.now() / 1000) + 300) } = {},
+): Promise<Record<string, string>> {
+  const members = [sub && `"sub": ${sub}`, exp && `"exp": ${exp}`, claims].filter((one) => one);
+  const token = await new CompactSign(new TextEncoder().encode(`{${members.join(", ")}}`))
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(new TextEncoder().encode(tokenSecret));
+  return { authorization: `Bearer ${token}` };
+}
 
 const keyFor = (id: string, roles: readonly string[], claims = {}) => ({
   id,
@@ -52,11 +68,11 @@ const auth = {
   anonymous: { roles: ["guest"] },
 };
 
-/** What every endpoint says of roles. */
+/** The settings of roles in every endpoint. */
 const rules = {
   access: {
     operator: "*",
-    // Everybody's rows, but no administrator.
+    // All rows, but not an administrator.
     visitor: [] as string[],
     clerk: [] as string[],
     "clerk without title": [] as string[],
@@ -121,7 +137,7 @@ const orders = {
 
 const column = { table: "orders", column: "order_id" };
 
-/** Clerks may use the actions that are on. Only the last role has columns of its own that are hidden. */
+/** Clerks have every action that is on. Only the last role has its own hidden columns. */
 const withRules = <Payload extends { action: Readonly<Record<string, boolean | undefined>> }>(
   payload: Payload,
   hidesTitle: boolean,
@@ -135,7 +151,7 @@ const withRules = <Payload extends { action: Readonly<Record<string, boolean | u
   };
 };
 
-/** `byHeader`: the test's headers say who calls, and not credentials. `plain`: the same records without details, so that single statements do the work. `viewed`: read through a query. */
+/** `byHeader`: callers by test headers, not credentials. `plain`: no details. `viewed`: read through a query. */
 export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
   const { masterDetail: _details, ...rest } = orders;
   const {
@@ -149,13 +165,13 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
     tables: [
       {
         name: "accounts",
-        columns: { account_id: "key", tenant: "text(10)", name: "text(40)" },
+        columns: { account_id: "key", tenant: "text(20)", name: "text(40)" },
       },
       {
         name: "orders",
         columns: {
           order_id: "key",
-          tenant: "text(10)",
+          tenant: "text(20)",
           code: { type: "text(40)", unique: true },
           title: "text(40)",
           qty: "integer",
@@ -169,7 +185,7 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
         name: "bins",
         columns: {
           bin_id: "key",
-          tenant: "text(10)",
+          tenant: "text(20)",
           label: "text(40)",
           is_deleted: "boolean",
           deleted_by: "text(40)",
@@ -180,6 +196,8 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
         columns: {
           line_id: "key",
           order_id: { type: "text(36)", references: column },
+          tenant: "text(20)",
+          account_id: { type: "text(36)", references: { table: "accounts", column: "account_id" } },
           text: "text(40)",
           amount: "decimal(10,2)",
         },
@@ -204,6 +222,18 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
           tableName: "bins",
           action: { read: true, first: true, delete: true, restore: true },
           softDelete: true,
+        },
+        false,
+      ),
+      lines: withRules(
+        {
+          tableName: "order_lines",
+          action: { create: true, read: true, first: true, update: true, delete: true },
+          hiddenFields: ["tenant"],
+          relations: {
+            order: { endpoint: "orders", column: "order_id" },
+            account: { endpoint: "accounts", column: "account_id" },
+          },
         },
         false,
       ),

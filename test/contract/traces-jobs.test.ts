@@ -1,10 +1,10 @@
 /**
- * A chain of work is one trace: a request, the hooks that it leaves behind, the request that one of them sends to the
- * service, and the job which that one starts, wherever queue and worker are.
+ * Connected work is one trace: a request, its non-blocking hooks, the request that one of them sends to the service,
+ * and the job that this request starts, wherever queue and worker are.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CollectedSpan, type Collector, startCollector } from "../collector.ts";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type CollectedSpan, type Collector, startCollector } from "../observe/collector.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { jobPlaces, type JobFixture, openJobFixture } from "./job-places.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";

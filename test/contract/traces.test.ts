@@ -1,8 +1,8 @@
-/** What a collector of traces hears of requests, statements and hooks. */
+/** Spans of requests, statements and hooks as a trace collector receives them. */
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CollectedSpan, type Collector, startCollector } from "../collector.ts";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type CollectedSpan, type Collector, startCollector } from "../observe/collector.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 const secret = "A value of nobody else";
@@ -20,7 +20,7 @@ afterAll(async () => {
   await hooks?.close();
 });
 
-/** Opens a service around the tests, with these variables beside those that name the collector. */
+/** Opens a service for the tests, with these variables besides those that name the collector. */
 function opened(
   env: Readonly<Record<string, string>>,
   log?: (line: string) => void,

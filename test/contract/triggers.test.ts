@@ -1,6 +1,6 @@
 /**
- * What a database's own triggers do shows in the answers: their messages, the columns that they fill, and rows that they do not let
- * through. Nothing of a refused request is stored.
+ * Effects of database triggers in answers: their messages, the columns that they fill, and rows that they reject.
+ * Nothing of a refused request is stored.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
@@ -9,7 +9,7 @@ import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
 
 const engine = inject("engine");
 
-/** A trigger that runs for each row: `when` is `before insert`, `body` what each engine says. */
+/** A trigger that runs for each row: `when` is `before insert`, `body` the engine's own SQL. */
 function trigger(
   name: string,
   { when, table, body }: { when: string; table: string; body: Record<EngineName, string> },

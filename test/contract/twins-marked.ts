@@ -1,8 +1,11 @@
 /**
- * Tables of the twins whose rows delete marks. Of `bins` the caller knows which rows are marked; of `drafts` it does not, because the columns
- * that say so are hidden from it.
+ * Tables of the twins with soft-deleted rows. In `bins` the caller sees which rows are marked; in `drafts` the columns
+ * that mark them are hidden from it.
  */
 import type { FixtureOptions } from "./harness.ts";
+import { closeTenants } from "./tenants.ts";
+
+const [mine, theirs] = closeTenants;
 
 const marks = {
   is_deleted: "boolean",
@@ -15,14 +18,14 @@ export const markedTables: FixtureOptions["tables"] = [
     name: "bins",
     columns: {
       bin_id: "key",
-      tenant: "text(10)",
+      tenant: "text(20)",
       label: { type: "text(60)", unique: true },
       parent_id: { type: "text(36)", references: { table: "bins", column: "bin_id" } },
       weight: "integer",
       ...marks,
     },
   },
-  { name: "drafts", columns: { draft_id: "key", tenant: "text(10)", label: "text(40)", ...marks } },
+  { name: "drafts", columns: { draft_id: "key", tenant: "text(20)", label: "text(40)", ...marks } },
 ];
 
 const reads = { read: true, first: true, lookup: true, datatables: true, aggregate: true };
@@ -36,9 +39,13 @@ const bins = {
   softDelete: { reusable },
   importConfig: { upsertKeys: ["label"] },
   datatables: { rowId: true, searchPanes: ["label"] },
+  relations: {
+    parent: { endpoint: "bins", column: "parent_id" },
+    children: { endpoint: "bins", foreignColumn: "parent_id" },
+  },
 };
 
-/** Endpoints by what their records are, without the rights of the caller. */
+/** Endpoints by the kind of their records, without the rights of the caller. */
 export const markedEndpoints = {
   bins,
   trash: {
@@ -79,11 +86,11 @@ export function markedRows({ isLeft, foreign }: Secrets): string[] {
   const valueOf = (text: string | undefined): string => (text === undefined ? "null" : `'${text}'`);
   const own = ownBins.map(
     (id, place) =>
-      `('${id}', 'a', '${["Álpha", "beta", "gone", "delta", "eta", "zeta", "theta"][place]}', ${valueOf(parents[id])}, ${hidden(place)})`,
+      `('${id}', '${mine}', '${["Álpha", "beta", "gone", "delta", "eta", "zeta", "theta"][place]}', ${valueOf(parents[id])}, ${hidden(place)})`,
   );
   const others = foreign.map(
     (id, place) =>
-      `('${id}', 'b', '${place === 0 ? "gamma~0123456789" : `bin ${id} alpha`}', ${valueOf(place > 1 ? foreign[0] : undefined)}, 5)`,
+      `('${id}', '${theirs}', '${place === 0 ? "gamma~0123456789" : `bin ${id} alpha`}', ${valueOf(place > 1 ? foreign[0] : undefined)}, 5)`,
   );
   const marked = ["e2", "e3", "e4", "e5", "e6", ...foreign.filter((_, place) => place % 2 === 0)];
   const markedDrafts = isLeft ? ["f0"] : ["f1", "f2"];
@@ -91,8 +98,8 @@ export function markedRows({ isLeft, foreign }: Secrets): string[] {
     `update ${table} set is_deleted = true, deleted_at = '${at}', deleted_by = '${isLeft ? "ann" : "bob"}' where ${key} in (${keys.map(valueOf).join(", ")})`;
   return [
     `insert into bins (bin_id, tenant, label, parent_id, weight) values ${[...own, ...others].join(", ")}`,
-    `insert into drafts (draft_id, tenant, label) values ('f0', 'a', 'one'), ('f1', 'a', 'two'), ('f2', 'a', 'three'),
-      ${foreign.map((id) => `('${id}', 'b', 'draft ${id}')`).join(", ")}`,
+    `insert into drafts (draft_id, tenant, label) values ('f0', '${mine}', 'one'), ('f1', '${mine}', 'two'), ('f2', '${mine}', 'three'),
+      ${foreign.map((id) => `('${id}', '${theirs}', 'draft ${id}')`).join(", ")}`,
     mark("bins", "bin_id", marked),
     "update bins set deleted_at = '2026-01-01 10:00:00' where bin_id = 'e6'",
     mark("drafts", "draft_id", [...markedDrafts, ...foreign.slice(0, 1)]),

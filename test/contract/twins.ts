@@ -1,11 +1,12 @@
 /**
- * Two services over two databases that differ only in what one caller must not learn: the rows of other tenants (their number, keys, values,
- * details and accounts), the values of columns that are hidden from the caller, and locks on rows of others. What the caller sees is equal in
- * both, so each difference between their answers is a leak.
+ * Two services over two databases that differ only in what one caller must not learn: other tenants' rows (their
+ * number, keys, values, details and accounts), values of columns hidden from the caller, and locks on foreign rows.
+ * What the caller sees is equal in both, so each difference between their answers is a leak.
  */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import { closeTenants, tokenOf, tokenSecret } from "./tenants.ts";
 import {
   hiddenOfBins,
   hiddenOfDrafts,
@@ -13,6 +14,14 @@ import {
   markedRows,
   markedTables,
 } from "./twins-marked.ts";
+
+/** The caller's tenant, and the one of foreign rows. */
+export const [mine, theirs] = closeTenants;
+
+/** The credentials of the caller: its tenant is a number, so a claim that loses a digit shows foreign rows. */
+export const clerk = await tokenOf(`"roles": "clerk", "tenant": ${mine}`, {
+  exp: String(Math.floor(Date.now() / 1000) + 3600),
+});
 
 /** What the caller must not learn, in two forms. */
 export type Secret = "left" | "right";
@@ -27,11 +36,8 @@ const apiKey = (id: string, roles: readonly string[], claims: object = {}) => ({
 });
 
 const auth = {
-  apiKeys: [
-    apiKey("clerk", ["clerk"], { tenant: "a" }),
-    apiKey("operator", ["operator"]),
-    apiKey("other", ["clerk"], { tenant: "b" }),
-  ],
+  apiKeys: [apiKey("operator", ["operator"]), apiKey("other", ["clerk"], { tenant: theirs })],
+  jwt: { secret: tokenSecret },
 };
 
 const orderColumn = { table: "orders", column: "order_id" };
@@ -40,13 +46,13 @@ const accountColumn = { table: "accounts", column: "account_id" };
 const tables: FixtureOptions["tables"] = [
   {
     name: "accounts",
-    columns: { account_id: "key", tenant: "text(10)", name: "text(40)", credit: "integer" },
+    columns: { account_id: "key", tenant: "text(20)", name: "text(40)", credit: "integer" },
   },
   {
     name: "orders",
     columns: {
       order_id: "key",
-      tenant: "text(10)",
+      tenant: "text(20)",
       account_id: { type: "text(36)", references: accountColumn },
       code: { type: "text(40)", unique: true },
       title: "text(40)",
@@ -66,6 +72,7 @@ const tables: FixtureOptions["tables"] = [
     columns: {
       line_id: "key",
       order_id: { type: "text(36)", references: orderColumn },
+      tenant: "text(20)",
       account_id: { type: "text(36)", references: accountColumn },
       text: "text(40)",
       amount: "decimal(10,2)",
@@ -77,7 +84,7 @@ const tables: FixtureOptions["tables"] = [
     name: "tickets",
     columns: {
       ticket_id: "key",
-      tenant: "text(10)",
+      tenant: "text(20)",
       label: { type: "text(40)", unique: true },
       status: "text(20)",
       begins: "date",
@@ -137,21 +144,50 @@ const orders = {
   },
 };
 
+const lines = {
+  detailTable: "order_lines",
+  foreignKey: "order_id",
+  cascadeDelete: true,
+  detailConfig: { primaryKey: "line_id" },
+  calculation: { header: { total: "SUM(amount)" } },
+};
+
 const hiddenOfOrders = ["cost", "seal"];
+
+const ofOrders = {
+  owner: { endpoint: "accounts", column: "account_id" },
+  lines: { endpoint: "lines", foreignColumn: "order_id" },
+  payers: {
+    endpoint: "accounts",
+    through: { endpoint: "lines", column: "order_id", foreignColumn: "account_id" },
+  },
+  // Made of a column that is hidden from the caller.
+  sealed: { endpoint: "plain", column: "code", key: "seal" },
+};
 
 const endpoints = {
   orders: {
     ...orders,
     ...narrowed({ ...single, ...composites }, hiddenOfOrders),
-    masterDetail: {
-      detailTable: "order_lines",
-      foreignKey: "order_id",
-      cascadeDelete: true,
-      detailConfig: { primaryKey: "line_id" },
-      calculation: { header: { total: "SUM(amount)" } },
-    },
+    masterDetail: lines,
+    relations: ofOrders,
   },
-  plain: { ...orders, ...narrowed(single, hiddenOfOrders) },
+  plain: { ...orders, ...narrowed(single, hiddenOfOrders), relations: ofOrders },
+  lines: {
+    tableName: "order_lines",
+    relations: {
+      order: { endpoint: "orders", column: "order_id" },
+      payer: { endpoint: "accounts", column: "account_id" },
+    },
+    ...narrowed({ ...writes, ...reads, adjust: false }, ["cost"]),
+  },
+  queried: {
+    ...orders,
+    ...narrowed(composites, hiddenOfOrders),
+    masterDetail: { ...lines, calculation: undefined },
+    detailQuery:
+      "select l.line_id, l.text, l.amount + 1 as more, a.name from order_lines l left join accounts a on a.account_id = l.account_id where l.order_id = :header_id order by l.line_id",
+  },
   viewed: {
     ...orders,
     workflow: undefined,
@@ -164,6 +200,7 @@ const endpoints = {
   accounts: {
     tableName: "accounts",
     fieldNameLookup: { id: "account_id", text: "name" },
+    relations: { orders: { endpoint: "orders", foreignColumn: "account_id" } },
     ...narrowed({ ...writes, ...reads, adjust: false }, ["credit"]),
   },
   tickets: {
@@ -197,9 +234,12 @@ const foreign = {
   right: { accounts: ["bc", "by", "bz"], orders: ["b7"], title: ["three"] },
 } as const;
 
-/** Keys that are a foreign record's in one of the two worlds, and nobody's in the other. */
+/** Keys of foreign records in one of the two worlds; unused in the other. */
 export const foreignIds = [...foreign.left.orders, ...foreign.right.orders];
 export const foreignAccounts = [...new Set([...foreign.left.accounts, ...foreign.right.accounts])];
+
+/** Keys of foreign lines in an own order, each in only one of the two worlds. */
+export const foreignLines = ["h0", "h1", "h2"];
 
 export const own = { orders: ["a0", "a1", "a2", "a3"], accounts: ["aa", "ab"] } as const;
 
@@ -212,26 +252,31 @@ function rowsFor(secret: Secret): string[] {
   const { accounts, orders: keys, title } = foreign[secret];
   const ownOrders = own.orders.map(
     (id, place) =>
-      `('${id}', 'a', '${own.accounts[place % 2]}', 'c-${id}', '${titles[place]}', ${place + 1}, ${hidden(place)}, 'seal-${secret}-${place}', 'open', '2026-02-0${place + 1}', '${at}', '${at}')`,
+      `('${id}', '${mine}', '${own.accounts[place % 2]}', 'c-${id}', '${titles[place]}', ${place + 1}, ${hidden(place)}, 'seal-${secret}-${place}', 'open', '2026-02-0${place + 1}', '${at}', '${at}')`,
   );
   const foreignOrders = keys.map(
     (id, place) =>
-      `('${id}', 'b', '${accounts[place % accounts.length]}', 'c-${id}', '${title[place % title.length]}', ${place * 100}, 5, 'seal-b${place}', '${isLeft ? "done" : "open"}', '2026-03-01', '${at}', '${at}')`,
+      `('${id}', '${theirs}', '${accounts[place % accounts.length]}', 'c-${id}', '${title[place % title.length]}', ${place * 100}, 5, 'seal-b${place}', '${isLeft ? "done" : "open"}', '2026-03-01', '${at}', '${at}')`,
   );
-  // An own order that points at a foreign account: what it says of that account is nothing.
-  const crossing = `('a9', 'a', 'bc', 'c-a9', 'across', 9, 1, 'seal-a9-${secret}', 'open', null, '${at}', '${at}')`;
+  // An own order that refers to a foreign account: nothing of the account is shown.
+  const crossing = `('a9', '${mine}', 'bc', 'c-a9', 'across', 9, 1, 'seal-a9-${secret}', 'open', null, '${at}', '${at}')`;
+  // Foreign lines of own orders. The total of a0 counts them, whatever their number.
+  const crossingLines = isLeft
+    ? [`'h0', 'a0', '${theirs}', 'bc', 'secret left', 3`, `'h1', 'a0', '${theirs}', null, 'two', 3`]
+    : [`'h2', 'a0', '${theirs}', null, 'secret right', 6`];
   return [
     `insert into accounts (account_id, tenant, name, credit) values
-      ('aa', 'a', 'Alpha', ${hidden(1)}), ('ab', 'a', 'Beta', ${hidden(2)}),
-      ${accounts.map((id, place) => `('${id}', 'b', 'acc ${id} ${secret}', ${place})`).join(", ")}`,
+      ('aa', '${mine}', 'Alpha', ${hidden(1)}), ('ab', '${mine}', 'Beta', ${hidden(2)}),
+      ${accounts.map((id, place) => `('${id}', '${theirs}', 'acc ${id} ${secret}', ${place})`).join(", ")}`,
     `insert into orders (order_id, tenant, account_id, code, title, qty, cost, seal, status, due, created_at, updated_at)
       values ${[...ownOrders, ...foreignOrders, crossing].join(", ")}`,
-    `insert into order_lines (line_id, order_id, account_id, text, amount, cost) values
-      ('la0', 'a0', 'aa', 'x', 1, ${hidden(1)}), ('la1', 'a0', null, 'y', 2, ${hidden(2)}), ('la2', 'a1', null, 'z', 3, 4),
-      ${keys.map((id) => `('l${id}', '${id}', null, 'f', ${isLeft ? 4 : 40}, 1)`).join(", ")}`,
+    `insert into order_lines (line_id, order_id, tenant, account_id, text, amount, cost) values
+      ('la0', 'a0', '${mine}', 'aa', 'x', 1, ${hidden(1)}), ('la1', 'a0', '${mine}', null, 'y', 2, ${hidden(2)}), ('la2', 'a1', '${mine}', null, 'z', 3, 4),
+      ${crossingLines.map((line) => `(${line}, 1)`).join(", ")},
+      ${keys.map((id) => `('l${id}', '${id}', '${theirs}', null, 'f', ${isLeft ? 4 : 40}, 1)`).join(", ")}`,
     `insert into tickets (ticket_id, tenant, label, status, begins, ends, updated_at) values
-      ${[0, 1, 2, 3].map((place) => `('${isLeft ? "p" : "q"}${place}', 'a', 'label ${place}', '${isLeft ? "open" : "done"}', '2026-01-05', '${isLeft ? "2026-01-10" : "2026-07-01"}', '2026-0${isLeft ? 1 : 2}-01 00:00:00')`).join(", ")},
-      ${keys.map((id) => `('t${id}', 'b', 'label ${id}', 'open', null, null, null)`).join(", ")}`,
+      ${[0, 1, 2, 3].map((place) => `('${isLeft ? "p" : "q"}${place}', '${mine}', 'label ${place}', '${isLeft ? "open" : "done"}', '2026-01-05', '${isLeft ? "2026-01-10" : "2026-07-01"}', '2026-0${isLeft ? 1 : 2}-01 00:00:00')`).join(", ")},
+      ${keys.map((id) => `('t${id}', '${theirs}', 'label ${id}', 'open', null, null, null)`).join(", ")}`,
     ...markedRows({ isLeft, foreign: keys }),
   ];
 }
@@ -240,7 +285,7 @@ function rowsFor(secret: Secret): string[] {
 export const post =
   (path: string, body: unknown, headers: Record<string, string> = {}) =>
   (fixture: Fixture): Promise<Answer> =>
-    fixture.post(path, body, { ...keyOf("clerk"), ...headers });
+    fixture.post(path, body, { ...clerk, ...headers });
 
 type Ask = (fixture: Fixture) => Promise<Answer | Answer[]>;
 
@@ -248,8 +293,8 @@ export interface Twins {
   readonly left: Fixture;
   readonly right: Fixture;
   /**
-   * Both answer the same, but for ids and times that the service made itself. Goes on after a difference, so that a failure shows all of
-   * them. `about` stands in its message.
+   * Both give the same answer, except for ids and times that the service generates. Continues after a difference, so
+   * that a failure shows all of them. `about` appears in its message.
    */
   expectSame(ask: Ask, about?: unknown): Promise<void>;
   close(): Promise<void>;
@@ -284,7 +329,7 @@ export async function openTwins(): Promise<Twins> {
   };
 }
 
-/** What answers say, but for ids and times that the service made itself. */
+/** Answers without ids and times that the service generated. */
 function gist(answers: Answer | Answer[], startMs: number): string {
   const texts = [answers].flat().map(({ status, headers, body }) => {
     // Of a record without a time of change the tag is a hash, which its new key is a part of.

@@ -1,4 +1,4 @@
-/** Columns of SQLite that hold values of any type: a text stays the text that was sent, and other values are shown as texts. */
+/** SQLite columns that hold values of any type: a text stays unchanged, and other values are shown as texts. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { record, records } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";

@@ -1,11 +1,11 @@
-/** update over HTTP: partial changes by primary key, audit fields, validation, If-Match, and what the database refuses. */
+/** update over HTTP: partial changes by primary key, audit fields, validation, If-Match, and database refusals. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { check, instant, record, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
 
-/** Each test has a row of its own. */
+/** Each test has its own row. */
 let id = "";
 let rows = 0;
 beforeEach(async () => {
@@ -210,9 +210,38 @@ describe("the payload", () => {
   });
 });
 
+describe("the key and nothing else", () => {
+  test.each(["items", "unaudited"])("answers the record of %s unchanged", async (endpoint) => {
+    const before = await first();
+    const answer = await shop.post(endpoint, "update", { item_id: id });
+    check(answer, { status: 200, message: `${endpoint} data successfully updated` });
+    const again = await shop.post(endpoint, "first", { where: { key: "item_id", value: id } });
+    expect(record(answer)).toEqual(record(again));
+    expect(answer.headers.get("ETag")).toBe(again.headers.get("ETag"));
+    expect(await first()).toEqual(before);
+  });
+
+  test("is taken within {data, options}", async () => {
+    const answer = await shop.post("items", "update", { data: { item_id: id }, options: {} });
+    check(answer, { status: 200, data: { updated_at: null } });
+  });
+
+  test("answers 404 for a record that is not there", async () => {
+    const answer = await shop.post("items", "update", { item_id: "nobody" });
+    check(answer, { status: 404, error: "Not found" });
+  });
+
+  test("answers 412 where If-Match names another version", async () => {
+    const { headers } = await shop.post("items", "update", { item_id: id });
+    const send = (etag: string) =>
+      shop.post("items", "update", { item_id: id }, { "If-Match": etag });
+    check(await send(headers.get("ETag")!), { status: 200 });
+    check(await send('"another"'), { status: 412, error: "Precondition failed" });
+  });
+});
+
 describe("a payload that names no field to change", () => {
   const useless: [string, object][] = [
-    ["the key alone", {}],
     ["a field that the entity does not have", { nmae: "after" }],
     ["a read-only field", { locked: "by hand" }],
     ["times that the service sets", { created_at: null, updated_at: null, created_by: "x" }],

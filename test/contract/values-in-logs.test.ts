@@ -1,6 +1,6 @@
-/** An error of the database is logged once, with all that says what went wrong, and without a value of the request. */
+/** A database error is logged once, with its full cause and without values of the request. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
+import { createLog } from "../../app/start/observing/log.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 

@@ -1,4 +1,4 @@
-/** Each type of value on its way in and out: what create answers, and that first answers the same. */
+/** Each type of value in requests and answers: what create answers, and that first answers the same. */
 import { describe, expect, test } from "vitest";
 import { record } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
@@ -7,7 +7,7 @@ import { openShop } from "./shop.ts";
 
 const shop = openShop();
 
-/** `shown` is left out where the value comes back as it was sent. */
+/** `shown` is omitted where the value comes back as it was sent. */
 interface Trip {
   what: string;
   column: string;

@@ -1,4 +1,4 @@
-/** Every type of column that MariaDB 10.11 makes. */
+/** Every column type of MariaDB 10.11. */
 import { full, shownOnly, text, type WideColumn, type WideTable } from "./wide-columns.ts";
 
 const uuid = (last: string): string => `00000000-0000-4000-8000-00000000000${last}`;

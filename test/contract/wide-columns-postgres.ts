@@ -1,4 +1,4 @@
-/** Every type of column that PostgreSQL makes, its contributed extensions and PostGIS. */
+/** Every column type of PostgreSQL, its contributed extensions and PostGIS. */
 import { full, shownOnly, text, type WideColumn, type WideTable } from "./wide-columns.ts";
 
 const types: readonly string[] = [

@@ -1,4 +1,4 @@
-/** The types that columns of SQLite are declared with, by the words of all databases. */
+/** The declared types of SQLite columns, in the type names of all databases. */
 import { full, shownOnly, text, type WideColumn, type WideTable } from "./wide-columns.ts";
 
 const uuid = (last: string): string => `00000000-0000-4000-8000-00000000000${last}`;

@@ -1,6 +1,6 @@
 /**
- * The columns of a table that has every type that a server can make. `values`: two different ones, as answers show them, and as the service
- * takes them back. `wide-tables.test.ts` asks the whole service about each.
+ * The columns of a table that has every type that a server can create. `values`: two different ones, as answers show
+ * them and as the service accepts them. `wide-tables.test.ts` sends requests about each.
  */
 import type { ColumnType } from "../../core/values/column.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -10,18 +10,18 @@ export type Group = "full" | "text" | "shown only";
 
 export interface WideColumn {
   readonly name: string;
-  /** What stands behind the name in CREATE TABLE. */
+  /** The type as in CREATE TABLE, after the name. */
   readonly native: string;
   readonly group: Group;
   readonly kind: ColumnType;
   readonly values: readonly [Json, Json];
   /** Values that the column refuses. */
   readonly bad?: readonly Json[];
-  /** How rows get their values where the service cannot write them: expressions; null = the database fills the column. */
+  /** SQL expressions for the rows' values where the service cannot write them; null = the database fills the column. */
   readonly sql?: readonly [string, string] | null;
   /** The database holds a value in each row: no row is without one. */
   readonly isAlwaysFilled?: true;
-  /** Its type differs from that of another column in its elements alone: sorting and counting are tested there. */
+  /** Its type differs from another column's only in the elements: sorting and counting are tested there. */
   readonly isVariant?: true;
   /** The extension that the type is of. */
   readonly extension?: string;
@@ -33,7 +33,7 @@ export interface WideTable {
   /** Statements before the table, without extensions. */
   readonly setUp: readonly string[];
   readonly columns: readonly WideColumn[];
-  /** What stands behind the columns. */
+  /** SQL after the columns. */
   readonly suffix?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Documents whose lines have keys of several columns, of which one holds the header's key: the others name a line within its header. Every
- * header has a line 1, so a change that forgets the header would show in another document.
+ * Documents whose lines have a composite key that contains the header's key; the other columns identify a line within
+ * its header. Every header has a line 1, so a change that ignores the header would show in another document.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { check, checkEnvelope, record } from "./cases.ts";
@@ -57,7 +57,7 @@ beforeAll(async () => {
             cascadeDelete: true,
             calculation: {
               detail: { amount: "qty * price" },
-              header: { total: "SUM(amount)", items: "COUNT(*)" },
+              header: { total: "SUM(amount)", items: "COUNT(details)" },
             },
           },
           { ...notes, detailConfig: { primaryKey: ["section", "sheet_id", "position"] } },

@@ -1,6 +1,6 @@
-/** Hooks of a record whose key has several columns: `{{id}}` is all of it, and each column stands in the record. */
+/** Hooks of a record with a composite key: `{{id}}` is the whole key, and the record has each column. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { check } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 

@@ -1,10 +1,10 @@
-/** Files for tables whose key has several columns: what an export wrote comes back, and each row means the record of its whole key. */
+/** Files for tables with composite keys: exports can be imported again; rows match records by the whole key. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import { check, records } from "./cases.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 import { type JobFixture, openJobFixture } from "./job-places.ts";

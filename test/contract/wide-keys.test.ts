@@ -1,4 +1,4 @@
-/** Records whose key has several columns: every action names one by all of them, and changes no other. */
+/** Records with a composite key: every action identifies one by the whole key, and changes no other. */
 import { describe, expect, test } from "vitest";
 import { check, column, record, records } from "./cases.ts";
 import { openWide, type WideKey, wideKeys } from "./wide-keys.ts";
@@ -111,6 +111,12 @@ describe.each(wideKeys)("a record of $endpoint", (wide) => {
     check(answer, { status: 200, data: changed });
     const again = await service.post(`${endpoint}/update`, { ...rows[0], note: "late" }, ifMatch);
     check(again, { status: 412, error: "Precondition failed" });
+  });
+
+  test("update with the key and nothing else answers it unchanged", async () => {
+    const answer = await service.post(`${endpoint}/update`, { ...rows[1] });
+    check(answer, { status: 200 });
+    expect(record(answer)).toEqual(await first(endpoint, rows[1]));
   });
 
   test("next-statuses tells what may follow, and needs all of the key", async () => {

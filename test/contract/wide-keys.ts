@@ -1,9 +1,9 @@
 /**
- * Tables whose keys have several columns: two numbers; a text, which two engines compare without case, and a date, not in the order of the
- * table; and three, of which one is a UUID and refers to another table. All have the same other columns.
+ * Tables with composite keys: two numbers; a text (compared without case on two engines) and a date, not in the table's
+ * column order; and three columns, one of them a UUID that refers to another table. All other columns are the same.
  */
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import { check, checkEnvelope } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import type { EngineName } from "../servers/session.ts";
@@ -19,7 +19,7 @@ const others: FixtureTable["columns"] = {
 export interface WideKey {
   readonly endpoint: string;
   readonly names: readonly string[];
-  /** Of records, in the order of lists; the first two differ in the last column alone. */
+  /** Of records, in the order of lists; the first two differ only in the last column. */
   readonly rows: readonly [Row, Row, Row];
   /** Of no record. */
   readonly unknown: Row;

@@ -1,6 +1,6 @@
 /**
- * Records whose key holds the tenant: two tenants have the same numbers, so that an action that looks at a part of the key would meet a
- * foreign record.
+ * Records whose key contains the tenant: both tenants use the same numbers, so an action that compares only a part of
+ * the key would reach a foreign record.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Callers } from "../../core/callers/callers.ts";
@@ -8,7 +8,7 @@ import { check, checkEnvelope, record, records } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 
-/** The request says who sends it; without a header it is the operator. */
+/** A header names the caller; without it: the operator. */
 const callers: Callers = {
   authenticate(headers) {
     const tenant = headers.get("x-tenant");

@@ -1,6 +1,6 @@
 /**
- * Tables with every type of column that the server can make: each is shown, found, sorted, searched, counted, written, exported and
- * imported, as far as its group and its kind say; all else is a 400 with a sentence.
+ * Tables with every column type that the server can create: each is shown, found, sorted, searched, counted, written,
+ * exported and imported, as far as its group and kind allow; the rest is a 400 with a message.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { columnTypes } from "../../core/values/column-types.ts";

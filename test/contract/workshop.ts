@@ -1,6 +1,6 @@
 /**
- * Opens the service over one table whose endpoints have handlers; a test says what they do by setting `on`. `plain` is the same
- * table without any. Every answer that comes back has passed `checkEnvelope`.
+ * Opens the service over one table whose endpoints have handlers; tests set their behaviour through `on`. `plain` is
+ * the same table without handlers. Every answer has passed `checkEnvelope`.
  */
 import { Writable } from "node:stream";
 import { pino } from "pino";

@@ -1,9 +1,9 @@
 /**
- * Writing through views: simple ones, where the database carries the statement over to the table, and those where INSTEAD OF triggers do. On
- * SQLite only triggers do. Answers show the stored row, as the view shows it.
+ * Writes through views: simple ones, where the database applies the statement to the table, and those with INSTEAD OF
+ * triggers. On SQLite only triggers work. Answers show the stored row as the view shows it.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig } from "../../app/start/check-config.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
 import type { EngineName } from "../servers/session.ts";
 import { check, record, records } from "./cases.ts";
 import { type JobFixture, openJobFixture } from "./job-places.ts";

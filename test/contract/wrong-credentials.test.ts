@@ -1,8 +1,8 @@
-/** Wrong credentials of every kind get one and the same answer, byte for byte, so that nobody learns from it how near a guess was. */
+/** Wrong credentials of every kind get the same answer, byte for byte, so it does not reveal how close a guess was. */
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Issuer, startIssuer } from "../issuer.ts";
+import { type Issuer, startIssuer } from "../callers/issuer.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 const key = "rgk_0123456789abcdefghijklmnopqrstuvwxyz";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   issuer = await startIssuer();
   const open = (jwt: object): Promise<Fixture> =>
     openFixture({
-      project: { hooks: { allowedHosts: [issuer.host] }, auth: { apiKeys, jwt } },
+      project: { auth: { apiKeys, jwt } },
       tables: [{ name: "notes", columns: { note_id: "key" } }],
       endpoints: {
         notes: { tableName: "notes", action: { read: true }, access: { clerk: ["read"] } },
@@ -84,7 +84,7 @@ const tokens: Readonly<
   },
 };
 
-/** Everything of the answer but what tells one request from another. */
+/** The answer without the parts that differ in every request. */
 async function answerOf(fixture: Fixture, headers: Headers): Promise<string> {
   const response = await fixture.fetch("/api/test/notes/read", {
     method: "POST",

@@ -1,8 +1,8 @@
-/** A session of a database with nothing narrowed, as a conformance test uses it: every call, in transactions too. */
+/** A database session without a scope, as a conformance test uses it: every call, in transactions too. */
 import { past, scopedSession } from "../../core/callers/scoped-session.ts";
 import { wholeScope } from "../../core/callers/scope.ts";
-import type { Session, Transaction, UnscopedQueries } from "../../core/callers/session.ts";
-import type { Db } from "../../core/plans/ports.ts";
+import type { Session, Transaction, UnscopedQueries } from "../../core/query/session.ts";
+import type { Db } from "../../core/plans/db-port.ts";
 
 export interface BareSession extends Omit<Session, "tx" | "snapshot">, UnscopedQueries {
   tx<T>(

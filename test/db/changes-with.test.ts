@@ -1,7 +1,7 @@
-/** Which tables an engine says change when another one is written: what the cache of lists forgets after a write rests on it. */
+/** The tables that change with a write to another one, by engine. The list cache drops the lists of these tables. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { Table } from "../../core/values/column.ts";
-import type { Db } from "../../core/plans/ports.ts";
+import type { Db } from "../../core/plans/db-port.ts";
 import { changesWith } from "../../db/engines/changes-with.ts";
 import { openDb } from "../../db/open.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";

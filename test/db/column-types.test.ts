@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { ColumnType } from "../../core/values/column.ts";
 import { columnTypes } from "../../core/values/column-types.ts";
-import { typeCases } from "../type-cases.ts";
+import { typeCases } from "../values/type-cases.ts";
 import { engine, useBench } from "./conformance.ts";
 
 const nativeOf = (type: ColumnType): string | null => typeCases[type].native[engine];

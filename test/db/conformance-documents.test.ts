@@ -1,6 +1,6 @@
 /**
- * What documents ask of an engine: formulas computed as core computes them (random ones, the same each time), and reads that all
- * see one moment.
+ * What documents require of an engine: formulas computed as core computes them (random ones, with a fixed seed), and
+ * reads from one snapshot.
  */
 import { beforeEach, describe, expect, test } from "vitest";
 import { compute, parseFormula } from "../../core/query/formula.ts";

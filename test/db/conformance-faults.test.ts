@@ -1,4 +1,4 @@
-/** What a database does while others misbehave: connections cut from outside, statements that never end. */
+/** How a database behaves when others fail: connections cut from outside, statements that never end. */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { equals } from "../../core/query/statement.ts";
@@ -32,7 +32,7 @@ async function cutAll(): Promise<void> {
   for (const { id } of sessions) await bench.plain.run(`kill ${String(id)}`).catch(() => {});
 }
 
-/** Keeps a table from everybody else until it is closed. */
+/** Locks a table against all others until it is closed. */
 async function holdTable(name: string): Promise<PlainSession> {
   const holder = await openSession(engine, bench.url);
   await holder.run(engine === "postgres" ? "begin" : "set autocommit = 0");
@@ -107,7 +107,7 @@ describe.runIf(engine !== "sqlite")("a statement that never ends", () => {
   });
 });
 
-// Quick reads may be under way on one connection together.
+// Quick reads can share one connection at the same time.
 describe.runIf(engine !== "sqlite")("quick reads behind one that cannot end", () => {
   const byName = (name: string, deadlineMs: number) =>
     session(bench, deadlineMs).all(

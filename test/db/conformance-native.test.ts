@@ -1,7 +1,7 @@
-/** The operator's own SQL on each engine: its rows have the values that other statements give, and its failures are the operator's. */
+/** The operator's own SQL on each engine: values as in other statements, and errors that are the operator's. */
 import { describe, expect, test } from "vitest";
 import { nativeOf, type NativeParams } from "../../core/query/native.ts";
-import type { UnscopedQueries } from "../../core/callers/session.ts";
+import type { UnscopedQueries } from "../../core/query/session.ts";
 import { column, engine, errorOf, insert, select, session, useBench } from "./conformance.ts";
 import { equals } from "../../core/query/statement.ts";
 

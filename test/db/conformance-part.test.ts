@@ -1,6 +1,6 @@
-/** A part of a transaction is undone alone, the same on every engine. */
+/** Rolling back only a part of a transaction, the same on every engine. */
 import { expect, test } from "vitest";
-import type { Transaction } from "../../core/callers/session.ts";
+import type { Transaction } from "../../core/query/session.ts";
 import { insertAll, select, session, useBench } from "./conformance.ts";
 
 const bench = useBench();

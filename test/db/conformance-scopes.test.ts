@@ -1,11 +1,11 @@
 /**
- * A session with a scope, over each engine: every call sees and changes rows of the scope alone, and no write takes a row out of it. What
- * passes the scope by name sees all.
+ * A session with a scope, on each engine: every call sees and changes only rows of the scope, and no write moves a row
+ * out of it. Calls that explicitly bypass the scope see all rows.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { past, scopedSession } from "../../core/callers/scoped-session.ts";
 import { type Scope, wholeScope } from "../../core/callers/scope.ts";
-import type { Session } from "../../core/callers/session.ts";
+import type { Session } from "../../core/query/session.ts";
 import { resultOf } from "../../core/query/aggregate-results.ts";
 import {
   type Aggregate,

@@ -1,7 +1,7 @@
-/** Snapshots: counts and streams of one moment, whatever others write meanwhile, on every engine. */
+/** Snapshots: counts and streams of one moment despite concurrent writes, on every engine. */
 import { beforeAll, expect, test } from "vitest";
 import type { Count, Select } from "../../core/query/statement.ts";
-import type { Row } from "../../core/plans/ports.ts";
+import type { Row } from "../../core/values/row.ts";
 import { column, errorOf, insertAll, select, session, useBench } from "./conformance.ts";
 
 const bench = useBench();

@@ -1,7 +1,7 @@
-/** Rows as JSON text: the same text, character by character, that their values would give. */
+/** Rows as JSON text: the same text, character by character, as from their values. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Table } from "../../core/values/column.ts";
-import type { Db } from "../../core/plans/ports.ts";
+import type { Db } from "../../core/plans/db-port.ts";
 import type { ListText } from "../../core/query/list-text.ts";
 import { jsonOf } from "../../core/values/json.ts";
 import { markOf } from "../../core/lists/cursor.ts";
@@ -15,7 +15,7 @@ const bench = useBench();
 const values = textValues[engine];
 const key = engine === "sqlite" ? "id integer primary key" : "id integer not null primary key";
 
-/** A table for each type, so that a list has its values alone. */
+/** A table for each type, so that a list has only its values. */
 const tableOf = (at: number): string => `texts_${at}`;
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ describe.each(kinds)("with %o, the text of rows is that of their values", (optio
     "$native",
     async ({ at, literals }) => {
       const list = ordered(await table(db, tableOf(at)));
-      // The first reading may be the one that notices how SQLite's values are written.
+      // The first read can be the one that detects how SQLite's values are written.
       const { found } = await own(db).allAsText(list, { rowsMax: 1 });
       expect(found).toBe(literals.length + 1);
       await expectSame(own(db), list);

@@ -1,9 +1,8 @@
-/** Every type of column on every engine: what goes in comes out, in the one form that answers show. */
+/** Every column type on every engine: a stored value is read back in the one form that answers show. */
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import { type Condition, equals } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-
 import {
   column,
   insert,

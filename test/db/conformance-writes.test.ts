@@ -1,9 +1,8 @@
-/** Writing, its failures and transactions: the same on every engine. */
+/** Writes, their errors and transactions: the same on every engine. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { ErrorKind, FieldErrors } from "../../core/values/errors.ts";
 import { type Assignment, type Condition, equals } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-
 import {
   column,
   engine,
@@ -542,7 +541,7 @@ describe("a deadline", () => {
       ).toBe("unavailable");
       expect(performance.now() - startedAtMs).toBeLessThan(1_000);
     });
-    // The server may carry out what nobody waits for any more; nothing is half done.
+    // The server can still execute a statement whose caller gave up; nothing is half done.
     expect([2, 12]).toContain((await read(id, "stock"))!["stock"]);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * What the conformance tests share: one database per file with tables for every type of column, and short ways to say
- * statements over them. `conformance-*.test.ts` runs on each engine, as the Vitest project says.
+ * Shared by the conformance tests: one database per file with tables for every column type, and short functions that
+ * build statements over them. `conformance-*.test.ts` runs on the engine of each Vitest project.
  */
 import { afterAll, beforeAll, inject } from "vitest";
 import type { Column, Table } from "../../core/values/column.ts";
 import { AppError } from "../../core/values/errors.ts";
-import type { Db } from "../../core/plans/ports.ts";
+import type { Db } from "../../core/plans/db-port.ts";
 import {
   type Assignment,
   type Condition,

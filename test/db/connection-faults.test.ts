@@ -1,17 +1,17 @@
 /**
- * What `check` and `serve` say of a database that cannot be used: one sentence with the project, its file and what to do, and nothing of
- * the driver. The first case of each engine is proved on the commands, started as processes, and all cases on what the commands call.
+ * Messages of `check` and `serve` about an unusable database: one sentence with project, file and what to do, none of
+ * the driver's text. Each engine's first case runs the commands as processes; all cases call the functions they use.
  */
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { checkConfig } from "../../app/start/check-config.ts";
-import { checkReport } from "../../app/start/check-report.ts";
-import { createLog } from "../../app/start/log.ts";
-import { openService } from "../../app/start/wire.ts";
-import { runAside } from "../run-aside.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
+import { checkReport } from "../../app/start/commands/check-report.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService } from "../../app/start/servers/wire.ts";
+import { runAside } from "../running/run-aside.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 
@@ -37,7 +37,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const user = `reader_${process.pid}`;
 
-/** A user whose password the server asks for; the result removes it. */
+/** Creates a user that needs a password; the result removes it. */
 async function addUser(): Promise<() => Promise<void>> {
   if (engine === "sqlite") return async () => undefined;
   const session = await openSession(engine, database.url);
@@ -48,7 +48,7 @@ async function addUser(): Promise<() => Promise<void>> {
       await session.close();
     };
   }
-  // The server of the tests trusts everybody, but for this user.
+  // The test server trusts all users except this one.
   await session.run(`create role ${user} login password 'right'`);
   const [{ file = "" } = {}] = (await session.run(
     "select current_setting('hba_file') as file",
@@ -287,7 +287,7 @@ test.runIf(engine !== "sqlite")("serve says when the database is back", async ()
   }
 });
 
-/** The service in this process, with what its log says. */
+/** The service in this process, with its log. */
 async function serveHere(url: string) {
   const heard = createHeard();
   const log = createLog("debug", { write: heard.hear });
@@ -295,7 +295,7 @@ async function serveHere(url: string) {
   return { ...heard, stop: () => service.close() };
 }
 
-/** The service as a process, with what it says. */
+/** The service as a process, with its output. */
 async function serve(env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, [cli, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] });
   const heard = createHeard();
@@ -314,7 +314,7 @@ async function serve(env: NodeJS.ProcessEnv) {
 /** Levels of pino. */
 const levels = { warn: 40 };
 
-/** Collects what a service says. */
+/** Collects a service's output. */
 function createHeard() {
   let said = "";
   const watchers = new Set<() => void>();

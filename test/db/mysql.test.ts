@@ -1,6 +1,6 @@
 /**
- * What is MySQL's and MariaDB's own: sessions that die, the set-up of a session, comparisons that guess types, types that only they
- * have, their errors and their catalog. What all engines have in common is tested over each of them by the other files of this folder.
+ * Specific to MySQL and MariaDB: sessions that die, session set-up, comparisons with implicit type conversion, their
+ * own types, errors and catalog. The other files of this folder test what all engines have in common.
  */
 import net from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
@@ -17,6 +17,7 @@ import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/mysql/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { bareSession } from "./bare-session.ts";
+import { send, streamed } from "./send.ts";
 
 const options = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" } as const;
 
@@ -46,7 +47,7 @@ async function connect(from: Engine = engine): Promise<Connection> {
 }
 
 const rows = async (text: string, params: unknown[] = [], connection = own): Promise<RawRow[]> =>
-  (await connection.run(text, params, false)).rows;
+  (await send(connection, text, params)).rows;
 const idOf = async (connection: Connection): Promise<unknown> =>
   (await rows("select connection_id() as id", [], connection))[0]!["id"];
 const kill = (id: unknown): Promise<unknown> => rows(`kill ${String(id)}`).catch(() => null);
@@ -61,7 +62,7 @@ const kindOf = async (work: Promise<unknown>): Promise<string> =>
 /** Runs a statement as `db.ts` would, and answers the rows as answers show them. */
 async function execute(statement: Statement) {
   const { text, params, decode } = createCompiler(engine.dialect)(statement);
-  const { rows: found, matched } = await own.run(text, params, true);
+  const { rows: found, matched } = await send(own, text, params, true);
   return { matched, text, params, rows: decode(found) };
 }
 
@@ -109,7 +110,7 @@ test("a view over tables that the user has no right to is counted and not explai
   await rows("create sql security definer view window as select * from walled");
   const url = new URL(database.url);
   const user = `guest_${url.pathname.slice(-8)}`;
-  // A nameless user of one host, where there is one, would stand before a named one of all hosts.
+  // An anonymous user of one host, if it exists, takes precedence over a named one of all hosts.
   const users = [`'${user}'@'%'`, `'${user}'@'localhost'`];
   for (const one of users) await rows(`create user ${one} identified by 'pass'`);
   try {
@@ -145,12 +146,12 @@ describe("a session that dies", () => {
           if (connection === null) continue;
           try {
             for (let part = 0; killing; part++) {
-              await connection.run(engine.begin[0]!, [], true);
+              await send(connection, engine.begin[0]!, [], true);
               for (const size of [10, 1_500, 200_000]) {
                 const text = "insert into bursts select ?, length(?)";
-                await connection.run(text, [`${writer}-${n}-${part}`, "x".repeat(size)], true);
+                await send(connection, text, [`${writer}-${n}-${part}`, "x".repeat(size)], true);
               }
-              await connection.run("commit", [], true);
+              await send(connection, "commit", [], true);
               acknowledged++;
             }
           } catch (error) {
@@ -178,17 +179,17 @@ describe("a session that dies", () => {
       expect(survivors).toEqual([]);
       expect(await rows("select tx from bursts group by tx having count(*) <> 3")).toEqual([]);
       const [stored] = await rows("select count(distinct tx) as n from bursts");
-      // A commit may succeed without its answer; an answered one is there.
+      // A commit can succeed without its answer; an acknowledged one is stored.
       expect(stored!["n"]).toBeGreaterThanOrEqual(acknowledged);
     },
   );
 
   test("never comes back as another session", async () => {
     const connection = await connect();
-    await connection.run("start transaction", [], false);
+    await send(connection, "start transaction");
     await kill(await idOf(connection));
     await expect.poll(() => connection.alive).toBe(false);
-    expect(await kindOf(connection.run("select 1", [], false))).toBe("connection");
+    expect(await kindOf(send(connection, "select 1"))).toBe("connection");
   });
 
   test("ends its stream with an error, not as if that had been all", async () => {
@@ -196,7 +197,7 @@ describe("a session that dies", () => {
     const id = await idOf(connection);
     const read = async (): Promise<void> => {
       const text = "select seq, repeat('x', 1000) as filler from seq_1_to_200000";
-      for await (const batch of connection.stream(text, [], 10)) {
+      for await (const batch of streamed(connection, text, 10)) {
         expect(batch).toHaveLength(10);
         await kill(id);
         await wait(10);
@@ -210,7 +211,7 @@ describe("a session that dies", () => {
     const proxy = await startProxy(database.url);
     const connection = await connect(await open(proxy.url, options));
     proxy.freeze();
-    const run = kindOf(connection.run("select 1", [], false));
+    const run = kindOf(send(connection, "select 1"));
     await wait(100);
     const cutAt = performance.now();
     connection.destroy();
@@ -224,7 +225,7 @@ describe("a session that dies", () => {
     const proxy = await startProxy(database.url);
     const connection = await connect(await open(proxy.url, options));
     proxy.freeze();
-    const read = kindOf(Array.fromAsync(connection.stream("select 1", [], 10)));
+    const read = kindOf(Array.fromAsync(streamed(connection, "select 1", 10)));
     await wait(50);
     connection.destroy();
     expect(await read).toBe("connection");
@@ -303,27 +304,25 @@ describe("a session", () => {
       connection,
     );
     expect(isolation!["Value"]).toBe("READ-COMMITTED");
-    expect(await kindOf(connection.run("select sleep(3), 1 from seq_1_to_3", [], false))).toBe(
-      "timeout",
-    );
+    expect(await kindOf(send(connection, "select sleep(3), 1 from seq_1_to_3"))).toBe("timeout");
     expect(connection.alive).toBe(true);
   });
 
   test("stores a key of 0, and finds no row by a key that is null", async () => {
     await rows("create table zeros (id int auto_increment primary key)");
-    expect((await own.run("insert into zeros values (0)", [], false)).insertId).toBe(null);
-    expect((await own.run("insert into zeros values ()", [], false)).insertId).toBe(1n);
+    expect((await send(own, "insert into zeros values (0)")).insertId).toBe(null);
+    expect((await send(own, "insert into zeros values ()")).insertId).toBe(1n);
     expect(await rows("select id from zeros where id is null")).toEqual([]);
     expect(await rows("select id from zeros")).toEqual([{ id: 0 }, { id: 1 }]);
   });
 
   test("keeps a bounded number of statements prepared, and still runs the older ones", async () => {
     const connection = await connect();
-    for (let n = 0; n < 230; n++) await connection.run(`select ${n} as x`, [], true);
+    for (let n = 0; n < 230; n++) await send(connection, `select ${n} as x`, [], true);
     expect(await rows("select 17 as x", [], connection)).toEqual([{ x: 17 }]);
     expect(await preparedCount(connection)).toBeLessThanOrEqual(200);
     const once = await connect();
-    for (let n = 0; n < 20; n++) await once.run(`select ${n} as x`, [], false);
+    for (let n = 0; n < 20; n++) await send(once, `select ${n} as x`);
     expect(await preparedCount(once)).toBeLessThanOrEqual(1);
   });
 
@@ -331,24 +330,24 @@ describe("a session", () => {
     const connection = await connect();
     await rows("create table changing (a int)");
     await rows("insert into changing values (1)");
-    await connection.run("select * from changing", [], true);
+    await send(connection, "select * from changing", [], true);
     await rows("alter table changing add column b varchar(9) default 'x'");
-    const again = await connection.run("select * from changing", [], true);
+    const again = await send(connection, "select * from changing", [], true);
     expect(again.rows).toEqual([{ a: 1, b: "x" }]);
   });
 
   test("is usable after a stream ended or failed, and gone after one was left early", async () => {
     const connection = await connect();
     const text = "select seq from seq_1_to_25";
-    const sizes = (await Array.fromAsync(connection.stream(text, [], 10))).map(
+    const sizes = (await Array.fromAsync(streamed(connection, text, 10))).map(
       (batch) => batch.length,
     );
     expect(sizes).toEqual([10, 10, 5]);
-    expect(await kindOf(Array.fromAsync(connection.stream("select * from nowhere", [], 10)))).toBe(
+    expect(await kindOf(Array.fromAsync(streamed(connection, "select * from nowhere", 10)))).toBe(
       "missing",
     );
     expect(await rows("select 1 as x", [], connection)).toEqual([{ x: 1 }]);
-    for await (const batch of connection.stream("select seq from seq_1_to_1000000", [], 10)) {
+    for await (const batch of streamed(connection, "select seq from seq_1_to_1000000", 10)) {
       expect(batch).toHaveLength(10);
       break;
     }
@@ -356,7 +355,9 @@ describe("a session", () => {
   });
 
   test("refuses two statements in one text", async () => {
-    expect(await errorOf(own.run("select 1; select 2", [], false))).toMatchObject({ errno: 1064 });
+    expect(await errorOf(send(own, "select 1; select 2", [], false))).toMatchObject({
+      errno: 1064,
+    });
   });
 
   /** Prepared and not closed again; asking counts as one. */
@@ -436,8 +437,8 @@ describe("values", () => {
   ])("that others stored as %s %s are shown as %j", async (type, literal, shown) => {
     const { select } = await tableWith(type);
     const lax = await connect();
-    await lax.run("set sql_mode = ''", [], false);
-    await lax.run(`insert into one (c) values (${literal})`, [], false);
+    await send(lax, "set sql_mode = ''");
+    await send(lax, `insert into one (c) values (${literal})`);
     expect(await select()).toEqual([shown]);
   });
 
@@ -676,16 +677,16 @@ describe("failures", () => {
     ["update counted set n = 1", { kind: "missing" }],
     ["selec", { kind: "unknown" }],
   ])("of %s are told apart", async (text, expected) => {
-    expect(engine.failure(await errorOf(own.run(text, [], false)))).toEqual(expected);
+    expect(engine.failure(await errorOf(send(own, text)))).toEqual(expected);
   });
 
   test("of a table that was changed since the snapshot are conflicts", async () => {
     const connection = await connect();
     await rows("create table replaced (id int primary key)");
-    await connection.run(engine.beginSnapshot[0]!, [], false);
-    for (const text of engine.beginSnapshot.slice(1)) await connection.run(text, [], false);
+    await send(connection, engine.beginSnapshot[0]!);
+    for (const text of engine.beginSnapshot.slice(1)) await send(connection, text);
     await rows("truncate table replaced");
-    const error = await errorOf(connection.run("select * from replaced", [], false));
+    const error = await errorOf(send(connection, "select * from replaced"));
     expect(error).toMatchObject({ errno: 1412 });
     expect(engine.failure(error)).toEqual({ kind: "conflict" });
   });
@@ -693,13 +694,13 @@ describe("failures", () => {
   test("of a deadlock are conflicts", async () => {
     const [one, two] = [await connect(), await connect()];
     const lock = (connection: Connection, id: number) =>
-      connection.run("select 1 from parents where id = ? for update", [id], false);
-    for (const connection of [one, two]) await connection.run(engine.begin[0]!, [], false);
+      send(connection, "select 1 from parents where id = ? for update", [id]);
+    for (const connection of [one, two]) await send(connection, engine.begin[0]!);
     await lock(one, 1);
     await lock(two, 2);
     const errors = await Promise.all([
-      errorOf(lock(one, 2).then(() => one.run("commit", [], false))),
-      errorOf(lock(two, 1).then(() => two.run("commit", [], false))),
+      errorOf(lock(one, 2).then(() => send(one, "commit"))),
+      errorOf(lock(two, 1).then(() => send(two, "commit"))),
     ]);
     const kinds = errors.filter(Boolean).map((error) => engine.failure(error).kind);
     expect(kinds).toEqual(["conflict"]);
@@ -727,6 +728,9 @@ describe("the catalog", () => {
       constraint link_fk foreign key (link) references \`odd \`\`name\` (id))`);
     await rows("create table isam (id int primary key) engine = myisam");
     await rows("create view kinds_view as select id, price, at, total, doc from kinds");
+    await rows(
+      "create view outer_view as select k.id, k.note, l.code from kinds k left join kinds l on l.id = k.plain",
+    );
   });
 
   test("tells the keys of a table, and leaves out those of prefixes", async () => {
@@ -808,13 +812,51 @@ describe("the catalog", () => {
     );
   });
 
+  test("takes no column of an outer join for one that nobody can set", async () => {
+    const view = (await engine.table({ connection: own, shared: new Map() }, null, "outer_view"))!;
+    expect([...view.columns.values()].map(({ generated }) => generated)).toEqual(
+      Array(3).fill("none"),
+    );
+    expect(view.refusals!.map(({ statement }) => statement).sort()).toEqual([
+      "delete",
+      "insert",
+      "update",
+    ]);
+  });
+
+  test.each([1205, 1213, 1317, 1461, 1615, 1927])(
+    "takes the passing fault %d for no fault of what is described",
+    async (errno) => {
+      const fail = () => Promise.reject(Object.assign(new Error("passing"), { errno }));
+      const db = createDb({ ...engine, query: fail, table: fail }, options);
+      const expected = { kind: "unavailable", cause: { errno } };
+      await expect(db.catalog.query("select 1 as a")).rejects.toMatchObject(expected);
+      await expect(db.catalog.table("kinds")).rejects.toMatchObject(expected);
+      await db.close();
+      const connection = await connect();
+      Object.assign(connection, { describe: fail });
+      const asked = engine.table({ connection, shared: new Map() }, null, "kinds_view");
+      expect(engine.failure(await errorOf(asked)).kind).not.toBe("unknown");
+      expect(
+        engine.failure(await errorOf(engine.query(connection, "select 1 as a"))).kind,
+      ).not.toBe("unknown");
+    },
+  );
+
+  test("takes a column that the driver cannot name for no lost server", async () => {
+    const connection = await connect();
+    const named = send(connection, "select 1 as `__proto__`");
+    expect(await kindOf(named)).toBe("unknown");
+    expect(connection.alive).toBe(false);
+  });
+
   test("reads once what concerns all tables of the server, for tables that are read together", async () => {
     const shared: SharedFacts = new Map();
-    const run = vi.spyOn(own, "run");
+    const sent = vi.spyOn(own, "send");
     await engine.table({ connection: own, shared }, null, "kinds");
     await engine.table({ connection: own, shared }, null, "kinds_view");
-    const texts = run.mock.calls.map(([text]) => text);
-    run.mockRestore();
+    const texts = sent.mock.calls.map(([{ text }]) => text);
+    sent.mockRestore();
     const wide = texts.filter((text) =>
       /from information_schema.REFERENTIAL_CONSTRAINTS/.test(text),
     );
@@ -822,7 +864,7 @@ describe("the catalog", () => {
   });
 
   test("names the tables and views of the database", async () => {
-    const names = await engine.names(own);
+    const names = (await rows(engine.namesQuery)).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["kinds", "kinds_view", "odd `name"]));
     expect(names).not.toContain("TABLES");
   });
@@ -901,7 +943,7 @@ describe('decimals "string"', () => {
   });
 });
 
-/** Passes bytes on between a client and the server of `url`, until it freezes: then it takes them and says nothing. */
+/** Forwards bytes between a client and the server of `url` until frozen: then it accepts them without an answer. */
 async function startProxy(url: string) {
   const target = new URL(url);
   const sockets = new Set<net.Socket>();

@@ -1,4 +1,4 @@
-/** Lists of values that are printed longer than they are, for every type: they find the rows of their values, and no others. */
+/** Lists of values that statements pad to a greater length, for every type: they find exactly their rows. */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { column, insert, select, session, useBench } from "./conformance.ts";

@@ -1,6 +1,6 @@
 /**
- * LIKE without regard to case on PostgreSQL: two tests in one condition (`db/engines/postgres/like.ts`) find the rows that the server's own ILIKE
- * finds, whatever the collation is, and the planner expects as many.
+ * Case-insensitive LIKE on PostgreSQL: two tests in one condition (`db/engines/postgres/like.ts`) find the rows that
+ * ILIKE finds in every collation, and the planner estimates as many.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sourceOf } from "../../core/query/statement.ts";
@@ -10,6 +10,7 @@ import { open } from "../../db/engines/postgres/engine.ts";
 import { readFoldingCollation } from "../../db/engines/postgres/catalog.ts";
 import type { RawRow } from "../../db/statements/dialect.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
+import { send } from "./send.ts";
 
 const options = { connectionsMax: 2, statementTimeoutMs: 0, decimals: "number" } as const;
 
@@ -29,10 +30,10 @@ afterAll(async () => {
 });
 
 const rows = async (text: string, params: readonly unknown[] = []): Promise<RawRow[]> => [
-  ...(await own.run(text, params, false)).rows,
+  ...(await send(own, text, params)).rows,
 ];
 
-/** Letters whose other case is in another alphabet, is another letter in another language, or is longer; and all that a pattern gives a meaning. */
+/** Letters whose other case is non-ASCII, depends on the language or is longer, and characters special to patterns. */
 const texts = [
   "kelvin",
   "KELVIN",

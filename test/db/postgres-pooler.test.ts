@@ -1,4 +1,4 @@
-/** A pooler that keeps nothing of what a session was opened with: what decides the form of values has to be the database's own default then. */
+/** A pooler that drops session settings: the settings for the form of values must be defaults of the database then. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";

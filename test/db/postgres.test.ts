@@ -1,6 +1,6 @@
 /**
- * What is PostgreSQL's own: sessions that die, types that only it has, its errors and its catalog. What all engines have in
- * common is tested over each of them by the other files of this folder.
+ * Specific to PostgreSQL: sessions that die, its own types, errors and catalog. The other files of this folder test
+ * what all engines have in common.
  */
 import { randomUUID } from "node:crypto";
 import net from "node:net";
@@ -20,6 +20,7 @@ import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { bareSession } from "./bare-session.ts";
+import { send, streamed } from "./send.ts";
 
 const options = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" } as const;
 
@@ -49,7 +50,7 @@ async function connect(from: Engine = engine): Promise<Connection> {
 }
 
 const rows = async (text: string, params: unknown[] = [], connection = own): Promise<RawRow[]> => [
-  ...(await connection.run(text, params, false)).rows,
+  ...(await send(connection, text, params)).rows,
 ];
 const pidOf = async (connection: Connection): Promise<unknown> =>
   (await rows("select pg_backend_pid() as pid", [], connection))[0]!["pid"];
@@ -76,23 +77,24 @@ describe("a session that dies", () => {
           if (connection === null) continue;
           try {
             for (let again = 0; again < 50 && killing; again++) {
-              for (const text of engine.begin) await connection.run(text, [], false);
+              for (const text of engine.begin) await send(connection, text);
               for (let part = 0; part < 3; part++) {
                 const params = [`${writer}-${round}-${again}`, "x".repeat(size)];
-                await connection.run(
+                await send(
+                  connection,
                   "insert into bursts values ($1::text, pg_backend_pid(), $2::text)",
                   params,
                   part > 0,
                 );
               }
-              await connection.run("commit", [], false);
+              await send(connection, "commit");
               acknowledged++;
             }
             await connection.close();
           } catch (error) {
             errors.push(error);
             if (connection.alive) survivors.push(connection);
-            expect(await errorOf(connection.run("select 1", [], true))).toBeInstanceOf(Error);
+            expect(await errorOf(send(connection, "select 1", [], true))).toBeInstanceOf(Error);
           }
         }
       });
@@ -115,7 +117,7 @@ describe("a session that dies", () => {
       );
       expect(torn).toEqual([]);
       const [stored] = await rows("select count(distinct tx)::int as transactions from bursts");
-      // A commit may succeed without its answer; an answered one is there.
+      // A commit can succeed without its answer; an acknowledged one is stored.
       expect(stored!["transactions"]).toBeGreaterThanOrEqual(acknowledged);
 
       async function errorOrConnection(): Promise<Connection | null> {
@@ -129,10 +131,10 @@ describe("a session that dies", () => {
 
   test("never comes back as another session", async () => {
     const connection = await connect();
-    await connection.run("begin", [], false);
+    await send(connection, "begin");
     await rows("select pg_terminate_backend($1::int)", [await pidOf(connection)]);
     while (connection.alive) await wait(5);
-    const error = await errorOf(connection.run("select 1", [], false));
+    const error = await errorOf(send(connection, "select 1"));
     expect(engine.failure(error)).toEqual({ kind: "connection" });
   });
 
@@ -140,9 +142,9 @@ describe("a session that dies", () => {
     const connection = await connect();
     const pid = await pidOf(connection);
     const read = async (): Promise<void> => {
-      for await (const batch of connection.stream(
+      for await (const batch of streamed(
+        connection,
         "select * from generate_series(1, 1000) n",
-        [],
         10,
       )) {
         expect(batch).toHaveLength(10);
@@ -158,7 +160,7 @@ describe("a session that dies", () => {
     const proxy = await startProxy(database.url);
     const connection = await connect(await open(proxy.url, options));
     proxy.freeze();
-    const run = errorOf(connection.run("select 1", [], false));
+    const run = errorOf(send(connection, "select 1"));
     await wait(100);
     const cutAt = performance.now();
     connection.destroy();
@@ -171,17 +173,17 @@ describe("a session that dies", () => {
   test("does not carry out later what it was waiting to do when it was cut off", async () => {
     await rows("create table waiting as select 1 as n");
     const holder = await connect();
-    await holder.run("begin", [], false);
-    await holder.run("update waiting set n = n + 1", [], false);
+    await send(holder, "begin");
+    await send(holder, "update waiting set n = n + 1");
     const waiter = await connect();
-    const late = errorOf(waiter.run("update waiting set n = n + 10", [], false));
+    const late = errorOf(send(waiter, "update waiting set n = n + 10"));
     const waiters =
       "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await expect.poll(() => rows(waiters)).toHaveLength(1);
     waiter.destroy();
     expect(engine.failure(await late).kind).toBe("connection");
     await expect.poll(() => rows(waiters)).toHaveLength(0);
-    await holder.run("commit", [], false);
+    await send(holder, "commit");
     expect(await rows("select n from waiting")).toEqual([{ n: 2 }]);
   });
 
@@ -252,49 +254,46 @@ describe("a connection", () => {
     );
     const slow =
       "select n, case when n = 900 then pg_sleep(2)::text end as x from generate_series(1, 1000) n";
-    expect(engine.failure(await errorOf(limited.run(slow, [], false)))).toEqual({
+    expect(engine.failure(await errorOf(send(limited, slow)))).toEqual({
       kind: "timeout",
     });
     expect(limited.alive).toBe(true);
-    const next = await limited.run("select n from generate_series(1, 3) n", [], true);
+    const next = await send(limited, "select n from generate_series(1, 3) n", [], true);
     expect([...next.rows]).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
     const broken = "select 10 / (500 - n) as x from generate_series(1, 1000) n";
-    await errorOf(limited.run(broken, [], false));
+    await errorOf(send(limited, broken));
     const batches: RawRow[] = [];
-    for await (const batch of limited.stream("select n from generate_series(1, 3) n", [], 2))
+    for await (const batch of streamed(limited, "select n from generate_series(1, 3) n", 2))
       batches.push(...batch);
     expect(batches).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   });
 
   test("is usable after a stream was left early, and after one failed", async () => {
     const connection = await connect();
-    for await (const batch of connection.stream(
-      "select * from generate_series(1, $1::int) n",
-      ["99"],
-      7,
-    )) {
+    for await (const batch of streamed(connection, "select * from generate_series(1, 99) n", 7)) {
       expect(batch).toHaveLength(7);
       break;
     }
-    const failing = connection.stream(
-      "select 1 / ($1::int - n) from generate_series(1, 9) n",
-      ["5"],
-      2,
-    );
+    const failing = connection.stream({
+      text: "select 1 / ($1::int - n) from generate_series(1, 9) n",
+      params: ["5"],
+      reuse: false,
+      batchRows: 2,
+    });
     expect(await errorOf(Array.fromAsync(failing))).toMatchObject({ code: "22012" });
     expect(
       await rows("select pg_current_xact_id_if_assigned() is null as x", [], connection),
     ).toEqual([{ x: true }]);
-    await connection.run("create temp table usable ()", [], false);
+    await send(connection, "create temp table usable ()");
   });
 
   test("keeps one prepared statement per text, whatever the values, and no more than the limit", async () => {
     const connection = await connect();
     for (const value of ["1", null, "2", null])
-      await connection.run("select $1::bigint as x", [value], true);
+      await send(connection, "select $1::bigint as x", [value], true);
     expect(await preparedCount(connection)).toBe(1);
     for (let n = 0; n < limits.statementShapesMax + 20; n++)
-      await connection.run(`select ${n} as x`, [], true);
+      await send(connection, `select ${n} as x`, [], true);
     expect(await preparedCount(connection)).toBe(limits.statementShapesMax);
     expect(await rows("select 17 as x", [], connection)).toEqual([{ x: 17 }]);
   });
@@ -328,7 +327,7 @@ describe("a connection", () => {
   });
 
   test("refuses two statements in one text", async () => {
-    expect(await errorOf(own.run("select 1; select 2", [], false))).toMatchObject({
+    expect(await errorOf(send(own, "select 1; select 2", [], false))).toMatchObject({
       code: "42601",
     });
   });
@@ -340,13 +339,13 @@ describe("a connection", () => {
     await rows("create table still (id int, name text, other text)");
     await rows("insert into still select n, 'name ' || n, 'other' from generate_series(1, 50) n");
     const shifting = () =>
-      connection
-        .run("select size from shifting where id = $1", ["1"], true)
-        .then((one) => one.rows);
+      send(connection, "select size from shifting where id = $1", ["1"], true).then(
+        (one) => one.rows,
+      );
     const still = (id: number) =>
-      connection
-        .run("select id, name, other from still where id = $1", [String(id)], true)
-        .then((one) => one.rows);
+      send(connection, "select id, name, other from still where id = $1", [String(id)], true).then(
+        (one) => one.rows,
+      );
     expect([await shifting(), await still(1)]).toEqual([
       [{ size: 7 }],
       [{ id: 1, name: "name 1", other: "other" }],
@@ -376,9 +375,9 @@ describe("a connection", () => {
     const connection = await connect();
     await rows("create table retyped (id int, mark int)");
     const find = (mark: string) =>
-      connection.run("select id from retyped where mark = $1", [mark], true);
+      send(connection, "select id from retyped where mark = $1", [mark], true);
     const store = (mark: string) =>
-      connection.run("insert into retyped values (1, $1)", [mark], true);
+      send(connection, "insert into retyped values (1, $1)", [mark], true);
     await store("1");
     expect((await find("1")).rows).toHaveLength(1);
     await rows("alter table retyped alter column mark type json using '1'");
@@ -390,7 +389,7 @@ describe("a connection", () => {
     // For a text that never ran there is nothing to be made anew.
     const before = await preparedCount(connection);
     for (let time = 0; time < 3; time++) {
-      const error = await errorOf(connection.run("select '{}'::json = '{}'::json", [], true));
+      const error = await errorOf(send(connection, "select '{}'::json = '{}'::json", [], true));
       expect(error).toMatchObject({ code: "42883" });
       expect(await errorOf(store("no json"))).toMatchObject({ code: "22P02" });
     }
@@ -400,13 +399,13 @@ describe("a connection", () => {
   test("can run a prepared text again after its table changed", async () => {
     const connection = await connect();
     await rows("create table changing (a int)");
-    await connection.run("select * from changing", [], true);
+    await send(connection, "select * from changing", [], true);
     await rows("alter table changing add column b text");
-    await connection.run("begin", [], false);
-    const error = await errorOf(connection.run("select * from changing", [], true));
+    await send(connection, "begin");
+    const error = await errorOf(send(connection, "select * from changing", [], true));
     expect(engine.failure(error).kind).toBe("conflict");
-    await connection.run("rollback", [], false);
-    expect((await connection.run("select * from changing", [], true)).rows).toHaveLength(0);
+    await send(connection, "rollback");
+    expect((await send(connection, "select * from changing", [], true)).rows).toHaveLength(0);
   });
 
   const preparedCount = async (connection: Connection): Promise<unknown> =>
@@ -493,7 +492,7 @@ describe("values", () => {
     return result.value;
   }
 
-  /** Inserts the rows, and gives the columns of what was stored. */
+  /** Inserts the rows, and returns the columns of the stored ones. */
   async function store(
     { table, key }: { readonly table: Table; readonly key: Column },
     columns: readonly Column[],
@@ -507,7 +506,7 @@ describe("values", () => {
       rows: list,
       returning: columns,
     });
-    return insert.decode((await own.run(insert.text, insert.params, true)).rows);
+    return insert.decode((await send(own, insert.text, insert.params, true)).rows);
   }
 
   test.each(values)(
@@ -526,7 +525,7 @@ describe("values", () => {
         offset: 0,
         lock: false,
       });
-      const read = await own.run(sorted.text, sorted.params, true);
+      const read = await send(own, sorted.text, sorted.params, true);
       expect(sorted.decode(read.rows)).toEqual([{ c: shown }]);
     },
   );
@@ -571,7 +570,7 @@ describe("values", () => {
       lock: false,
     } as const;
     const select = compile()(base);
-    const read = await own.run(select.text, select.params, false);
+    const read = await send(own, select.text, select.params);
     expect(select.decode(read.rows)).toEqual([{ c: shown }]);
   });
 
@@ -596,9 +595,7 @@ describe("values", () => {
         rows: [[value]],
         returning: [],
       });
-      expect(engine.failure(await errorOf(own.run(insert.text, insert.params, false))).kind).toBe(
-        kind,
-      );
+      expect(engine.failure(await errorOf(send(own, insert.text, insert.params))).kind).toBe(kind);
     },
   );
 
@@ -682,7 +679,7 @@ describe("failures", () => {
     [`update stored set n = 1`, { kind: "missing" }],
     [`selec`, { kind: "unknown" }],
   ])("of %s are told apart", async (text, expected) => {
-    expect(engine.failure(await errorOf(own.run(text, [], false)))).toEqual(expected);
+    expect(engine.failure(await errorOf(send(own, text)))).toEqual(expected);
   });
 
   test.each<[string, string, string]>([
@@ -698,19 +695,15 @@ describe("failures", () => {
 
   test("of a deadlock are conflicts", async () => {
     const [one, two] = [await connect(), await connect()];
-    for (const connection of [one, two]) await connection.run("begin", [], false);
-    await one.run("select 1 from parents where id = 1 for update", [], false);
-    await two.run("select 1 from parents where id = 2 for update", [], false);
+    for (const connection of [one, two]) await send(connection, "begin");
+    await send(one, "select 1 from parents where id = 1 for update");
+    await send(two, "select 1 from parents where id = 2 for update");
     const both = await Promise.all([
       errorOf(
-        one
-          .run("select 1 from parents where id = 2 for update", [], false)
-          .then(() => one.run("commit", [], false)),
+        send(one, "select 1 from parents where id = 2 for update").then(() => send(one, "commit")),
       ),
       errorOf(
-        two
-          .run("select 1 from parents where id = 1 for update", [], false)
-          .then(() => two.run("commit", [], false)),
+        send(two, "select 1 from parents where id = 1 for update").then(() => send(two, "commit")),
       ),
     ]);
     const kinds = both
@@ -805,7 +798,7 @@ describe("the catalog", () => {
   });
 
   test("names the tables and views of the default schema, without partitions", async () => {
-    const names = await engine.names(own);
+    const names = (await rows(engine.namesQuery)).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(["kinds", "kinds_view", "kinds_stored", "years"]));
     expect(names).not.toContain("years_1");
     expect(names).not.toContain('Odd "name');
@@ -844,7 +837,7 @@ describe("the catalog", () => {
     rows("select name from pg_prepared_statements where name <> '' and statement like '%never%'");
 });
 
-/** A server of ours that does with each connection what it is told. */
+/** A test server that handles each connection with `serve`. */
 async function listen(serve: (socket: net.Socket) => void) {
   const sockets = new Set<net.Socket>();
   let accepted = 0;
@@ -869,7 +862,7 @@ async function listen(serve: (socket: net.Socket) => void) {
   };
 }
 
-/** Stands between us and the database; once frozen it swallows everything, like a host that lost its network. */
+/** A proxy before the database; once frozen it drops everything, like a host without a network. */
 async function startProxy(url: string) {
   const target = new URL(url);
   const [host, port] = [target.hostname, Number(target.port || 5432)];

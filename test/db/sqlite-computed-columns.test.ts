@@ -1,5 +1,5 @@
-/** SQLite says nothing of the type of an expression: it is told from its text or its values, or its values are compared as they are. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+/** SQLite has no type for expressions: their text or values show it, otherwise values are compared as they are. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 
 let fixture: Fixture;
@@ -10,10 +10,23 @@ beforeAll(async () => {
     setUp: () => [
       "CREATE TABLE people (id TEXT PRIMARY KEY, born INTEGER, rate REAL, at DATETIME)",
       "INSERT INTO people VALUES ('a', 1990, 1.5, '2026-01-01 00:00:00'), ('b', 1970, 2.5, '2026-01-02T00:00:00.000Z'), ('c', 1980, 3.5, 1767398400000)",
+      "CREATE TABLE orders (person TEXT, total INTEGER, match INTEGER, note TEXT)",
+      "INSERT INTO orders VALUES ('a', 7, 3, '{}'), ('a', 9, 3, '{}'), ('b', 5, 2, 'no JSON')",
+      `CREATE VIEW sums (id, orders, worth, open, goals, has, rate) AS WITH o AS (SELECT * FROM orders) SELECT id, (SELECT COUNT(*) FROM o WHERE person = people.id),
+         (SELECT SUM(total) FROM o WHERE person = people.id AND total > 5), (SELECT total = 5 FROM o WHERE person = people.id LIMIT 1),
+         (SELECT match + 0 FROM o WHERE person = people.id LIMIT 1), EXISTS (SELECT 1 FROM o WHERE person = people.id), CASE WHEN id = 'a' THEN 0.5 ELSE 'none' END FROM people`,
+      "CREATE VIEW parts AS SELECT id, born > 1975 AS x, id AS y FROM people UNION ALL SELECT 'o' || rowid, total, match FROM orders",
+      "CREATE VIEW broken AS SELECT rowid AS id, total + 1 AS more, json_extract(note, '$.a') AS a FROM orders",
       `CREATE VIEW list AS SELECT id, born > 1975 AS priv, count(*) OVER () AS n, born + 1 AS years, rate * 2 doubled,
          CAST(born AS TEXT) AS digits, 'x' || id AS code, CASE id WHEN 'a' THEN 7 ELSE 'seven' END AS loose, max(at, at) AS seen FROM people`,
     ],
     endpoints: {
+      ...Object.fromEntries(
+        ["sums", "parts", "broken"].map((viewName) => [
+          viewName,
+          { viewName, primaryKey: "id", action: { read: true, aggregate: true } },
+        ]),
+      ),
       list: {
         viewName: "list",
         primaryKey: "id",
@@ -89,4 +102,60 @@ test("numbers are added up", async () => {
     ],
   });
   expect(body.data).toEqual({ sum: 5943, max: 7, last: "2026-01-03T00:00:00.000Z" });
+});
+
+describe("what stands inside of brackets", () => {
+  const all = async (view: string): Promise<object[]> =>
+    (await fixture.post(`${view}/read`, { sort_columns: [{ column: "id", direction: "ASC" }] }))
+      .body.data;
+
+  test("says nothing of what they give", async () => {
+    expect(await all("sums")).toEqual([
+      { id: "a", orders: 2, worth: 16, open: false, goals: 3, has: true, rate: 0.5 },
+      { id: "b", orders: 1, worth: null, open: true, goals: 2, has: true, rate: "none" },
+      { id: "c", orders: 0, worth: null, open: null, goals: null, has: false, rate: "none" },
+    ]);
+  });
+
+  test.each([
+    ["orders", 2, "a"],
+    ["orders", 0, "c"],
+    ["worth", 16, "a"],
+    ["worth", 16.5, ""],
+    ["open", true, "b"],
+    ["has", false, "c"],
+    ["rate", "none", "bc"],
+  ])("%s = %j finds %j", async (key, value, ids) => {
+    const { body } = await fixture.post("sums/read", {
+      where: { conditions: [{ key, operator: "=", value }] },
+    });
+    expect(body.data.map(({ id }: { id: string }) => id).join("")).toBe(ids);
+  });
+
+  test("does not keep it from being added up", async () => {
+    const operations = ["orders", "worth", "goals"].map((field) => ({
+      function: "sum",
+      field,
+      alias: field,
+    }));
+    const { body } = await fixture.post("sums/aggregate", { operations });
+    expect(body.data).toEqual({ orders: 3, worth: 16, goals: 5 });
+  });
+
+  test("of one part of a compound query is not what the others give", async () => {
+    expect((await all("parts")).slice(2)).toEqual([
+      { id: "c", x: 1, y: "c" },
+      { id: "o1", x: 7, y: 3 },
+      { id: "o2", x: 9, y: 3 },
+      { id: "o3", x: 5, y: 2 },
+    ]);
+  });
+});
+
+test("a row that a view cannot read is no fault of the configuration", async () => {
+  const where = { conditions: [{ key: "id", operator: "<", value: 3 }] };
+  const { status, body } = await fixture.post("broken/read", { where });
+  expect(status).toBe(200);
+  expect(body.data[0]).toEqual({ id: 1, more: 8, a: null });
+  expect((await fixture.post("broken/read", { limit: 10 })).status).not.toBe(200);
 });

@@ -1,4 +1,4 @@
-/** What a rule tells of columns that SQLite stores loosely; the other engines' types leave nothing open. */
+/** Types that rules give to loosely typed SQLite columns; the other engines' types are always exact. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 

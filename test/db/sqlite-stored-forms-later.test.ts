@@ -1,10 +1,10 @@
-/** Stored forms beside those of timestamps, and forms that turn up while the service runs, written by other programs. */
+/** Stored forms other than timestamps, and forms that other programs write while the service runs. */
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDialect } from "../../db/engines/sqlite/dialect.ts";
 import { createStoredForms } from "../../db/engines/sqlite/stored-forms.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
-import { column, columnsOf } from "../column.ts";
+import { column, columnsOf } from "../values/column.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 import { importerOf, workbookOf } from "../contract/imports.ts";
 

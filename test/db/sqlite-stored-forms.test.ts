@@ -1,4 +1,4 @@
-/** Dates and times that other programs stored in forms of their own: what a request finds, sorts and writes goes by what they mean. */
+/** Dates and times that other programs stored in their own forms: requests find, sort and write them by value. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What is SQLite's own: decimals kept as text, columns that hold what they were not declared for, the database in memory,
- * a file that another process writes to, and what its catalog says.
+ * Specific to SQLite: decimals stored as text, columns with values of an undeclared type, in-memory databases, a file
+ * that another process writes to, and its catalog.
  */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addDecimals, compareDecimals } from "../../core/values/decimal.ts";
 import type { Column, Table } from "../../core/values/column.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Db } from "../../core/plans/ports.ts";
+import type { Db } from "../../core/plans/db-port.ts";
 import { equals } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { openDb, type OpenOptions } from "../../db/open.ts";

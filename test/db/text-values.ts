@@ -1,15 +1,15 @@
 /**
- * Values, as literals of SQL, that could come out otherwise when rows are written as JSON text at once: of every kind of column on each
- * engine, with the ends of ranges, other forms, and all that JSON has to escape.
+ * Values, as SQL literals, that could differ when rows are written directly as JSON text: for every column type of each
+ * engine, with the limits of ranges, other forms, and characters that JSON escapes.
  */
 import type { EngineName } from "../servers/session.ts";
 
-/** A column's type in the words of the engine, and the values that are stored in it beside null. */
+/** A column's type in the engine's SQL, and the values stored in it besides null. */
 export type TextValues = readonly (readonly [native: string, literals: readonly string[]])[];
 
 const controls = [1, 8, 9, 10, 12, 13, 27, 31, 127, 128, 159, 160];
 
-/** What a text may hold. */
+/** Possible contents of a text. */
 const hostileTexts: readonly string[] = [
   "",
   "plain",
@@ -33,7 +33,7 @@ const hostileTexts: readonly string[] = [
   `${"long ".repeat(30_000)}"`,
 ];
 
-/** The bytes of a text, which each engine turns into a text in its own way. */
+/** The bytes of a text, which each engine converts to a text in its own way. */
 const utf8 = (text: string): string => Buffer.from(text).toString("hex");
 
 const words = (text: string): string[] => text.split(" ");
@@ -165,7 +165,7 @@ const mysql: TextValues = [
   ["point", ["st_geomfromtext('POINT(1 2)')"]],
 ];
 
-/** SQLite takes any value for any column. */
+/** SQLite accepts any value in any column. */
 const anything = [
   ...hostileTexts.slice(0, -2).map((text) => `cast(x'${utf8(text)}' as text)`),
   "cast(x'61ff62' as text)",

@@ -1,4 +1,4 @@
-/** No read goes back behind an acknowledged write: one service, its cache in memory. Runs on every engine. */
+/** No read shows data older than an acknowledged write: one service, its cache in memory. Runs on every engine. */
 import { expect, inject, test } from "vitest";
 import { createTables } from "../contract/tables.ts";
 import { freshDatabase } from "../servers/database.ts";
@@ -24,7 +24,7 @@ test(
       const { reads, kept, writes, violations } = await runHistory([service], { loadMs });
       console.log(`${engine}: ${reads} reads, ${kept} seen to be kept ones, ${writes} writes`);
       expect(violations).toEqual([]);
-      // Thousands on a machine with nothing else to do; beside other tests at least this part.
+      // Thousands on an idle machine; beside other tests at least this many.
       expect(kept).toBeGreaterThan(reads / 50);
       expect(writes).toBeGreaterThan(100);
     } finally {

@@ -1,6 +1,6 @@
 /**
- * Readers and writers at the same time, and a history that must hold: a list that was asked for after a write was acknowledged never
- * shows what was there before it. The test files beside this one run it over one service, and over two that share a Redis.
+ * Concurrent readers and writers with a checked history: a list requested after a write was acknowledged never shows
+ * older data. The test files beside this one run it over one service, and over two that share a Redis.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { FixtureTable } from "../contract/tables.ts";
@@ -16,7 +16,7 @@ export interface Client {
 
 export interface History {
   readonly reads: number;
-  /** Reads that had an answer which another one had before, as far as that shows: by a number that is drawn anew each time. */
+  /** Reads answered from the cache, as far as detectable: by a random number that each query draws anew. */
   readonly kept: number;
   readonly writes: number;
   /** What must not be: sentences, the first few. */
@@ -36,7 +36,7 @@ export const historyTables: readonly FixtureTable[] = [
   { name: "counts", columns: { id: "key", counted: "integer" } },
 ];
 
-/** The endpoints over these tables: `counts` reads the table, `drawn` a query that gives every row a new number each time. */
+/** Endpoints over these tables: `counts` reads the table, `drawn` a query with a new number in every row each time. */
 export function historyEndpoints(engine: EngineName): Record<string, object> {
   const drawn = {
     sqlite: "cast(random() as integer)",
@@ -63,7 +63,7 @@ export function historyEndpoints(engine: EngineName): Record<string, object> {
   };
 }
 
-/** Runs for `loadMs`; each request takes one of the clients. Rejects when an answer is no success. */
+/** Runs for `loadMs`; each request uses one of the clients. Rejects when an answer is not a success. */
 export async function runHistory(
   clients: readonly Client[],
   { loadMs }: { loadMs: number },
@@ -133,7 +133,7 @@ export async function runHistory(
           );
         }
       }
-      // SQLite answers within the same turn; timers and other test files want theirs.
+      // SQLite answers synchronously; timers and other test files need a turn.
       await pause(readerPauseMs);
     }
   }

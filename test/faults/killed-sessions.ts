@@ -1,6 +1,6 @@
 /**
- * Every session of the database is killed twice a second while clients read and write: the service lives, answers with its envelope,
- * loses no accepted write, does none twice that has a key, and is whole afterwards. The files beside this one run it on the engines that have sessions.
+ * All sessions of a database are killed twice a second under load: the service stays up, answers with its envelope,
+ * loses no accepted write, repeats none that has a key, and works afterwards. Run for engines that have sessions.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import { type ServiceProcess, startService } from "./service-process.ts";
 const loadMs = 20_000;
 const keyedLoadMs = 8_000;
 const killEveryMs = 500;
-/** Of load after the last kill: the server ends a session some time after it was told to, and by then each of them has been used. */
+/** Load after the last kill: the server ends a session with a delay, and in this time every session has been used. */
 const calmMs = 2_000;
 const clients = 16;
 
@@ -76,7 +76,7 @@ export function testKilledSessions(
       };
       await Promise.all([killer(), ...Array.from({ length: clients }, (_, at) => client(at))]);
 
-      // Killed sessions are the only trouble here: nothing but success and "unavailable" may come of it.
+      // Killed sessions are the only fault here: only success and "unavailable" are accepted.
       expect([...statuses.keys()].toSorted()).toEqual(expect.arrayContaining([200, 201]));
       expect([...statuses.keys()].filter((status) => ![200, 201, 503].includes(status))).toEqual(
         [],

@@ -1,20 +1,20 @@
 /**
- * One of many processes that want the same few locks: `node lock-holder.ts <Task as JSON>`, started by `locks-races.test.ts`.
- * It says "ready", reads a Span, and prints a Hold as JSON for each lock that it held. Times are of the machine's monotonic clock, which all processes share.
+ * One of many processes that compete for the same locks: `node lock-holder.ts <Task as JSON>`. Prints "ready", reads a
+ * Span, and prints a Hold as JSON for each lock that it held. Times: monotonic clock, shared by all processes.
  */
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectRedis } from "../../app/stores/redis.ts";
+import { connectRedis } from "../../app/stores/open-redis.ts";
 import { createRedisLocks } from "../../app/stores/redis-locks.ts";
-import type { LockStore } from "../../core/plans/ports.ts";
+import type { LockStore } from "../../core/locks/lock-store.ts";
 
 export interface Task {
   readonly holder: number;
   readonly urls: readonly string[];
 }
 
-/** On the shared clock: when to begin, and when to take nothing more. */
+/** On the shared clock: when to begin, and when to stop taking locks. */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;

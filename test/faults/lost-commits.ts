@@ -1,14 +1,14 @@
 /**
- * A proxy between the service and its database swallows the acknowledgement of a COMMIT: the write is there, and the service cannot know. With
- * an Idempotency-Key it finds out, or whoever repeats the request does. The files beside this one run it on the engines that have
- * a network.
+ * A proxy between the service and its database drops the acknowledgement of a COMMIT: the write is stored, but the
+ * service cannot know. With an Idempotency-Key it finds out, itself or at the client's retry. The files beside this one
+ * run it on the engines that use a network.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { type EngineName, openSession, type PlainSession } from "../servers/session.ts";
@@ -124,7 +124,7 @@ async function untilThere<Sent extends { status: number }>(
 
 interface Proxy {
   readonly port: number;
-  /** Resolves when it was lost. Nobody is let in for `awayMs` after it. */
+  /** Resolves when it was lost. New connections are refused for `awayMs` after it. */
   loseNextCommit(options: { awayMs: number }): Promise<void>;
   isBack(): Promise<void>;
   close(): void;

@@ -1,4 +1,4 @@
-/** No read goes back behind an acknowledged write: two processes of the service that share a Redis. */
+/** No read shows data older than an acknowledged write: two processes of the service that share a Redis. */
 import { expect, inject, test, vi } from "vitest";
 import { createTables } from "../contract/tables.ts";
 import { freshDatabase } from "../servers/database.ts";
@@ -38,7 +38,7 @@ test(
       const { reads, kept, writes, violations } = await runHistory(clients, { loadMs });
       console.log(`two processes: ${reads} reads, ${kept} seen to be kept ones, ${writes} writes`);
       expect(violations).toEqual([]);
-      // Thousands on a machine with nothing else to do; beside other tests at least this part.
+      // Thousands on an idle machine; beside other tests at least this many.
       expect(kept).toBeGreaterThan(reads / 50);
       expect(writes).toBeGreaterThan(100);
     } finally {

@@ -1,6 +1,6 @@
 /**
- * Twenty processes want the same few locks of two servers; some are stopped for longer than their locks last, and in the middle
- * both servers are killed and started again, one with what it had and one with nothing. Judged by each holder's own clock.
+ * Twenty processes compete for the same locks on two servers; some are stopped for longer than their locks last, and
+ * both servers are killed and restarted, one with its data and one empty. Each holder's own clock decides.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /**
- * Trouble of every kind with the Redis that two services share: requests stay quick, the log stays short, and no list ever shows what
- * was there before a write.
+ * Faults of every kind in the Redis that two services share: requests stay fast, the log stays short, and no list shows
+ * data from before a write.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -57,7 +57,7 @@ describe("a Redis in trouble", () => {
     await sleep(limits.cacheSteadyMs);
     for (const service of both) {
       await quantities(service);
-      // Two short absences may be told as one.
+      // Two short outages can be logged as one.
       const lines = said(service);
       expect(lines.length).toBeLessThanOrEqual(2 * rounds);
       expect(lines).toEqual(lines.map((_, at) => (at % 2 === 0 ? outOfReach : inReach)));

@@ -1,6 +1,6 @@
 /**
- * 200 reloads while 16 clients ask: no request fails, memory stays flat, and the database sees no more connections than before. Every
- * reload changes something, and every tenth one the settings of the database, so that its connections are opened anew.
+ * 200 reloads while 16 clients send requests: none fails, memory stays flat, and the database sees no more connections
+ * than before. Each reload changes something, every tenth the database settings, so that connections are reopened.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
-import { serveProcess, type ServeProcess } from "../serve-process.ts";
+import { serveProcess, type ServeProcess } from "../running/serve-process.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 
 const engine = inject("engine");
@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The configuration of a turn: a file is there whole or not at all. */
+/** The configuration of one round: a file is complete or absent. */
 async function save(turn: number): Promise<void> {
   const files = {
     "project.json": {
@@ -144,7 +144,7 @@ test(
     const left = await connections();
     await stop();
     expect(failures.slice(0, 3)).toEqual([]);
-    // A busy machine may not get through all of them in its time.
+    // A busy machine can be too slow for all of them.
     expect(loads).toBeGreaterThan(isInTime ? reloads : reloads / 5);
     expect(asked).toBeGreaterThan(1_000);
     // An old pool and its successor, for a moment.

@@ -1,6 +1,6 @@
 /**
- * Loaded into a process of the service by `--import`, beside `--expose-gc`: answers each message of its parent with the bytes that are
- * in use after a collection, on the heap and outside of it. The size of the process says less: it follows the collector's mood.
+ * Loaded into a service process by `--import`, with `--expose-gc`: answers each message of its parent with the bytes
+ * used after a collection, on and off the heap. The process size is less exact: it depends on the collector's timing.
  */
 process.on("message", () => {
   globalThis.gc!();

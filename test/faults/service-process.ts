@@ -1,9 +1,9 @@
-/** The service as a process of its own, for tests that must see whether it lives through something. */
+/** The service as a separate process, for tests that check whether it survives. */
 import type { ChildProcess } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { serveProcess } from "../serve-process.ts";
+import { serveProcess } from "../running/serve-process.ts";
 
 export interface ServiceProcess {
   readonly origin: string;
@@ -23,12 +23,14 @@ export interface ServiceProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A command that runs the command line after it, in the same process. */
   readonly within?: readonly string[];
+  /** What runs a .ts file; absent: this Node. */
+  readonly program?: readonly string[];
 }
 
-/** Serves the configuration files (path below the project `test` -> content) on a free port; resolves when it listens. */
+/** Serves configuration files (path below the project `test` -> content) on a free port; resolves once it listens. */
 export async function startService(
   files: Readonly<Record<string, object>>,
-  { env = {}, within = [] }: ServiceProcessOptions = {},
+  { env = {}, ...rest }: ServiceProcessOptions = {},
 ): Promise<ServiceProcess> {
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-config-"));
   const kept = join(folder, ".kept");
@@ -38,7 +40,7 @@ export async function startService(
   }
   const { child, origin, said, stop } = await serveProcess({
     env: { CONFIG_DIR: folder, STORAGE_URL: `file:${kept}`, LOG_LEVEL: "fatal", ...env },
-    within,
+    ...rest,
   });
   return {
     origin,

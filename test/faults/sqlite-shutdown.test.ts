@@ -1,9 +1,9 @@
-/** How the process starts and stops, as whoever runs it sees it. */
+/** Start and stop of the process as the operator sees them. */
 import { request } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
-import { startHookServer } from "../hook-server.ts";
+import { startHookServer } from "../outbound/hook-server.ts";
 import { openSession } from "../servers/session.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 

@@ -19,7 +19,7 @@ const cases: readonly (readonly [condition: string, asks: object])[] = [
     { status: { enum: ["open", "it's (off)"] } },
   ],
   ["(mood = ANY (ARRAY['a'::text, 'b'::text]))", { mood: { enum: ["a", "b"] } }],
-  // What a rule cannot say, or could say wrongly.
+  // Conditions that no rule expresses, or not exactly.
   ["qty > 0", {}],
   ["qty in (1, 2)", {}],
   ["qty >= 0 or qty is null", {}],

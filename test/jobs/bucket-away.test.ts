@@ -1,13 +1,13 @@
 /**
- * The service while the bucket with its files does not run, hangs, or takes no key of its: what needs files answers 503 in time and the rest
- * goes on, jobs are tried again, and nothing is forgotten.
+ * The service while its bucket is down, hangs or refuses the keys: requests that need files get 503 in time, others are
+ * answered, jobs are retried, and none is lost.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createLog, type Logger } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog, type Logger } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { limits } from "../../core/values/limits.ts";
 import { workbookOf } from "../contract/imports.ts";
 import { createTables } from "../contract/tables.ts";

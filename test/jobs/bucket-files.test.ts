@@ -1,4 +1,4 @@
-/** Files in a bucket when things go wrong: servers that die or hang, answers that get lost, wrong keys, and what dead processes leave behind. */
+/** Files in a bucket under faults: servers that die or hang, lost answers, wrong keys, leftovers of dead processes. */
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { type BucketOptions, createBucketFiles } from "../../jobs/files/bucket-files.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
-import { runAside } from "../run-aside.ts";
+import { runAside } from "../running/run-aside.ts";
 import { objectEnding, type OwnBucket, startBucket, uploadsFolder } from "../storage/own-bucket.ts";
 import { type Fate, type Network, startNetwork } from "../storage/unreliable-network.ts";
 
@@ -234,7 +234,7 @@ describe("over a network that", () => {
   afterEach(() => network.close());
 
   const away = () => filesOf({ url: `${network.origin}/test-files`, prefix: "away/" });
-  /** This becomes of the first calls that the pattern matches; nothing of all others. */
+  /** Fates of the first calls that match the pattern. All other calls pass. */
   const first = (pattern: RegExp, fates: readonly Fate[]) => {
     const left = [...fates];
     fateOf = (line) => (pattern.test(line) ? (left.shift() ?? null) : null);

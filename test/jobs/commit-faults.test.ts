@@ -1,4 +1,4 @@
-/** Commits of imports whose worker sleeps, or whose servers go away in the middle: every row is stored once, and the job ends. */
+/** Import commits whose worker sleeps or whose servers go down midway: every row is stored once, and the job ends. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -66,7 +66,7 @@ async function halfCommitted(): Promise<Commit> {
 const statusOf = ({ id }: Commit): Promise<Answer> =>
   place!.request(`/api/test/things/import-status?job_id=${id}`);
 
-/** The status once the job has ended, or is not known any more. What is away meanwhile is 503. */
+/** The status once the job has ended or is unknown. Retries while answers are 503. */
 async function ended(commit: Commit): Promise<Answer> {
   const giveUpAtMs = performance.now() + 40_000;
   for (;;) {
@@ -137,7 +137,7 @@ describe("a Redis that goes away during a commit", () => {
     await redis.kill();
     await redis.start();
     expect((await ended(commit)).status).toBe(404);
-    // Whoever ran it may still be at it.
+    // The worker that ran it can still be writing.
     await sleep(4_000);
     expect([[0, 0], whole]).toContainEqual(await stored(commit));
   });

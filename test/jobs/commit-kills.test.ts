@@ -1,6 +1,6 @@
 /**
- * Imports whose process is killed at any moment of the commit: whatever happens, every row of the file is in the table once. TEST_KILLS sets
- * how often.
+ * Imports whose process is killed at any moment of the commit: every row of the file is stored exactly once. TEST_KILLS
+ * sets the number of kills.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -90,7 +90,7 @@ describe.each(places)("commits on $engine, run $where", ({ engine, where }) => {
       const now = await stored(run);
       expect([[0, 0, 0], whole]).toContainEqual(now);
       if (before === "ended") return before;
-      // What was told a moment before the kill may be behind.
+      // The status read just before the kill can be outdated.
       if (now[0] !== 0) return "after COMMIT";
       return before === "ran" ? "before COMMIT" : before;
     },

@@ -1,6 +1,6 @@
 /**
- * Commits that run several times, at once or one after the other, and commits that are told to end. What happens when their process dies at
- * any moment is `commit-kills.test.ts`' matter.
+ * Commits that run several times, at once or in sequence, and commits that are cancelled. For killed processes, see
+ * `commit-kills.test.ts`.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openJobWorld } from "../../app/start/open-job-world.ts";
-import { createLog } from "../../app/start/log.ts";
-import type { Job, Run } from "../../core/plans/ports.ts";
+import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import type { Job, Run } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 import { type Importer, importerOf, workbookOf } from "../contract/imports.ts";

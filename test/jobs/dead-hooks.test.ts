@@ -1,11 +1,11 @@
 /**
- * Calls of hooks that were given up: operators see them, and can send them again from the command line or the jobs board. The services are
- * processes of their own.
+ * Hook calls that were given up: operators see them and can resend them from the command line or the jobs board. The
+ * services are separate processes.
  */
 import { join } from "node:path";
 import { afterEach, describe, expect, inject, test } from "vitest";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
-import { runAside } from "../run-aside.ts";
+import { runAside } from "../running/run-aside.ts";
 import { openTown, type Town } from "./hook-places.ts";
 
 const boardToken = "0123456789abcdef";

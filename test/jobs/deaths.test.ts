@@ -1,12 +1,12 @@
-/** Workers that sleep, are stopped or die during an export, and how soon others take over. Deaths at any moment: `export-kills.test.ts`. */
+/** Workers that sleep, stop or die during an export, and how soon others take over. See also `export-kills.test.ts`. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import type { FreshDatabase } from "../servers/database.ts";
 import { openThings, rows } from "./things.ts";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
@@ -69,7 +69,7 @@ async function ended(id: string, withinMs = 40_000): Promise<Status> {
   }
 }
 
-/** The lines of the job's file: one per row, each whole. */
+/** Counts the lines of the job's file: one complete line per row. */
 async function linesOf(id: string): Promise<number> {
   const response = await ask(`export-download?job_id=${id}`);
   const text = await response.text();

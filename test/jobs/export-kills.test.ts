@@ -1,15 +1,15 @@
-/** Exports whose process is killed at any moment: whatever happens, a completed one has its whole file. TEST_KILLS sets how often. */
+/** Exports whose process is killed at any moment: a completed one has its whole file. TEST_KILLS: number of kills. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ExportFormatName } from "../../core/lists/export-list.ts";
+import type { TableFormat } from "../../core/plans/table-formats.ts";
 import type { EngineName } from "../servers/session.ts";
 import { fileOf, rowsOf } from "../workbook/files.ts";
 import { batchSize, type Jobs, killRounds, killsTimeoutMs } from "./kill-rounds.ts";
 import { openPlace, type Place, places } from "./places.ts";
 
 const rows = 20_000;
-const formats: readonly ExportFormatName[] = ["xlsx", "csv", "jsonl"];
+const formats: readonly TableFormat[] = ["xlsx", "csv", "jsonl"];
 
 /** 1 to `rows`, on every engine. */
 const digits =
@@ -24,7 +24,7 @@ const numbered = (engine: EngineName): string => {
 
 interface Export {
   readonly id: string;
-  readonly format: ExportFormatName;
+  readonly format: TableFormat;
 }
 
 describe.each(places)("exports on $engine, run $where", ({ engine, where }) => {

@@ -1,14 +1,14 @@
 /**
- * A table of 60,000 rows, services that export it and workers that do so, with their jobs in a PostgreSQL: for the tests that take that database, or
- * the workers, away.
+ * A table of 60,000 rows, with services and workers that export it and keep their jobs in PostgreSQL. For tests that
+ * stop that database or the workers.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openThings } from "./things.ts";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
@@ -23,7 +23,7 @@ export interface ExportPlace {
   readonly jobsUrl: string;
   /** The configuration, by path. */
   readonly files: ReadonlyMap<string, string>;
-  /** With the jobs in that database, in a queue of their own. */
+  /** Environment with the jobs in that database, in a separate queue. */
   envOf(url: string): Env;
   openOver(env: Env): Promise<Service>;
   startWorker(env: Env, program?: string): Promise<WorkerProcess>;
@@ -99,7 +99,7 @@ export async function startExport(service: Service): Promise<string> {
   return (await ask(service, "export", { format: "jsonl" })).body["job_id"] as string;
 }
 
-/** The export's last status, but for moments in which nothing can be said. */
+/** Waits for the export's final status. Ignores answers without a status. */
 export async function ended(service: Service, id: string, withinMs = 30_000): Promise<string> {
   const giveUpAtMs = performance.now() + withinMs;
   for (;;) {
@@ -110,7 +110,7 @@ export async function ended(service: Service, id: string, withinMs = 30_000): Pr
   }
 }
 
-/** Resolves when it is under way. */
+/** Resolves when the job is running. */
 export async function processing(service: Service, id: string): Promise<void> {
   while ((await ask(service, `export-status?job_id=${id}`)).body["status"] !== "processing")
     await sleep(5);

@@ -1,13 +1,13 @@
 /**
- * What core's `Files` promises, over a folder and over a bucket: whole or not there, ranges, limits, names; and what is removed when its
- * time is over. What is the bucket's own is in `bucket-files.test.ts`.
+ * The guarantees of core's `Files`, in a folder and in a bucket: complete or absent, ranges, limits, names, and removal
+ * of expired files. Cases of a bucket only: `bucket-files.test.ts`.
  */
-import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";
-import type { Files } from "../../core/plans/ports.ts";
+import type { Files } from "../../core/plans/files-port.ts";
 import { removeOld } from "../../jobs/files/clean-up.ts";
 import { createBucketFiles } from "../../jobs/files/bucket-files.ts";
 import { createFolderFiles } from "../../jobs/files/folder-files.ts";
@@ -259,3 +259,11 @@ function noise(length: number): Buffer {
   for (let at = 0; at < words.length; at++) words[at] = Math.imul(at, 2_654_435_761);
   return Buffer.from(words.buffer, 0, length);
 }
+
+test("files and folders of a folder are for the user of the process alone", async () => {
+  const root = join(folder, "own", "deep");
+  await createFolderFiles(root).write("exports/a/b.csv", bytes("x"));
+  const modeOf = async (path: string) => ((await stat(join(root, path))).mode & 0o777).toString(8);
+  const paths = ["", ".partial", "exports", "exports/a", "exports/a/b.csv"];
+  expect(await Promise.all(paths.map(modeOf))).toEqual(["700", "700", "700", "700", "600"]);
+});

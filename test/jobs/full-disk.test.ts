@@ -1,6 +1,6 @@
 /**
- * Jobs and uploads on a disk that is really full: what cannot be stored is refused or waits, nothing is left half written, and everything
- * goes on once there is room.
+ * Jobs and uploads on a full disk: what cannot be stored is refused or waits, no partial file remains, and work
+ * continues once there is space.
  */
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";

@@ -1,8 +1,8 @@
 /**
- * A worker whose jobs are taken over a second after it died, so that tests can kill it often. Otherwise as `rowgate worker`.
- * TEST_STUCK_LOOK_MS: how often it looks whether it is stuck.
+ * `rowgate worker`, but its jobs are taken over one second after it died, so that tests can kill it often.
+ * TEST_STUCK_LOOK_MS: interval of the check whether it is stuck.
  */
-import { readConfigFiles } from "../../app/start/config-files.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
 import { startWorker } from "../../app/start/worker.ts";
 
 const stuckLookMs = process.env["TEST_STUCK_LOOK_MS"];

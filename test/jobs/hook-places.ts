@@ -1,6 +1,6 @@
 /**
- * Services as processes of their own whose hooks nobody waits for, over one SQLite database and one place that keeps the hooks; and a receiver
- * that answers as the test says, or is away. Used by `hooks*.test.ts`.
+ * Services in separate processes with non-blocking hooks, one SQLite database and one store of hook calls. Also a
+ * receiver whose answers the test sets, or which is down.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -28,11 +28,11 @@ export interface HeardCall {
 export interface Receiver {
   readonly host: string;
   readonly heard: HeardCall[];
-  /** Of the calls from now on; null: no answer comes. At first 200. Calls below `/wait/` have 200 after a while, whatever it says. */
+  /** Status of later calls; null: no answer. At first 200. Calls below `/wait/` always get 200, after a delay. */
   answers(status: number | null): void;
-  /** Calls of that path; waits until there are so many, or fails. */
+  /** Calls to that path. Waits for `count` of them, or rejects after `withinMs`. */
   hears(path: string, count?: number, withinMs?: number): Promise<HeardCall[]>;
-  /** Nobody listens. */
+  /** Stops listening. */
   leave(): Promise<void>;
   comeBack(): Promise<void>;
 }
@@ -92,7 +92,10 @@ export interface Town {
   readonly queueName: string;
   /** An instance of the service. */
   start(): Promise<ServiceProcess>;
-  /** Changes a record of its own to `told`, whose hook calls `/told/<id>`, or to `slow`, which waits for `/wait/<id>` before; gives the path. */
+  /**
+   * Creates a record and sets it to `status`. `told` calls the hook `/told/<id>`; `slow` first waits for `/wait/<id>`.
+   * Resolves with the path of the `/told` call.
+   */
   change(service: ServiceProcess, status?: string): Promise<string>;
   close(): Promise<void>;
 }

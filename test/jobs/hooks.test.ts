@@ -1,6 +1,6 @@
 /**
- * Hooks that nobody waits for outlive the process that owes them: services that are killed or stopped, receivers that are away, two instances,
- * and a Redis that goes. The services are processes of their own.
+ * Non-blocking hooks survive the process that queued them: services that are killed or stopped, receivers that are
+ * down, two instances, and a Redis that goes down. The services are separate processes.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ afterEach(async () => {
   jobs = undefined;
 });
 
-/** What a lost process held is looked for after its lock has ended. */
+/** The hooks of a dead process are taken over only after its lock has ended. */
 const takenOverMs = 25_000;
 
 const places = {
@@ -51,7 +51,7 @@ const kept = {
 };
 
 describe.each(Object.keys(places) as (keyof typeof places)[])("a hook that is kept %s", (place) => {
-  // PostgreSQL differs from Redis in its connection alone.
+  // PostgreSQL differs from Redis only in the connection.
   const isFirst = place !== "in PostgreSQL";
   const open = async () => (town = await openTown(await places[place]()));
 
@@ -183,7 +183,7 @@ test("two instances over one Redis call each hook once", { timeout: 30_000 }, as
   expect(receiver.heard).toHaveLength(60);
 });
 
-/** A Redis that has just begun gives nobody the lock that change-status takes. */
+/** A Redis that has just started grants no locks, and change-status needs one. */
 const settledMs = limits.lockSettleMs + 2_000;
 /** Bounds what is waited for beyond the hook that is waited for. */
 const soonMs = 8_000;
@@ -196,7 +196,7 @@ describe("the queue's server", () => {
     stop = undefined;
   });
 
-  // Without Redis nobody gets the lock that change-status takes, so it has to go later.
+  // change-status needs a lock from Redis, so Redis goes down later.
   test.each([
     ["is killed", "kill"],
     ["falls silent", "pause"],

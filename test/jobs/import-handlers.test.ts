@@ -1,6 +1,6 @@
 /**
- * Runs of a commit whose rows have handlers, without a queue: however often the job runs, what the handlers wrote is there once; and a
- * handler that never ends holds nobody for ever.
+ * Commits whose rows have handlers, without a queue: the handlers' writes are stored once however often the job runs,
+ * and a handler that never ends blocks nothing forever.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openJobWorld } from "../../app/start/open-job-world.ts";
-import { createLog } from "../../app/start/log.ts";
+import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
+import { createLog } from "../../app/start/observing/log.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Job } from "../../core/plans/ports.ts";
+import type { Job } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 import { importerOf, workbookOf } from "../contract/imports.ts";
@@ -25,7 +25,8 @@ const handlers = {
 };
 const importComponent = async () => handlers;
 
-describe.each(["sqlite", "postgres", "mysql"] as const)(
+// At the same time: most of it is the wait for a handler that hangs.
+describe.concurrent.each(["sqlite", "postgres", "mysql"] as const)(
   "a commit with handlers on %s",
   (engine) => {
     let folder: string;

@@ -1,6 +1,6 @@
 /**
- * Workers without Redis, with their jobs in a PostgreSQL, that die, sleep or are stopped at any moment. ROWGATE_DATABASE_KILLS (6) says how many are
- * killed during exports, and during commits of imports.
+ * Workers without Redis, with jobs in PostgreSQL, that die, sleep or are stopped at any moment. ROWGATE_DATABASE_KILLS
+ * (default 6): how many are killed during exports, and during commits of imports.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

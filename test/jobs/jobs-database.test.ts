@@ -1,14 +1,14 @@
 /**
- * The service without Redis, with its jobs in a PostgreSQL: that crashes, falls silent and comes back, or is no place for jobs; and lists show what
- * an import stored once it is said to be completed.
+ * The service without Redis, with jobs in PostgreSQL: the database crashes, hangs and recovers, or cannot keep jobs.
+ * Also: once an import is reported complete, lists show its rows.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { openJobWorld } from "../../app/start/open-job-world.ts";
-import { createLog } from "../../app/start/log.ts";
-import { openService } from "../../app/start/wire.ts";
-import type { Job } from "../../core/plans/ports.ts";
+import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService } from "../../app/start/servers/wire.ts";
+import type { Job } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import { openFixture } from "../contract/harness.ts";
 import { importerOf, workbookOf } from "../contract/imports.ts";

@@ -1,6 +1,6 @@
 /**
- * Rounds of kill -9: a batch of jobs is started, the process that runs them is killed at a random moment of it, another one starts, and every
- * job must end as if nothing had happened. TEST_KILLS says how many rounds each table of places gets. Used by `*-kills.test.ts`.
+ * Rounds of kill -9: start a batch of jobs, kill their process at a random moment, and start another one. Every job
+ * must end as if nothing had happened. TEST_KILLS: number of rounds for each entry of `places`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
@@ -8,7 +8,7 @@ import type { Place } from "./places.ts";
 
 const kills = Number(process.env["TEST_KILLS"] ?? 3);
 
-/** For the tests' own time-outs: starting, a batch, and taking over. */
+/** Time-out of a test: start, a batch, and takeover for each kill. */
 export const killsTimeoutMs = 60_000 + kills * 40_000;
 
 /** Jobs of one round. Two run at a time, so that each kill finds some that wait, that run, and that have ended. */
@@ -50,7 +50,7 @@ export async function killRounds<T>(place: Place, jobs: Jobs<T>): Promise<string
   return `${kills} kills: ${JSON.stringify(stages)}`;
 }
 
-/** How long a batch takes when nobody dies. */
+/** How long a batch takes without a kill. */
 async function undisturbed<T>(jobs: Jobs<T>): Promise<number> {
   // The first one opens connections.
   await allEnded(await jobs.start(), jobs);

@@ -1,13 +1,13 @@
-/** What a service and a worker tell of jobs in their metrics. */
+/** The metrics of a service and of a worker about jobs. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { createTables } from "../contract/tables.ts";
-import { readExposition, type Sample } from "../exposition.ts";
+import { readExposition, type Sample } from "../observe/exposition.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { freePort } from "../servers/start.ts";

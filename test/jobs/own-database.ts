@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL or MariaDB of one test's own, which it may crash and start again: the run's server is shared with other test files. Unlike
- * that one it has written down what it acknowledged.
+ * A PostgreSQL or MariaDB for one test, which can crash and restart it; other test files share the run's server. Unlike
+ * that server, it writes to disk what it acknowledged.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chownSync } from "node:fs";
@@ -26,10 +26,10 @@ export interface OwnDatabase {
   stop(): Promise<void>;
 }
 
-/** SIGKILL would leave PostgreSQL's other processes, which keep it from starting again; SIGQUIT is its own word for a crash. */
+/** PostgreSQL crashes by SIGQUIT: after SIGKILL its other processes remain and prevent a restart. */
 const crashSignals = { postgres: "SIGQUIT", mysql: "SIGKILL" } as const;
 
-/** The servers of a run take it easy; the last setting counts. */
+/** The run's servers do not wait for the disk. These options override theirs, because the last one counts. */
 const careful = {
   postgres: ["--synchronous_commit=on"],
   mysql: ["--innodb-flush-log-at-trx-commit=1"],

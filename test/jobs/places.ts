@@ -1,6 +1,6 @@
 /**
- * A service with jobs and the process that runs them, for tests that kill that process, stop it, or take its servers away: `rowgate worker`
- * over Redis, with locks that last a second, or the service itself.
+ * A service with jobs, for tests that kill or stop the process that runs the jobs, or take its servers away. That
+ * process is `rowgate worker` over Redis with locks of one second, or the service itself.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -9,8 +9,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import type { Answer, Fixture } from "../contract/harness.ts";
 import { createTables, type FixtureTable } from "../contract/tables.ts";
 import { startService } from "../faults/service-process.ts";
@@ -43,17 +43,17 @@ export interface PlaceOptions {
 }
 
 export interface Place extends Pick<Fixture, "request" | "post"> {
-  /** A request whose answer may be a file; `path` from the root. */
+  /** Sends a request whose answer can be a file; `path` from the root. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Where the files of the jobs are, as the tests see it. */
   readonly folder: string;
-  /** Runs SQL past the service, in a session of its own. */
+  /** Runs SQL without the service, in a separate session. */
   sql(text: string): Promise<Record<string, unknown>[]>;
   /** The process that runs the jobs. */
   runner(): ChildProcess;
-  /** SIGKILL to that process. Without a worker nobody answers then. */
+  /** Sends SIGKILL to that process. Without a worker, the service is then down. */
   kill(): Promise<void>;
-  /** Another such process; resolves when it takes jobs. */
+  /** Starts another such process; resolves when it takes jobs. */
   start(): Promise<void>;
   close(): Promise<void>;
 }

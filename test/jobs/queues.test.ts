@@ -1,7 +1,6 @@
 /**
- * What every queue must do, whatever it is made of: the same cases over the queue inside the process and over BullMQ with a worker, in Redis and
- * in PostgreSQL.
- * The jobs are made up; what jobs of the service do is the contract tests' matter.
+ * What every queue must do: the same cases for the queue inside the process and for BullMQ with a worker, in Redis and
+ * in PostgreSQL. The jobs are made up; the contract tests run the service's jobs.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -12,13 +11,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 import { AppError, notFound, unavailable } from "../../core/values/errors.ts";
 import { abandonedError, cancelledError, unknownError } from "../../core/jobs/jobs.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { Job, JobRecord, Log, Queue, Run, RunJob } from "../../core/plans/ports.ts";
+import type { Job, Run, RunJob } from "../../core/jobs/job.ts";
+import type { JobRecord, Queue } from "../../core/jobs/queue.ts";
+import type { Log } from "../../core/plans/log-port.ts";
 import { createBullmqQueue } from "../../jobs/queue/bullmq/bullmq-queue.ts";
 import { startBullmqWorker } from "../../jobs/queue/bullmq/bullmq-worker.ts";
 import { createFolderFiles } from "../../jobs/files/folder-files.ts";
-import { openLocalQueue } from "../../jobs/queue/local/local-queue.ts";
+import { openLocalJobs } from "../../jobs/queue/local/local-jobs.ts";
 import {
-  type BullmqServerUrls,
+  type QueueServerUrls,
   openBullmqServer,
 } from "../../jobs/queue/bullmq/open-bullmq-server.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -28,7 +29,7 @@ const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** Beyond what the other cases need. */
 const waitingMost = { ofCaller: 45, ofProject: 60 };
 
-/** A queue and whoever runs its jobs, of which there may be one after the other. */
+/** A queue and the process that runs its jobs. It can be opened several times in sequence. */
 interface Place {
   open(runJob: RunJob): Promise<Queue>;
   /** As after SIGTERM. */
@@ -39,14 +40,14 @@ function localPlace(folder: string): Place {
   let queue: Queue | undefined;
   return {
     async open(runJob) {
-      queue = await openLocalQueue({ files: createFolderFiles(folder), runJob, log, waitingMost });
+      queue = await openLocalJobs({ files: createFolderFiles(folder), runJob, log, waitingMost });
       return queue;
     },
     stop: async () => queue?.close(),
   };
 }
 
-function bullmqPlace(urls: BullmqServerUrls): Place {
+function bullmqPlace(urls: QueueServerUrls): Place {
   const queueName = `test-${randomUUID()}`;
   let stops: (() => Promise<void>)[] = [];
   return {
@@ -154,12 +155,28 @@ describe.each(places)("the queue %s", (name) => {
   test("runs a job once, however often it is added, and keeps the first", async () => {
     let runs = 0;
     const queue = await place.open(async ({ job }) => ((runs += 1), job.request["word"]!));
-    const job = newJob({ word: "first" });
-    await Promise.all([queue.add(job), queue.add({ ...job, request: { word: "second" } })]);
+    const job = newJob();
+    const add = (word: string) => queue.add({ ...job, request: { word } });
+    await add("first");
+    await Promise.all([add("second"), add("second")]);
     await ended(queue, job.id);
-    await queue.add({ ...job, request: { word: "third" } });
+    await add("third");
     await sleep(100);
     expect([runs, (await ended(queue, job.id)).result]).toEqual([1, "first"]);
+  });
+
+  test("runs a job once that is added twice at the same time, and keeps one of them", async () => {
+    let runs = 0;
+    const queue = await place.open(async ({ job }) => ((runs += 1), job.request["word"]!));
+    const job = newJob();
+    const add = (word: string) => queue.add({ ...job, request: { word } });
+    // On two connections, either can come first.
+    await Promise.all([add("one"), add("other")]);
+    const { result } = await ended(queue, job.id);
+    expect(["one", "other"]).toContain(result);
+    await add("third");
+    await sleep(100);
+    expect([runs, (await ended(queue, job.id)).result]).toEqual([1, result]);
   });
 
   test("fails a job at once when the run refuses, and says why", async () => {
@@ -304,6 +321,44 @@ describe.each(places)("the queue %s", (name) => {
     expect(await add(1, anna!)).toEqual([]);
   });
 
+  test("takes turns between projects, and between the callers of each", async () => {
+    const begun: string[] = [];
+    let held = Promise.withResolvers<void>();
+    const queue = await place.open(async ({ job }) => {
+      begun.push(`${job.project} ${String(job.request["share"])}`);
+      await held.promise;
+      return null;
+    });
+    const add = (project: string, share: string) =>
+      queue.add({ ...newJob({ share }), project, share });
+    /** Ends the two that run, and gives the next ones. */
+    async function next(count: number): Promise<string[]> {
+      const ended: string[] = [];
+      while (ended.length < count) {
+        held.resolve();
+        held = Promise.withResolvers();
+        while (begun.length < 2) await sleep(10);
+        ended.push(...begun.splice(0));
+      }
+      return ended;
+    }
+    await Promise.all(Array.from({ length: 40 }, () => add("big", "greedy")));
+    while (begun.length < 2) await sleep(10);
+    begun.length = 0;
+    // Much later than all of those.
+    await add("small", "one");
+    await add("big", "modest");
+    const turns = await next(4);
+    expect(turns).toContain("small one");
+    expect(turns).toContain("big modest");
+    // One caller always has a job waiting, another has had many for long: neither blocks the other.
+    for (let round = 0; round < 4; round++) {
+      for (let count = 0; count < 3; count++) await add("small", "one");
+      expect(new Set(await next(4))).toEqual(new Set(["small one", "big greedy"]));
+    }
+    held.resolve();
+  });
+
   test("leaves a job alone that is completed when it is cancelled", async () => {
     const queue = await place.open(async () => "done");
     const job = newJob();
@@ -370,7 +425,7 @@ describe("the queue in the process, on a disk that is full for a while", () => {
       return files.write(...args);
     };
     const runJob: RunJob = async () => (await sleep(200), "done");
-    queue = await openLocalQueue({ files: { ...files, write }, runJob, log });
+    queue = await openLocalJobs({ files: { ...files, write }, runJob, log });
   });
   afterEach(async () => {
     isFull = false;

@@ -1,11 +1,11 @@
-/** Exports while their Redis is away, silent, or may throw jobs away: answers come within a second, and go on when it is back. */
+/** Exports while Redis is down, hangs or may evict jobs: answers come within a second, and work resumes afterwards. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";

@@ -1,4 +1,4 @@
-/** A port that passes everything on to a server, and can fall silent: connections stay open, new ones are taken, and nobody answers. */
+/** A proxy before a server that can go silent: it keeps connections and accepts new ones, but passes no data. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
@@ -6,7 +6,7 @@ export interface SilentDoor {
   /** The server's URL, with the port of the door. */
   readonly url: string;
   silence(): void;
-  /** What was held back is passed on. */
+  /** Forwards the data that was held back. */
   goOn(): void;
   /** Ends all connections; further ones are refused. */
   shut(): Promise<void>;

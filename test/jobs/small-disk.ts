@@ -1,12 +1,12 @@
 /**
- * A small disk of one process's own, that a test can fill: a file system in memory, which only this process and its children see and which
- * is gone when they end. Linux alone has it.
+ * A small disk for one process that a test can fill: a file system in memory, visible only to this process and its
+ * children, and removed when they end. Linux only.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Root may do it; others only where the system lets them be root of a world of their own. */
+/** Root can mount; other users need a user namespace, which some systems forbid. */
 const worlds: readonly (readonly string[])[] = [
   ["unshare", "--mount"],
   ["unshare", "--mount", "--user", "--map-root-user"],
@@ -22,7 +22,7 @@ const world = worlds.find(
 /** Whether this system lets a test have a small disk. */
 export const hasSmallDisks = world !== undefined;
 
-/** The command that runs the command line after it, in the same process, with a disk of so many bytes at `folder`. */
+/** A command that runs the command line after it, in the same process, with a disk of `bytes` at `folder`. */
 export const onSmallDisk = (folder: string, bytes: number): readonly string[] => [
   ...world!,
   "sh",

@@ -5,7 +5,7 @@ import { openSession } from "../servers/session.ts";
 
 export const rows = 60_000;
 
-/** A new SQLite database whose table `things` has so many rows. */
+/** A new SQLite database with a table `things` of that many rows. */
 export async function openThings(): Promise<FreshDatabase> {
   const database = await freshDatabase("sqlite");
   const session = await openSession("sqlite", database.url);

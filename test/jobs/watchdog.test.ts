@@ -1,6 +1,6 @@
 /**
- * Workers that are there and get no jobs: one ends itself, so that another takes its place, and no healthy one does. Its reads from Redis
- * are lost on the way, as through a router that forgot the connection.
+ * A worker that gets no jobs although some wait ends itself, so that another replaces it; a healthy one does not. Its
+ * reads from Redis are lost on the way, as behind a router that dropped the connection.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -12,8 +12,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { keyPrefix } from "../../jobs/queue/bullmq/redis-server.ts";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -100,7 +100,7 @@ test("a worker that runs one job after the other lives, however many wait", asyn
   const giveUpAtMs = performance.now() + 6 * stuckLookMs;
   while (performance.now() < giveUpAtMs) {
     const started = await Promise.all(Array.from({ length: 10 }, startExport));
-    // Where as many wait as one caller may have, a further one is refused.
+    // A further export is refused when the caller has the maximum of waiting jobs.
     ids.push(...started.filter((id) => id !== undefined));
     await sleep(50);
   }

@@ -1,4 +1,4 @@
-/** `rowgate worker` as a process of its own, for tests that run jobs where they run in production, and that end it in every way. */
+/** `rowgate worker` as a separate process, as in production, for tests that stop or kill it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ export interface WorkerProcessOptions {
   readonly program?: string;
 }
 
-/** Resolves when it takes jobs; rejects with what it said when it ends before. */
+/** Resolves when it takes jobs; rejects with its output if it ends before. */
 export async function startWorkerProcess({
   files,
   env,

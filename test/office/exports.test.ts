@@ -1,6 +1,6 @@
 /**
- * Exports as LibreOffice opens them, against the table as `read` shows it: every cell of 5,000 rows, with all types of columns, formats, and
- * texts that would like to be something else. On each engine.
+ * Exports opened in LibreOffice, compared with `read` on each engine: every cell of 5,000 rows, with all column types,
+ * formats, and texts that look like other types.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTable } from "../../jobs/workbook/create-table.ts";
@@ -127,7 +127,7 @@ function expectCell(cell: OpenedCell | null, value: unknown, name: Name): void {
   expect([type, found]).toEqual(["string", asXml(text)]);
 }
 
-/** What is left of a text in the XML that LibreOffice writes: its line ends are all one, and control characters have no place. */
+/** The text in LibreOffice's XML: every line end is a line feed, and control characters are missing. */
 const asXml = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   text.replace(/\r\n?/g, "\n").replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, "");

@@ -1,13 +1,13 @@
 /**
- * A workbook as LibreOffice has it after opening: it is asked to write the whole document as one XML file, with the value of each cell, its
- * type, and the text that a person sees. Called by the tests of this folder.
+ * A workbook as LibreOffice opens it: LibreOffice writes the document as one XML file with each cell's value, type and
+ * displayed text.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inject } from "vitest";
-import { runAside } from "../run-aside.ts";
+import { runAside } from "../running/run-aside.ts";
 
 export interface OpenedCell {
   readonly type: "string" | "float" | "date";
@@ -35,7 +35,7 @@ export async function openInLibreOffice(workbook: Uint8Array): Promise<OpenedShe
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-office-"));
   try {
     await writeFile(join(folder, "book.xlsx"), workbook);
-    // A profile of its own: one that is open elsewhere would take the request, or refuse it.
+    // A separate profile: a LibreOffice that already runs with the same one would take or refuse the request.
     const profile = `-env:UserInstallation=${pathToFileURL(join(folder, "profile"))}`;
     const args = [profile, "--headless", "--convert-to", "fods", "--outdir", folder];
     const { stdout, stderr } = await runAside(program, [...args, join(folder, "book.xlsx")]);

@@ -1,4 +1,4 @@
-/** Which addresses hooks may reach without leave: only public ones, however they are written. */
+/** Addresses that hooks can reach without permission: only public ones, in any notation. */
 import { expect, test } from "vitest";
 import { isPublic } from "../../app/outbound/address.ts";
 

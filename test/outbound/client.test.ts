@@ -1,10 +1,8 @@
-/**
- * Calls to other services: what goes out, which addresses are refused, and that every peer's answer ends within time and size.
- */
+/** Calls to other services: what is sent, which addresses are refused, and the limits of time and size of an answer. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOutbound, type OutboundOptions } from "../../app/outbound/outbound-client.ts";
-import type { OutboundRequest } from "../../core/plans/ports.ts";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import type { OutboundRequest } from "../../core/plans/outbound-port.ts";
+import { type HookServer, startHookServer } from "./hook-server.ts";
 
 let server: HookServer;
 beforeAll(async () => {

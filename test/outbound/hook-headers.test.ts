@@ -1,8 +1,9 @@
-/** The headers of a hook come from the configuration of the moment at which it is called, and stand in no call that is kept. */
+/** A hook's headers come from the configuration at the time of the call. Stored calls do not contain them. */
 import { describe, expect, test } from "vitest";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../../app/outbound/hook-headers.ts";
 import { readConfig } from "../../core/config/read-config.ts";
-import type { HookCall, HookPlace } from "../../core/plans/ports.ts";
+import type { HookCall } from "../../core/plans/hook-call.ts";
+import type { HookPlace } from "../../core/plans/outbound-port.ts";
 
 const hook = (name: string, key: string) => ({ name, url: "/api/a/b", headers: { Key: key } });
 const hooks = {

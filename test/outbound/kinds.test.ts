@@ -1,16 +1,16 @@
 /**
- * Every kind of call that the service makes to others goes by the same rules: private addresses only where the operator named them, no redirect is
- * followed, and an answer ends within time and size. The tests beside this one, and those of buckets and of workerd, have the fine points.
+ * All outbound calls follow the same rules: private addresses only if the operator named them, no redirects, and limits
+ * of time and size for an answer. The other tests of this folder, of buckets and of workerd cover details.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeySet, noKeysYet } from "../../app/callers/key-set.ts";
 import { createOutbound } from "../../app/outbound/outbound-client.ts";
 import { createEdgeOutbound } from "../../app/start/edge/outbound.ts";
-import { createLog } from "../../app/start/log.ts";
-import type { Outbound } from "../../core/plans/ports.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import type { Outbound } from "../../core/plans/outbound-port.ts";
 import { limits } from "../../core/values/limits.ts";
 import { createBucketClient } from "../../jobs/files/bucket/client.ts";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type HookServer, startHookServer } from "./hook-server.ts";
 
 let server: HookServer;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const outbounds: Readonly<Record<string, (allowed: boolean) => Outbound>> = {
 const urlOf = (path: string): string => `http://${server.host}${path}`;
 
 const kinds: Record<string, Kind> = {
-  // The operator alone says where the bucket is, so its address is allowed as it stands.
+  // Only the operator sets the bucket's URL, so its address is allowed as given.
   "a call of a bucket": {
     timeoutMs: 800,
     call: (path) => {
@@ -65,7 +65,7 @@ for (const [where, open] of Object.entries(outbounds)) {
   };
 }
 
-/** How far an answer may come after the end of its time on a busy machine. */
+/** Allowed delay after the time limit, for a busy machine. */
 const graceMs = 5_000;
 let serial = 0;
 

@@ -1,4 +1,4 @@
-/** The programs of docs/embedding.md, run as they stand there, with the packed package: Hono, Express and Bun on a port, the route of Next.js without one. */
+/** The programs of docs/embedding.md with the packed package: Hono, Express and Bun on a port, Next.js without one. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";

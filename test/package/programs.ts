@@ -11,7 +11,7 @@ export interface Program {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Resolves with the URL that the program prints after "listens on"; rejects with what it printed when it ends before. */
+/** Resolves with the URL printed after "listens on". Rejects with the program's output if it ends before. */
 export async function serve({ command, args, cwd, env }: Program): Promise<string> {
   const started = spawn(command, args, {
     cwd,

@@ -1,6 +1,6 @@
 /**
- * The grid's extensions on the three engines side by side: each condition on each type of field, with values that fit and
- * values that do not, must be answered alike, byte for byte.
+ * The grid's extensions on the three engines: each condition on each type of field, with valid and invalid values,
+ * gives identical answers, byte for byte.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkEnvelope } from "../contract/cases.ts";

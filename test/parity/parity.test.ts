@@ -1,6 +1,6 @@
 /**
- * The three engines side by side: the same requests over the same fixture must give the same answers, up to generated ids
- * and times. Requests run one after the other, so that each finds the state that the ones before it left.
+ * The same requests over the same fixture give the same answers on the three engines, except for generated ids and
+ * times. Requests run in order, so that each finds the state that earlier ones left.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkEnvelope } from "../contract/cases.ts";
@@ -59,7 +59,7 @@ function normalise(answer: Answer) {
   };
 }
 
-/** PostgreSQL alone tells the columns of a CHECK that refused: the others name no field, or the whole detail. */
+/** Only PostgreSQL reports the columns of a failed CHECK. The others name no field, or the whole detail. */
 function withoutChecks({ errors, ...body }: Answer["body"]): unknown {
   if (errors === undefined) return body;
   const ofChecks = ["is not allowed by the database", "is refused by the database"];

@@ -1,7 +1,7 @@
 /**
- * The requests of the parity test, by action and in the order in which they run: writes are followed by reads of what they
- * left. They hold no expected answers: the three engines are compared with each other. What the contract says
- * about each is in `test/contract/`.
+ * The requests of the parity test, by action and in the order in which they run: reads after writes show what was
+ * stored. They have no expected answers, because the engines are compared with each other. `test/contract/` checks each
+ * answer.
  */
 export interface ParityRequest {
   readonly endpoint: string;

@@ -1,14 +1,15 @@
 /**
- * PostgreSQL behind PgBouncer in transaction mode, with `database.preparedStatements: false`: nothing is left in a session, and nothing that a session
- * is opened with elsewhere gets lost.
+ * PostgreSQL behind PgBouncer in transaction mode, with `database.preparedStatements: false`: no state remains in a
+ * session, and the settings that a session is otherwise opened with still apply.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { checkConfig } from "../../app/start/check-config.ts";
+import { checkConfig } from "../../app/start/commands/check-config.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 import { dropRole, openPolicies, password, policyCases, role } from "../contract/policies.ts";
 import { openPooler, type Pooler } from "../servers/pgbouncer.ts";
 import { openSession } from "../servers/session.ts";
+import { send } from "../db/send.ts";
 
 const database = { preparedStatements: false };
 let pooler: Pooler;
@@ -52,7 +53,7 @@ test("a statement that is given up is stopped in the server", async () => {
     session.run(
       "select 1 from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'",
     );
-  const statement = connection.run("select pg_sleep(30)", [], false);
+  const statement = send(connection, "select pg_sleep(30)");
   await expect.poll(running, { timeout: 10_000 }).toHaveLength(1);
   connection.destroy();
   await expect(statement).rejects.toThrow("The connection to the database was cut");
@@ -97,7 +98,7 @@ describe("what a session is opened with elsewhere", () => {
   test("a statement over its time is stopped in the server, and the service goes on", async () => {
     const { status } = await fixture.post("slow/read", { page: 1 });
     expect(status).toBe(503);
-    // The server stops it a moment after it was told to.
+    // The server stops it a moment after the request.
     await expect
       .poll(() =>
         fixture.sql(

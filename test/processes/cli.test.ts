@@ -8,7 +8,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDemo } from "../../configs/demo/create.ts";
-import { type Outcome, runAside } from "../run-aside.ts";
+import { type Outcome, runAside } from "../running/run-aside.ts";
 
 const root = join(import.meta.dirname, "../..");
 let folder: string;
@@ -263,7 +263,7 @@ test.each([
   expect(stored(checked)).toEqual(before);
 });
 
-/** What the files of a folder hold; the index of a log holds nothing of its own. */
+/** Contents of a folder's files, without the index of a log (`-shm`), which has no data. */
 const stored = (path: string) =>
   readdirSync(path)
     .filter((name) => !name.endsWith("-shm"))

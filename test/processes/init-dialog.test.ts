@@ -32,7 +32,7 @@ interface Terminal {
 }
 
 function open(): Terminal {
-  // A terminal that nobody sits at has no width of its own.
+  // A terminal without a user has no width.
   const command = `stty cols 120 rows 40; exec "${process.execPath}" "${cli}" init`;
   const child = spawn("script", ["-qfec", command, "/dev/null"], {
     cwd: folder,
@@ -94,7 +94,7 @@ test("a password is on the screen neither while it is typed nor afterwards", asy
   const { at, ended, screen } = open();
   await at("Which database?", enter);
   await at("Host", enter);
-  // Nobody listens at port 1.
+  // No server listens on port 1.
   await at("Port", `${"\u007f".repeat(4)}1${enter}`);
   await at("User", `me${enter}`);
   await at("Password", `s3cret!${enter}`);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { runAside } from "../run-aside.ts";
+import { runAside } from "../running/run-aside.ts";
 
 const cli = join(import.meta.dirname, "../../app/start/cli.ts");
 let folder: string;

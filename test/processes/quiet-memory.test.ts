@@ -6,7 +6,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { measure } from "../../bench/load.ts";
-import { serveProcess } from "../serve-process.ts";
+import { serveProcess } from "../running/serve-process.ts";
 
 let folder: string;
 beforeAll(async () => {

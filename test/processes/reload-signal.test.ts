@@ -1,13 +1,13 @@
 /**
- * The configuration of a process that runs, loaded again: on SIGHUP, and in development when a file is saved. Each service is a
- * process of its own over files in a folder of its own.
+ * Reloading the configuration of a running process: on SIGHUP, and in development when a file is saved. Each service is
+ * a separate process with its own folder of files.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { serveProcess } from "../serve-process.ts";
+import { serveProcess } from "../running/serve-process.ts";
 
 const things = { tableName: "things", action: { read: true, create: true } };
 let folder: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runAside } from "../run-aside.ts";
+import { runAside } from "../running/run-aside.ts";
 
 const cli = join(import.meta.dirname, "../../app/start/cli.ts");
 const endpoint = { tableName: "orders", action: { read: true } };
@@ -37,7 +37,16 @@ beforeAll(async () => {
       hiddenFields: { clerk: ["cost"] },
     },
     "guests/costs.json": { ...endpoint, access: { clerk: ["read"] } },
-    "issuer/project.json": { database, auth: { jwt: { jwksUri: "http://id.example/keys" } } },
+    "issuer/project.json": {
+      database,
+      auth: {
+        jwt: {
+          jwksUri: "http://id.example/keys",
+          issuer: "https://id.example",
+          audience: "rowgate",
+        },
+      },
+    },
     // There is no such server; the project answers 503, and the others are served.
     "remote/project.json": { database: { url: "postgres://shop:pw@db.invalid/shop" } },
   };
@@ -76,6 +85,8 @@ function served(): Promise<string> {
 const risks = [
   'guests/closed.json  access: nobody may use this endpoint: project.json has "auth", and the file has no "access"',
   "guests/costs.json  access.clerk: the role clerk can see cost here, and orders hides it from that role; hide it here as well",
+  'guests/project.json  auth.jwt.audience: tokens that were made for other services are accepted; name the value of their claim "aud"',
+  'guests/project.json  auth.jwt.issuer: tokens of every issuer whose signatures the key verifies are accepted; name the value of their claim "iss"',
   "guests/project.json  auth.jwt.secret: the secret has fewer than 32 bytes: anyone with one token can find it by brute force; use 32 random bytes",
   'guests/project.json  rateLimit: there is no "rateLimit" with a max, and requests without credentials are answered (auth.anonymous): one client can use up the whole service',
   "issuer/project.json  auth.jwt.jwksUri: the keys are fetched over http: anyone on the network path can replace them; use https",

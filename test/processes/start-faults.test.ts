@@ -1,6 +1,6 @@
 /**
- * What `check` and `serve` say of files and folders that the user of the process may not use: the same sentence, with project and file. Where the
- * tests run as root, which may use everything, the processes run as another user.
+ * What `check` and `serve` report about files and folders without permission: the same sentence, with project and file.
+ * Tests that run as root start the processes as another user, because root may use everything.
  */
 import { spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -35,7 +35,7 @@ afterEach(async () => {
 const write = (path: string, content: object) =>
   writeFile(join(folder, path), JSON.stringify(content));
 
-/** Runs the command to its end: status, and what it says to the operator. */
+/** Runs the command to its end and returns its status and its messages. */
 async function run(command: string): Promise<{ status: number | null; stderr: string }> {
   const child = spawn(process.execPath, [cli, command], {
     cwd: folder,

@@ -1,7 +1,7 @@
-/** Files in a bucket on Node, Bun and Deno: a large one is written and read back by streams. Workers have tests of their own. */
+/** Files in a bucket on Node, Bun and Deno: a large one is streamed in both directions. Workers have separate tests. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runAside } from "../run-aside.ts";
+import { runAside } from "../running/run-aside.ts";
 import { type OwnBucket, startBucket } from "../storage/own-bucket.ts";
 import { commandFor, type Runtime } from "./runtimes.ts";
 

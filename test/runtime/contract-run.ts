@@ -1,5 +1,5 @@
 /**
- * Runs contract tests with Vitest itself on another runtime, so that the service is opened in its process, on all three engines.
+ * Runs contract tests with Vitest on another runtime, so that the service runs in that process, on all three engines.
  * `matrix.ts` runs all of them, `runtime-contract.test.ts` the core.
  */
 import { execFile, execFileSync } from "node:child_process";
@@ -94,7 +94,7 @@ function commandOf(runtime: ContractRuntime): Command {
 /** The Vitest projects with the contract on that engine: exports and imports in every place. */
 const projectsOf = (engine: ContractEngine): string[] => [engine, `places-${engine}`];
 
-/** What `test/run.ts` prints: Vitest's list of failures, and the table of `reporter.ts`. */
+/** What `test/run.ts` prints: Vitest's list of failures, and the table of `running/reporter.ts`. */
 function read(said: readonly string[]): ContractRun {
   const output = said.join("\n");
   const counts = new Map<ContractEngine, Count>();

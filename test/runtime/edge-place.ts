@@ -1,10 +1,10 @@
 /**
- * A service in workerd over a database of its own, with what stands beside it: rows, the same configuration on Node, and bindings that tests
- * choose. Used by the tests of Workers.
+ * A service in workerd with its own database and rows, bindings that the test chooses, and the same configuration on
+ * Node.
  */
 import { inject } from "vitest";
-import { createLog } from "../../app/start/log.ts";
-import { openService as openOnNode, type Service } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService as openOnNode, type Service } from "../../app/start/servers/wire.ts";
 import type { Answer } from "../contract/harness.ts";
 import { createTables, type FixtureTable } from "../contract/tables.ts";
 import { freshDatabase } from "../servers/database.ts";
@@ -15,7 +15,7 @@ export interface EdgeOptions {
   readonly engine: EngineName;
   readonly tables: readonly FixtureTable[];
   readonly endpoints: Readonly<Record<string, object>>;
-  /** What project.json says beside the database. */
+  /** Properties of project.json other than `database`. */
   readonly project?: object;
   /** As the Worker gets them; `SHOP` is the database's address unless it is here. */
   readonly bindings?: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** A small shop, and one visit to every action over it, in an order in which each finds what it needs: path, body, status. */
+/** A small shop, and one request to every action, in an order in which each finds its data: path, body, status. */
 import type { FixtureTable } from "../contract/tables.ts";
 
 const audit = {

@@ -1,4 +1,4 @@
-/** Before each test file: that it really runs on the runtime that `contract-run.ts` asked for, and not on the one beside it. */
+/** Checks before each test file that it runs on the runtime that `contract-run.ts` asked for. */
 const asked = process.env["TEST_RUNTIME"];
 const { bun, deno, node } = process.versions;
 const actual = bun ? "bun" : deno ? "deno" : "node";

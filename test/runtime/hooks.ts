@@ -1,7 +1,7 @@
 /**
- * Calls a server that misbehaves (its host is the first argument) in every way, and addresses that are refused, through the
- * client for hooks. `runtime-hooks.test.ts` runs it under Node, Bun and Deno and compares what it prints: one JSON document,
- * call -> outcome.
+ * Calls a server (its host is the first argument) that misbehaves in every way, and refused addresses, through the
+ * client for hooks. Prints one JSON document, call -> outcome, which `runtime-hooks.test.ts` compares between Node, Bun
+ * and Deno.
  */
 import process from "node:process";
 import { createOutbound } from "../../app/outbound/outbound-client.ts";

@@ -1,5 +1,5 @@
-/** Fetches Bun and Deno before the first test of the `runtime` project that needs them. Vitest calls it once per run. */
-import { npmCi } from "../npm-ci.ts";
+/** Installs Bun and Deno if the tests of the `runtime` project need them. Vitest calls it once per run. */
+import { npmCi } from "../running/npm-ci.ts";
 import { commandFor, newestNode, programs } from "./runtimes.ts";
 
 export default function install(): void {

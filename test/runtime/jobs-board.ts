@@ -1,14 +1,14 @@
 /**
- * The board of the jobs, with one job in the database that the first argument names: what it answers, as JSON. `runtime-jobs-board.test.ts` runs it
- * under Node, Bun and Deno.
+ * Prints as JSON the answers of the jobs board, with one job in the database that the first argument names.
+ * `runtime-jobs-board.test.ts` runs it under Node, Bun and Deno.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import Database from "better-sqlite3";
-import { createLog } from "../../app/start/log.ts";
-import { openService } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rowgate-test-board-"));
 const database = new Database(join(folder, "test.db"));
@@ -42,7 +42,9 @@ const base = /<base href="([^"]+)"/.exec(page)?.[1];
 const script = /src="(static\/js\/main[^"]+)"/.exec(page)?.[1] ?? "";
 const files = [script, "static/favicon.ico", "static/nothing.js"];
 const statuses = await Promise.all(files.map(async (name) => (await visit(`/${name}`)).status));
-const list = await visit("/api/queues?activeQueue=rowgate&status=waiting&page=1&jobsPerPage=10");
+const list = await visit(
+  "/api/queues?activeQueue=rowgate&status=prioritized&page=1&jobsPerPage=10",
+);
 const { queues } = (await list.json()) as { queues: { jobs: { name: string; data: object }[] }[] };
 const jobs = queues.map((queue) => queue.jobs.map(({ name, data }) => [name, Object.keys(data)]));
 const bytes = (await (await visit(`/${script}`)).arrayBuffer()).byteLength;

@@ -1,7 +1,7 @@
 /**
- * `npm run test:runtimes [-- bun deno sqlite …]`: the whole contract suite in process on Node, the newest Node, Bun and Deno, on all three engines,
- * one after the other, and a table of what passed. Names of runtimes and engines leave the others out; anything else is part of the path of
- * a test file. Takes a quarter of an hour and more.
+ * `npm run test:runtimes [-- bun deno sqlite …]`: runs the whole contract suite in process on Node, the newest Node,
+ * Bun and Deno, on all three engines, in sequence, and prints a table of results. Names of runtimes and engines
+ * restrict the run; any other argument is part of a test file's path. Takes 15 minutes or more.
  */
 import { startServers } from "../servers/start.ts";
 import {

@@ -1,10 +1,10 @@
 /**
- * `npm run rowgate:bun -- <command>` and `npm run rowgate:deno -- <command>`: the command line on the runtime of the PATH, else on the one that
- * the tests use, which is installed first where it is missing.
+ * `npm run rowgate:bun -- <command>` and `npm run rowgate:deno -- <command>`: runs the command line on the runtime in
+ * the PATH, else on the one of the tests, which it installs if missing.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { npmCi } from "../npm-ci.ts";
+import { npmCi } from "../running/npm-ci.ts";
 import { programs, rowgateCommand } from "./runtimes.ts";
 
 const [runtime = "", ...rest] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** The board of the jobs on Node, Bun and Deno, of a service below a path, with the jobs in PostgreSQL: pages, files and the list of jobs. */
+/** The jobs board on Node, Bun and Deno, with a base path and jobs in PostgreSQL: pages, files and the list of jobs. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

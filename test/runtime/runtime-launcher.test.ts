@@ -18,7 +18,7 @@ const writeProject = (name: string, path: string) => {
 };
 writeProject("configs", database);
 writeProject("wrong", join(folder, "none.db"));
-// Bun would read it, and no other runtime does.
+// Only Bun would read this file.
 writeFileSync(join(folder, ".env"), "CONFIG_DIR=/nowhere\n");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

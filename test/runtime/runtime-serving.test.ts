@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTables } from "../contract/tables.ts";
-import { readExposition } from "../exposition.ts";
+import { readExposition } from "../observe/exposition.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { commandFor, type Runtime } from "./runtimes.ts";
@@ -18,7 +18,7 @@ const goods = {
   tableName: "goods",
   action: { create: true, first: true, export: true, import: true },
 };
-/** Bun ends a head that does not come after some 12 seconds, whatever it is told. */
+/** Bun closes a connection without a complete header after about 12 seconds, whatever the settings. */
 const headsEndWithinMs = 16_000;
 
 describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) => {
@@ -304,7 +304,7 @@ interface Talk {
   readonly untilMs?: number;
 }
 
-/** All that the service says until it closes the connection, or the time is over. */
+/** All that the service sends until it closes the connection or the time is over. */
 function talk(
   { origin }: Running,
   { send, drip = "", later = "", untilMs = 5_000 }: Talk,

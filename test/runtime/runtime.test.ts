@@ -1,4 +1,4 @@
-/** The same sources on Node, Bun and Deno, over SQLite and PostgreSQL: what `smoke.ts` prints is the same document on all three. */
+/** The same sources on Node, Bun and Deno, with SQLite and PostgreSQL: `smoke.ts` prints the same document on all. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

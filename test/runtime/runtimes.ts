@@ -1,6 +1,7 @@
 /**
- * Where the programs of the three runtimes are, and how each runs a .ts file. Bun and Deno come from the
- * package.json in `programs/`, apart from the project's packages; they are called directly, because install scripts do not run.
+ * Where the programs of the three runtimes are, and how each runs a .ts file. Bun and Deno come from
+ * `programs/package.json`, apart from the project's packages. They are called directly, because install scripts do not
+ * run.
  */
 import { existsSync, globSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,12 +20,14 @@ type Command = readonly [program: string, ...args: string[]];
 export function commandFor(runtime: Runtime, hosts: readonly string[] = []): Command | null {
   if (runtime === "node") return [process.execPath];
   const program = installed(runtime);
-  return program ? [program, ...argsFor(runtime, grants({ hosts, reads: [], writes: [] }))] : null;
+  return program
+    ? [program, ...argsFor(runtime, grants(program, { hosts, reads: [], writes: [] }))]
+    : null;
 }
 
 /**
- * The command line that runs `app/start/cli.ts` with this environment, with the runtime of the PATH before that of `programs/`;
- * null when there is neither.
+ * The command that runs `app/start/cli.ts` with this environment, on the runtime in the PATH, else on that of
+ * `programs/`; null without either.
  */
 export function rowgateCommand(
   runtime: Exclude<Runtime, "node">,
@@ -35,7 +38,7 @@ export function rowgateCommand(
   const storage = env["STORAGE_URL"] || "file:./data/files";
   const writes = storage.startsWith("file:") ? [resolve(storage.slice("file:".length))] : [];
   const reads = [resolve(env["CONFIG_DIR"] || "configs")];
-  return [program, ...argsFor(runtime, grants({ hosts: [], reads, writes }))];
+  return [program, ...argsFor(runtime, grants(program, { hosts: [], reads, writes }))];
 }
 
 /** The newest Node that npm has; null when it is not installed. */
@@ -57,7 +60,7 @@ function onPath(runtime: string, path: string): string | null {
   return found.find((file) => existsSync(file)) ?? null;
 }
 
-/** Bun would read `.env` by itself, and mean another environment than Node and Deno. */
+/** Bun would read `.env` by default and so use another environment than Node and Deno. */
 const argsFor = (runtime: Runtime, denoGrants: readonly string[]): string[] =>
   runtime === "bun" ? ["--no-env-file"] : ["run", ...denoGrants];
 
@@ -70,18 +73,20 @@ interface Reach {
 }
 
 /**
- * All that the service needs on Deno: its sockets and files, and the native driver of SQLite, which opens its files itself.
- * The logs name the host; UUIDs of version 1 in a package, and the driver's search for its program, ask the rest. Keep in step
- * with docs/runtimes.md.
+ * Permissions of the service on Deno: network, files, and the native SQLite driver, which opens its files itself.
+ * `sys`: logs need the host name; packages (UUIDs of version 1, files) and the driver's search for its binary need the
+ * rest. Keep in step with docs/runtimes.md.
  */
-function grants({ hosts, reads, writes }: Reach): string[] {
+function grants(program: string, { hosts, reads, writes }: Reach): string[] {
   return [
     "--no-prompt",
     hosts.length > 0 ? `--allow-net=${hosts.join(",")}` : "--allow-net",
     "--allow-env",
     `--allow-read=${[root, tmpdir(), ...reads, ...writes].join(",")}`,
     `--allow-write=${[tmpdir(), ...writes].join(",")}`,
-    "--allow-sys=hostname,cpus,networkInterfaces",
+    "--allow-sys=hostname,cpus,networkInterfaces,umask",
     `--allow-ffi=${join(root, "node_modules/better-sqlite3")}`,
+    // Long reads of SQLite run in separate processes.
+    `--allow-run=${program}`,
   ];
 }

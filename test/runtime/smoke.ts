@@ -1,10 +1,10 @@
 /**
- * One visit to each basic action, on every database named in the first argument (JSON: name -> URL), through the whole service.
- * `runtime.test.ts` runs it under Node, Bun and Deno and compares what it prints: one JSON document, name -> answers.
+ * Sends one request to each basic action, through the whole service, on every database in the first argument (JSON:
+ * name -> URL). Prints one JSON document, name -> answers, which `runtime.test.ts` compares between Node, Bun and Deno.
  */
 import process from "node:process";
-import { createLog } from "../../app/start/log.ts";
-import { openService } from "../../app/start/wire.ts";
+import { createLog } from "../../app/start/observing/log.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 
 const databases = JSON.parse(process.argv[2] ?? "{}") as Record<string, string>;
 

@@ -1,6 +1,6 @@
 /**
- * A door with TLS before a database of the tests, which has none: it speaks the server's first words, goes on in TLS with `certificates/`, and
- * passes on the rest. The authority that signed for `localhost` has lost its key. Used by `workerd-tls.test.ts`.
+ * A TLS proxy before a test database without TLS: it handles the start of the protocol, switches to TLS with
+ * `certificates/`, and forwards the rest. The private key of the authority that signed for `localhost` was discarded.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 
 const folder = join(import.meta.dirname, "certificates");
-/** A runtime has to trust it, or it is told that the door is nobody it knows. */
+/** A runtime has to trust it; otherwise it refuses the certificate. */
 export const authority = join(folder, "authority.crt");
 
 export interface Door {
@@ -63,7 +63,7 @@ type Begin = (
   secure: (client: Socket) => TLSSocket,
 ) => Promise<TLSSocket>;
 
-/** PostgreSQL: the client asks, the server says yes. */
+/** PostgreSQL: the client requests TLS, and the server agrees with `S`. */
 const afterRequest: Begin = async (client, _server, secure) => {
   await once(client, "data");
   client.write("S");
@@ -80,7 +80,7 @@ const afterGreeting: Begin = async (client, server, secure) => {
   greeting.writeUInt16LE(greeting.readUInt16LE(flagsAt) | tlsFlag, flagsAt);
   client.write(greeting);
   const [asked] = (await once(client, "data")) as [Buffer];
-  // The first words of TLS may have come with it.
+  // The same chunk can contain the start of the TLS handshake.
   const rest = asked.subarray(4 + asked.readUIntLE(0, 3));
   client.pause();
   if (rest.length > 0) client.unshift(rest);

@@ -1,6 +1,6 @@
 /**
- * What is deployed: the module that `app/start/bundle-config.ts` writes, the root's wrangler.toml with a Hyperdrive binding, and components that
- * are bundled with it.
+ * What is deployed: the module that `app/start/commands/bundle-config.ts` writes, the root's wrangler.toml with a
+ * Hyperdrive binding, and bundled components.
  */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -49,7 +49,7 @@ beforeAll(async () => {
   }
   await promisify(execFile)(
     process.execPath,
-    [join(root, "app/start/bundle-config.ts"), join(folder, "dist/worker.ts")],
+    [join(root, "app/start/commands/bundle-config.ts"), join(folder, "dist/worker.ts")],
     { cwd: root, env: { ...process.env, CONFIG_DIR: join(folder, "configs") } },
   );
   const settings = await readFile(join(root, "wrangler.toml"), "utf8");

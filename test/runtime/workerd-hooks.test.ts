@@ -1,6 +1,6 @@
 /** Hooks that are called from workerd: with `fetch`, by the rules of the other runtimes. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type HookServer, startHookServer } from "../hook-server.ts";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { openEdge, type EdgePlace } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";
 

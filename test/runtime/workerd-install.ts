@@ -1,7 +1,7 @@
-/** Fetches wrangler before the first test that needs it, and keeps one workerd for the contract tests. Vitest calls it once per project. */
+/** Installs wrangler if needed and runs one workerd for the contract tests. Vitest calls it once per project. */
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { npmCi } from "../npm-ci.ts";
+import { npmCi } from "../running/npm-ci.ts";
 import { authority } from "./tls-door.ts";
 import { hasWrangler, startWorkerd, workers } from "./workerd.ts";
 

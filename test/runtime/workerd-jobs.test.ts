@@ -1,4 +1,4 @@
-/** Exports and imports that are started in workerd, run by `rowgate worker` on Node, with their files in a bucket that both share. */
+/** Exports and imports started in workerd and run by `rowgate worker` on Node, with files in a shared bucket. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Importer, importerOf, workbookOf } from "../contract/imports.ts";

@@ -1,4 +1,4 @@
-/** Rate limits of Workers: counted in the Redis that all processes and isolates share, and by the isolate alone while it is away. */
+/** Rate limits of Workers: counted in the shared Redis, and by each isolate for itself while Redis is down. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type OwnRedis, startRedis } from "../stores/own-redis.ts";

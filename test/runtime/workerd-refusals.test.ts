@@ -1,4 +1,4 @@
-/** What the service refuses in workerd, whole and at once, with the reason in the log alone. */
+/** What the service refuses in workerd, completely and at once. Only the log has the reason. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEdge, type EdgePlace, redisUrl } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";

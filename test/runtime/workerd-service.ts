@@ -1,6 +1,5 @@
 /**
- * Opens services in the workerd that `workerd-install.ts` keeps: each is a configuration with bindings of its own. Used by `edge-place.ts` and, for
- * the contract tests, by `workerd-opener.ts`.
+ * Opens services in the workerd that `workerd-install.ts` runs. Each service is a configuration with its own bindings.
  */
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";

@@ -1,4 +1,4 @@
-/** Databases that workerd reaches by TLS, past Hyperdrive: the driver begins in plain text, and the socket goes on in TLS. */
+/** Databases that workerd reaches by TLS without Hyperdrive: the driver starts in plain text and switches to TLS. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEdge, type EdgePlace } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";

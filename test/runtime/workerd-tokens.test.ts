@@ -1,7 +1,7 @@
-/** Credentials in workerd: keys, and tokens of an issuer whose keys are fetched and shared by requests that share no calls. */
+/** Credentials in workerd: API keys, and tokens whose issuer keys are shared by requests that share no calls. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Issuer, startIssuer } from "../issuer.ts";
+import { type Issuer, startIssuer } from "../callers/issuer.ts";
 import { openEdge, type EdgePlace } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";
 
@@ -15,7 +15,6 @@ beforeAll(async () => {
     tables,
     endpoints: { ...endpoints, goods: { ...endpoints.goods, access: { member: ["read"] } } },
     project: {
-      hooks: { allowedHosts: [issuer.host] },
       auth: {
         apiKeys: [{ id: "key", sha256, roles: ["member"] }],
         jwt: { jwksUri: `http://${issuer.host}/jwks`, rolesClaim: "roles" },

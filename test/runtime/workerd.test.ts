@@ -1,11 +1,11 @@
-/** The service in workerd, on PostgreSQL and MariaDB: the same answers as on Node, request after request, and what is different there. */
+/** The service in workerd, on PostgreSQL and MariaDB: the same answers as on Node, and the documented differences. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEdge, type EdgePlace, redisUrl } from "./edge-place.ts";
 import { endpoints, tables, visits } from "./edge-visits.ts";
 
 const engines = ["postgres", "mysql"] as const;
 
-/** Of a lookup for a page of its own; the other actions ignore it. */
+/** Lookup requires it for POST; the other actions ignore it. */
 const inForms = { "X-Request-Mode": "static" };
 
 describe.each(engines)("the service in workerd over %s", (engine) => {
@@ -192,7 +192,7 @@ function withoutChance(body: object): string {
     .replaceAll(/2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>");
 }
 
-/** Of the service alone. */
+/** Connections of the service, without the test's own. */
 async function connections(edge: EdgePlace, engine: (typeof engines)[number]): Promise<number> {
   const [row] = await edge.sql(
     engine === "postgres"

@@ -1,6 +1,6 @@
 /**
- * workerd with a Worker in it, by wrangler's own development server: nothing of it needs Cloudflare. The package folder `workers/` holds
- * wrangler, apart from the project's packages. Used by the tests of Workers and their global set-up.
+ * Runs a Worker in workerd with wrangler's development server, without Cloudflare. The package folder `workers/` has
+ * wrangler, apart from the project's packages.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -17,7 +17,7 @@ export const wranglerProgram = join(workers, "node_modules/wrangler/wrangler-dis
 
 export const hasWrangler = (): boolean => existsSync(wranglerProgram);
 
-/** It asks nobody, and nothing from the network. */
+/** No prompts, no metrics, no network access. */
 const quiet = { CI: "1", WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
 
 export interface Workerd {
@@ -53,7 +53,7 @@ export async function startWorkerd(config: string): Promise<Workerd> {
   return { url: (await worker.url).href.replace(/\/$/, ""), stop: () => worker.dispose() };
 }
 
-/** What would be deployed: the code, and the names of the packages in it. */
+/** The bundle that would be deployed: its code, and the names of its packages. */
 export async function bundle(config: string): Promise<{ code: Buffer; packages: string[] }> {
   const folder = await mkdtemp(join(tmpdir(), "rowgate-test-bundle-"));
   try {

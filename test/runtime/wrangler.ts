@@ -1,10 +1,10 @@
 /**
- * `npm run dev:workers` and `npm run deploy:workers`: writes the Worker's module from CONFIG_DIR and hands it to wrangler, which is installed
- * first where it is missing. Further arguments are wrangler's own.
+ * `npm run dev:workers` and `npm run deploy:workers`: writes the Worker's module from CONFIG_DIR and runs wrangler,
+ * which is installed first if missing. Further arguments go to wrangler.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { npmCi } from "../npm-ci.ts";
+import { npmCi } from "../running/npm-ci.ts";
 import { hasWrangler, workers, wranglerProgram } from "./workerd.ts";
 
 if (!hasWrangler()) {
@@ -12,7 +12,7 @@ if (!hasWrangler()) {
   npmCi(workers);
 }
 const root = join(import.meta.dirname, "../..");
-const bundled = spawnSync(process.execPath, [join(root, "app/start/bundle-config.ts")], {
+const bundled = spawnSync(process.execPath, [join(root, "app/start/commands/bundle-config.ts")], {
   cwd: root,
   stdio: "inherit",
 });

@@ -3,7 +3,7 @@ import { choose, labels, type Machine, type ServerName, serverNames } from "./ch
 
 const url = "somewhere://127.0.0.1";
 
-/** A machine with nothing on it, and what a case adds. It writes down what it was asked. */
+/** A machine without any server, plus what the case adds. It records the questions it gets. */
 function machine(has: Partial<Record<keyof Machine, true>>): Machine & { asked: string[] } {
   const asked: string[] = [];
   const answer = (question: keyof Machine): boolean => {

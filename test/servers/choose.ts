@@ -1,7 +1,7 @@
 /**
- * Where a run gets one of its servers from: the first of six ways that is open, as `choose` lists them. The function asks
- * a `Machine` and changes nothing, so that `choose.test.ts` can walk through every machine there is.
- * `start.ts` asks it about the real one (`machine.ts`) and then acts.
+ * Where a run gets a server from: the first of six ways that is possible, in the order of `choose`. It only asks a
+ * `Machine` and changes nothing, so that `choose.test.ts` can try every kind of machine. `start.ts` passes the real one
+ * (`machine.ts`) and then acts.
  */
 export type ServerName = "postgres" | "mysql" | "redis";
 
@@ -11,13 +11,13 @@ export const serverNames: readonly ServerName[] = ["postgres", "mysql", "redis"]
 export interface Machine {
   /** The URL that the environment names for this server, if any. */
   given(name: ServerName): string | undefined;
-  /** The URL of a server that listens on its default port and lets the tests in; null when there is none. */
+  /** The URL of a server on its default port that accepts the tests' credentials; null without one. */
   listening(name: ServerName): Promise<string | null>;
   /** True when every program that it takes to run the server is here. */
   hasPrograms(name: ServerName): boolean;
   /** True when a Docker engine answers. */
   dockerRuns(): boolean;
-  /** True for root on Debian, Ubuntu and their kin. */
+  /** True for root on Debian, Ubuntu and their derivatives. */
   mayInstall(): boolean;
 }
 

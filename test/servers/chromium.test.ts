@@ -3,7 +3,7 @@ import { type BrowserMachine, chooseChromium } from "./chromium.ts";
 
 const program = "/somewhere/chromium";
 
-/** A machine with nothing on it, and what a case adds. It writes down what it was asked. */
+/** A machine without any browser, plus what the case adds. It records the questions it gets. */
 function machine(has: readonly (keyof BrowserMachine)[]): BrowserMachine & { asked: string[] } {
   const asked: string[] = [];
   const answer = (question: keyof BrowserMachine): boolean => {

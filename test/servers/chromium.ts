@@ -1,7 +1,6 @@
 /**
- * Where the browser tests get Chromium from: the first of three ways that is open. Like `choose.ts`, the choice asks about the
- * machine and changes nothing, so that `chromium.test.ts` can walk through every machine there is; `test/run.ts` calls
- * `findOrInstallChromium` before the tests. Chrome is as good as Chromium.
+ * Where the browser tests get Chromium or Chrome from: the first of three ways that is possible. Like `choose.ts`, the
+ * choice asks about the machine and changes nothing, so that `chromium.test.ts` can try every kind of machine.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,9 +10,9 @@ import { installPackages, thisMachine } from "./machine.ts";
 export interface BrowserMachine {
   /** The program that the environment names, if any. */
   given(): string | undefined;
-  /** The path of a Chromium that runs; null when there is none. */
+  /** The path of a Chromium that starts; null without one. */
   findProgram(): string | null;
-  /** True for root on Debian, Ubuntu and their kin. */
+  /** True for root on Debian, Ubuntu and their derivatives. */
   mayInstall(): boolean;
 }
 
@@ -35,7 +34,7 @@ export function chooseChromium(machine: BrowserMachine): BrowserChoice {
   return { from: "nowhere", advice };
 }
 
-/** The path of the program. `say` gets one line, and one before the installation. Throws an Error that says what to do. */
+/** The path of the program. `say` gets it, and a line before an installation. Throws an Error that says what to do. */
 export function findOrInstallChromium(say: (line: string) => void): string {
   const program = programOf(chooseChromium(thisMachineForBrowsers), say);
   say(`Chromium: ${program}`);
@@ -90,10 +89,10 @@ function findProgram(): string | null {
   return candidates.find(runs) ?? null;
 }
 
-/** Ubuntu's chromium-browser is a script that asks for a snap, so that the file is there says little. */
+/** The file can exist without a browser: Ubuntu's chromium-browser is a script that requires a snap. */
 function runs(program: string): boolean {
   if (!existsSync(program)) return false;
-  // There it would open a window.
+  // On Windows, `--version` would open a window.
   if (process.platform === "win32") return true;
   return spawnSync(program, ["--version"], { stdio: "ignore", timeout: 20_000 }).status === 0;
 }

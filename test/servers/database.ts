@@ -1,6 +1,6 @@
 /**
- * A database of its own for each test file, so that files can run at the same time and leave nothing behind.
- * The servers come from the run (`test/run.ts` provides their URLs); SQLite needs none.
+ * A separate database for each test file, so that files can run at the same time and leave nothing behind. The servers
+ * come from the run (`test/run.ts` provides their URLs); SQLite needs none.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ import type { ServerUrls } from "./start.ts";
 export interface FreshDatabase {
   /** As project.json takes it. */
   readonly url: string;
-  /** Removes the database, whoever is still connected. */
+  /** Removes the database, even with open connections. */
   drop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function freshDatabase(engine: EngineName): Promise<FreshDatabase> 
 async function create(engine: "postgres" | "mysql", server: string, name: string): Promise<void> {
   if (engine === "postgres") {
     const text = `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`;
-    // A copy of the template's files takes a third of the time that its pages in the log take; PostgreSQL 14 knows no other way.
+    // Copying the template's files takes a third of the time of logging its pages. PostgreSQL 14 always copies files.
     return runOnce(engine, server, `${text} STRATEGY file_copy`).catch(() =>
       runOnce(engine, server, text),
     );

@@ -16,7 +16,7 @@ export interface Kept {
   readonly cleanUp: CommandLine | null;
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
   readonly stopSignal: NodeJS.Signals;
-  /** How long the server may take to stop before it is killed. */
+  /** Time for the server to stop before it is killed. */
   readonly graceMs: number;
   /** The server's own folder, and the working directory. */
   readonly folder: string;

@@ -1,7 +1,7 @@
 /**
- * What the tests must know of each server to find one and to run one of their own: its programs, its arguments, its container
- * image, and the credentials that people commonly give it. One object per server; `machine.ts` and `start.ts` read them.
- * Servers of our own listen on loopback only, keep their data in a folder of the run, and do not wait for the disk.
+ * How to find each server and how to run one: its programs, arguments, container image, and the credentials that people
+ * commonly give it. Servers that the tests start listen on loopback only, keep their data in a folder of the run, and
+ * do not wait for the disk.
  */
 import { join } from "node:path";
 import type { ServerName } from "./choose.ts";
@@ -45,7 +45,7 @@ const quickMariadb: readonly string[] = [
   "--innodb-buffer-pool-size=64M",
   "--max-connections=200",
   "--performance-schema=OFF",
-  // Hundreds of databases come and go: a file for each of their tables takes twice the work, and each would be written through.
+  // Hundreds of databases come and go: one file per table would take twice the work, each written through to disk.
   "--loose-innodb-file-per-table=0",
   "--loose-innodb-flush-method=nosync",
   "--loose-debug-no-sync",
@@ -114,7 +114,7 @@ export const kinds: Record<ServerName, ServerKind> = {
       "--bind-address=127.0.0.1",
       `--socket=${join(folder, "socket")}`,
       `--pid-file=${join(folder, "pid")}`,
-      // Each server throws away at its start what another left in the folder for temporary files, or still uses: that one would crash.
+      // A server deletes at start all files in its tmpdir. With a shared one, it would crash the other servers.
       `--tmpdir=${folder}`,
       ...quickMariadb,
     ],

@@ -1,47 +1,32 @@
 /**
- * PgBouncer in transaction mode before the PostgreSQL of the run, as Debian's package has it: an installed one, else that package for root.
+ * PgBouncer in transaction mode before the PostgreSQL of the run, as Debian's package has it.
  * `test/run.ts` calls `findOrInstallPgBouncer` when the project `pooler` is asked for.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
+import { findOrInstall } from "./debian-program.ts";
 import type { Kept } from "./keeper.ts";
-import { accountOf, installPackages, thisMachine } from "./machine.ts";
+import { accountOf } from "./machine.ts";
 import { freePort } from "./start.ts";
 
-const debianPackage = "pgbouncer";
-
-/** The path of the program. `say` gets one line, and one before the installation. Throws an Error that says what to do. */
-export function findOrInstallPgBouncer(say: (line: string) => void): string {
-  const program = findProgram() ?? install(say);
-  say(`PgBouncer: ${program}`);
-  return program;
-}
-
-function install(say: (line: string) => void): string {
-  if (thisMachine.mayInstall()) {
-    say(`Installing ${debianPackage} …`);
-    installPackages([debianPackage]);
-  }
-  const program = findProgram();
-  if (program !== null) return program;
-  throw new Error(
-    `The tests of poolers need PgBouncer and found none: install it (on Debian: the package ${debianPackage}), and have it on the PATH.`,
+/** The path of the program; see `findOrInstall`. */
+export const findOrInstallPgBouncer = (say: (line: string) => void): string =>
+  findOrInstall(
+    {
+      title: "PgBouncer",
+      command: "pgbouncer",
+      debianPackage: "pgbouncer",
+      versionArgument: "--version",
+      tests: "of poolers",
+    },
+    say,
   );
-}
-
-function findProgram(): string | null {
-  const path = (process.env["PATH"] ?? "").split(delimiter).filter(Boolean);
-  return [...path, "/usr/sbin"].map((folder) => join(folder, "pgbouncer")).find(runs) ?? null;
-}
-
-const runs = (program: string): boolean =>
-  existsSync(program) && spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
 
 export interface Pooler {
   /** The same database through the pooler. */

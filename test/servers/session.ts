@@ -1,6 +1,6 @@
 /**
- * One plain session with a database, past Rowgate: tests use it to make databases and tables and to look at what was stored.
- * It gives rows as the driver does, with text for what a double could not hold.
+ * One plain session with a database, without Rowgate. Tests use it to create databases and tables and to read what is
+ * stored. Rows are as the driver returns them, with text for numbers that a double cannot hold.
  */
 import { randomUUID } from "node:crypto";
 import Database from "better-sqlite3";
@@ -87,7 +87,7 @@ async function tryRedis(url: string): Promise<void> {
     connectTimeout: 5000,
     retryStrategy: () => null,
   });
-  // Without a listener a refused connection would be printed; `connect` rejects with it anyway.
+  // Without a listener, a refused connection would be printed. `connect` rejects with it anyway.
   redis.on("error", () => {});
   try {
     await redis.connect();

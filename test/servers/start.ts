@@ -1,7 +1,6 @@
 /**
- * Gets the servers that a run needs, by the way that `choose` says, and stops the ones that it started.
- * A server that cannot be had is an Error with a sentence for people; none is ever left out in silence.
- * `test/run.ts` calls `startServers` before the tests.
+ * Gets the servers that a run needs, in the way that `choose` returns, and stops the ones that it started. Throws a
+ * readable Error if a server is not available; none is left out silently.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +22,7 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** `say` gets one line per server, and one before something slow. Rejects with every server that cannot be had. */
+/** `say` gets one line per server, and one before a slow step. Rejects with a list of all unavailable servers. */
 export async function startServers(
   names: readonly ServerName[],
   say: (line: string) => void,
@@ -159,7 +158,7 @@ async function keep(
   const script = join(import.meta.dirname, "keeper.ts");
   const keeper = spawn(process.execPath, [script, JSON.stringify(kept)], {
     stdio: ["pipe", "ignore", "pipe"],
-    // A group of its own: Ctrl-C reaches the runner, which then lets go of the server.
+    // A separate process group: Ctrl-C reaches only the runner, which then stops the server.
     detached: true,
   });
   let lastWords = "";

@@ -1,7 +1,7 @@
-/** Fetches the S3-compatible server before the first test of the projects that use one. Vitest calls it once per run and project. */
+/** Installs the S3-compatible server. Vitest calls it once per run and project, before the first test that uses it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { npmCi } from "../npm-ci.ts";
+import { npmCi } from "../running/npm-ci.ts";
 
 /** The folder into which `npm ci` puts it. */
 export const programs = join(import.meta.dirname, "programs");

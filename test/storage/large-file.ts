@@ -1,6 +1,6 @@
 /**
- * A process: writes a large file into a bucket and reads it again, and prints how much memory that took at most, in megabytes.
- * `bucket-files.test.ts` starts it: `node large-file.ts <bucket's URL> <key> <megabytes>`.
+ * A program that writes a large file into a bucket, reads it again, and prints its peak memory in megabytes. Usage:
+ * `node large-file.ts <bucket's URL> <key> <megabytes>`.
  */
 import { createBucketFiles } from "../../jobs/files/bucket-files.ts";
 

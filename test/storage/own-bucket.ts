@@ -1,4 +1,4 @@
-/** A bucket of one test's own, on a server that it may kill and pause. What the server keeps is in a folder that ends with it. */
+/** A bucket for one test, on a server that the test can kill and pause. Its folder is removed with the server. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ export interface OwnBucket {
   kill(): Promise<void>;
   /** Starts it again, on the same port and folder. Resolves when it answers. */
   start(): Promise<void>;
-  /** SIGSTOP: connections stay open, and nobody answers. */
+  /** SIGSTOP: connections stay open without answers. */
   pause(): void;
   goOn(): void;
   /** Ends it and removes its folder. */

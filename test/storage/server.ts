@@ -1,6 +1,6 @@
 /**
- * A process: s3rver with one bucket, in a folder. It checks every signature, but knows three calls about unfinished uploads only by
- * name; those are here, over the files that it keeps of them. `own-bucket.ts` starts it: `node server.ts <folder> <port> <bucket>`.
+ * A program: s3rver with one bucket, in a folder. It checks every signature but lacks three calls about unfinished
+ * uploads. Those are implemented here, on its files. Usage: `node server.ts <folder> <port> <bucket>`.
  */
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";

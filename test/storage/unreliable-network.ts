@@ -9,7 +9,7 @@ import { buffer } from "node:stream/consumers";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 
-/** What becomes of a call: it never arrives, its answer never arrives, somebody on the way answers, or (null) nothing happens to it. */
+/** What happens to a call: it is lost, its answer is lost, the network answers it, or (null) it passes unchanged. */
 export type Fate =
   | "lose the call"
   | "lose the answer"
@@ -24,7 +24,7 @@ export interface Network {
   close(): Promise<void>;
 }
 
-/** `fateOf`: asked once for each call, with its line. */
+/** `fateOf` is called once per call, with its line. */
 export async function startNetwork(
   serverUrl: string,
   fateOf: (line: string) => Fate,

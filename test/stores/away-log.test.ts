@@ -1,4 +1,4 @@
-/** A Redis that goes away while the service runs: the log says so once, however many requests need it. */
+/** A Redis that goes down while the service runs is logged once, however many requests need it. */
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Fixture, openFixture } from "../contract/harness.ts";

@@ -1,12 +1,12 @@
-/** What the cache may expect of a store, held against each of them; and the bound of the one in memory. */
+/** What the cache expects of a store, tested on each one, and the limit of the one in memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { openStores } from "../../app/stores/open-stores.ts";
 import type { Stores } from "../../app/stores/stores.ts";
 import { createMemoryCache } from "../../app/stores/memory-cache.ts";
-import type { CacheStore } from "../../core/plans/ports.ts";
+import type { CacheStore } from "../../core/cache/cache-store.ts";
 
-/** Names of this run alone: the server is shared. */
+/** Names unique to this run, because the server is shared. */
 const name = (text: string) => `test-${run}-${text}`;
 const run = crypto.randomUUID();
 

@@ -1,6 +1,6 @@
 /**
- * A table of goods on SQLite, a Redis of the test's own, and services over both: what the tests of the shared cache use. All of it is
- * made for each test and removed after it.
+ * A table of goods on SQLite, a Redis for the test, and services over both, for tests of the shared cache. Created for
+ * each test and removed after it.
  */
 import { afterEach, beforeEach, expect } from "vitest";
 import { createTables } from "../contract/tables.ts";

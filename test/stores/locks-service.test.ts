@@ -1,6 +1,6 @@
 /**
- * Locks over Redis as several services share them: a lock of one stops the writes of the other, and no trouble of the server ever
- * lets a second one in. Which engine is below makes no difference; these run on SQLite.
+ * Locks in Redis shared by several services: a lock of one stops the writes of the other, and no fault of the server
+ * lets two in at once. These run on SQLite, because the engine makes no difference.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -43,7 +43,9 @@ const goods = {
     delete: true,
     adjust: true,
     lock: true,
+    "change-status": true,
   },
+  workflow: { statusField: "mark" },
   adjustConfig: { fields: { qty: { type: "integer" } } },
 };
 
@@ -73,6 +75,8 @@ const update = (service: RunningService, token?: string) =>
   );
 const adjust = (service: RunningService) =>
   service.post("shop/goods/adjust", { id: "1", adjustments: [{ field: "qty", value: 1 }] });
+const changeStatus = (service: RunningService, status: string) =>
+  service.post("shop/goods/change-status", { id: "1", status });
 const remove = (service: RunningService) => service.post("shop/goods/delete", { where: keys });
 const named = ({ status, body }: Answer) => `${status} ${body.error ?? "fine"}`;
 
@@ -97,7 +101,7 @@ describe("two services with one Redis", () => {
     await redis.kill();
     await redis.start();
     const restartedMs = performance.now();
-    // Nothing is granted while locks may be missing, and nothing that needs none is refused.
+    // While locks can be missing, none is granted. Requests that need no lock still succeed.
     await sleep(1_500);
     expect(named(await acquire(right))).toBe("503 Service unavailable");
     expect(named(await update(right))).toBe("503 Service unavailable");
@@ -198,6 +202,18 @@ describe("a Redis that is away", () => {
     expect(await session.run("select mark, qty from goods where id = '1'")).toEqual([
       { mark: "one", qty: expect.anything() },
     ]);
+  });
+
+  test.each([
+    ["no locking is configured", {}, "200 fine"],
+    ["record locks are", { enabled: true }, "503 Service unavailable"],
+    ["resource locks are", { enforceResourceLocks: true }, "503 Service unavailable"],
+  ])("and change-status where %s", async (_, locking, expected) => {
+    await startSettled();
+    const service = await open(locking);
+    expect(named(await changeStatus(service, "two"))).toBe("200 fine");
+    await redis.kill();
+    expect(await quickly(() => changeStatus(service, "three"))).toBe(expected);
   });
 
   test("that does not answer refuses within a second too, and leaves no lock behind", async () => {

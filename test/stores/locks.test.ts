@@ -1,10 +1,10 @@
-/** What a store of locks must do: the cases run on both, the Redis one through two connections, as two instances have them. */
+/** What a lock store must do: the cases run on both stores, on Redis through two connections, as with two instances. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { createMemoryLocks } from "../../app/stores/memory-locks.ts";
-import { connectRedis } from "../../app/stores/redis.ts";
+import { connectRedis } from "../../app/stores/open-redis.ts";
 import { createRedisLocks } from "../../app/stores/redis-locks.ts";
-import type { LockStore } from "../../core/plans/ports.ts";
+import type { LockStore } from "../../core/locks/lock-store.ts";
 
 interface Pair {
   /** The same locks through two instances, where the store knows several. */

@@ -1,4 +1,4 @@
-/** A Redis of one test's own, which it may kill, pause and fill: the run's server is shared with other test files. */
+/** A Redis for one test, which can kill, pause and fill it; other test files share the run's server. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ export interface OwnRedis {
   kill(): Promise<void>;
   /** Starts it again, on the same port and folder. Resolves when it answers. */
   start(): Promise<void>;
-  /** SIGSTOP: connections stay open, and nobody answers. */
+  /** SIGSTOP: connections stay open without answers. */
   pause(): void;
   goOn(): void;
   /** Ends it and removes its folder. */

@@ -1,10 +1,10 @@
-/** Rate limits that instances share through Redis, and what becomes of them while it is away. */
+/** Rate limits that instances share through Redis, and how they work while it is down. */
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { limits } from "../../core/values/limits.ts";
 import { createReach } from "../../core/cache/reach.ts";
-import type { Counters } from "../../core/plans/ports.ts";
-import { createLog } from "../../app/start/log.ts";
+import type { Counters } from "../../core/plans/counters.ts";
+import { createLog } from "../../app/start/observing/log.ts";
 import { countersReach, withFallback } from "../../app/stores/fallback-counters.ts";
 import { createMemoryCounters } from "../../app/stores/memory-counters.ts";
 import { createRedisCounters } from "../../app/stores/redis-counters.ts";
@@ -97,6 +97,12 @@ describe("the counters in Redis", () => {
     expect(await counters.count([one], 60_000)).toMatchObject([{ count: 1 }]);
   });
 
+  test("are read without counting", async () => {
+    const [one, other] = [name(), name()];
+    await counters.count([one], 60_000);
+    expect([await counters.read([one, other]), await counters.read([one])]).toEqual([[1, 0], [1]]);
+  });
+
   test("take one call of the server for each request", async () => {
     await counters.count([name()], 60_000);
     const sent = vi.spyOn(client, "sendCommand");
@@ -112,6 +118,7 @@ test("a store that failed is left alone for a moment", async () => {
       asked++;
       throw new Error("away");
     },
+    read: async () => [],
   };
   const reach = createReach({ log: createLog("silent"), ...countersReach });
   const { count } = withFallback(failing, { own: createMemoryCounters(), reach });

@@ -1,4 +1,4 @@
-/** The cache over Redis, as several services share it: what stands there, and that a loss of any of it brings no older answer. */
+/** The Redis cache shared by several services: what is stored, and that losing any of it brings no older answer. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";

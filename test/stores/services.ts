@@ -1,16 +1,16 @@
 /**
- * Services over a database that the test made, as many as it wants, with the lines that they log: what one service alone cannot
- * show. Requests go straight into the Hono app. Used by the tests of the cache.
+ * Several services over a database that the test created, with the lines that they log. Requests go directly to the
+ * Hono app.
  */
 import { pino } from "pino";
-import { openService } from "../../app/start/wire.ts";
+import { openService } from "../../app/start/servers/wire.ts";
 import type { Answer } from "../contract/harness.ts";
 
-/** Shows in `/health/ready` what is for operators. */
+/** Token that shows the operators' details in `/health/ready`. */
 export const metricsToken = "a-token-of-the-metrics";
 
 export interface OpenOptions {
-  /** Project to what its project.json says. */
+  /** Project name -> properties of its project.json. */
   readonly projects: Readonly<Record<string, object>>;
   /** The payload configurations, by endpoint; each project has them all. */
   readonly endpoints: Readonly<Record<string, object>>;

@@ -1,4 +1,4 @@
-/** A Redis that locks are granted on at once, as if it had run for long. For tests of locks, which start theirs themselves. */
+/** Makes a Redis grant locks at once, as if it had run for long. For tests of locks, which start their own Redis. */
 import type { OwnRedis } from "./own-redis.ts";
 
 /** Before any service connects. */

@@ -1,4 +1,4 @@
-/** Certificates for servers and clients of the tests, made by openssl in a folder of their own. */
+/** Certificates for servers and clients of the tests, made by openssl in a separate folder. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

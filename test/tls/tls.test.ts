@@ -1,4 +1,4 @@
-/** TLS to real servers, in the modes of `sslmode`: what is encrypted, what is checked, and what is refused. */
+/** TLS to real servers, for each `sslmode`: what is encrypted, verified and refused. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { commandFor, rowgateCommand, type Runtime } from "../runtime/runtimes.ts
 import { openSession } from "../servers/session.ts";
 import { type Started, startPrograms } from "../servers/start.ts";
 import { type Certificates, makeCertificates } from "./certificates.ts";
+import { send } from "../db/send.ts";
 
 const readFile = (path: string): string => readFileSync(path, "utf8");
 
@@ -34,7 +35,7 @@ async function outcomeOf(url: string, options: Partial<EngineOptions> = {}): Pro
   const text = isPostgres
     ? "select ssl::text as tls from pg_stat_ssl where pid = pg_backend_pid()"
     : "show status like 'Ssl_cipher'";
-  const { rows } = await connection.run(text, [], false);
+  const { rows } = await send(connection, text);
   await connection.close();
   const [row] = rows as [Record<string, unknown>];
   return row["tls"] === "true" || (row["Value"] ?? "") !== "" ? "encrypted" : "plain";

@@ -1,11 +1,13 @@
-/** Tables written to files of their own folder, and read from them. Called by the workbook tests. */
+/** Writes tables to files in a temporary folder and reads them back. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Json } from "../../core/values/json.ts";
-import { createTable, type TableFormat } from "../../jobs/workbook/create-table.ts";
-import { openWorkbook, type WorkbookLimits } from "../../jobs/workbook/open-workbook.ts";
+import { createTable } from "../../jobs/workbook/create-table.ts";
+import type { TableFormat } from "../../core/plans/table-formats.ts";
+import type { UploadReading } from "../../jobs/workbook/open-csv.ts";
+import { openWorkbook } from "../../jobs/workbook/open-workbook.ts";
 import type { CellValue } from "../../jobs/workbook/sheet-cells.ts";
 import type { ColumnFormat, TableOptions } from "../../jobs/workbook/table-column.ts";
 
@@ -43,7 +45,7 @@ export async function bytesOf(
 
 export async function rowsOf(
   path: string,
-  limits?: Partial<WorkbookLimits>,
+  limits?: Partial<UploadReading>,
 ): Promise<{ headings: readonly (string | null)[]; rows: (readonly [number, ...CellValue[]])[] }> {
   const workbook = await openWorkbook(path, limits);
   const rows: (readonly [number, ...CellValue[]])[] = [];
@@ -51,7 +53,7 @@ export async function rowsOf(
   return { headings: workbook.headings, rows };
 }
 
-/** What becomes of one value, written in a column of that format and read back. */
+/** Writes one value in a column of that format and returns what is read back. */
 export async function roundTrip(value: Json, format?: ColumnFormat): Promise<CellValue> {
   const columns = [{ heading: "before" }, { heading: "value", format }];
   const path = await fileOf(await bytesOf([["x", value]], { columns }));

@@ -1,4 +1,4 @@
-/** Workbooks that people fill in or correct: what exceljs finds in them, and what our own reader reads back. */
+/** Workbooks that people fill in or correct: what exceljs finds in them, and what our reader reads back. */
 import ExcelJS from "exceljs";
 import { describe, expect, test } from "vitest";
 import type { GuidedColumn } from "../../core/plans/workbooks-port.ts";

@@ -1,6 +1,6 @@
 /**
- * The corpus of files that are no good: damaged, hostile, or something else under the name of a workbook. Made when it is asked for, nothing
- * is stored. Called by `hostile.test.ts`; run by itself it writes the files into the folder that it is given, to try other readers on.
+ * Invalid files: damaged, hostile, or of another type with a workbook's name. They are made on demand and not stored.
+ * Run as a program, it writes them into the given folder, to try other readers.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const MiB = 1024 ** 2;
 const rows = textRow(1, "a", "b") + textRow(2, "1", "2");
 const good = (): Buffer => zipOf(workbookParts({ rows }));
 const sheetPath = "xl/worksheets/sheet1.xml";
-/** The good workbook, with one of its parts changed. */
+/** The valid workbook, with one part changed. */
 const changed = (name: string, change: (part: Part) => Partial<Part>): Buffer =>
   zipOf(
     workbookParts({ rows }).map((part) =>

@@ -1,4 +1,4 @@
-/** Whatever stands in a file, it is refused with a sentence or read right, within 5 s and 300 MB. */
+/** Any file is refused with a sentence or read correctly, within 5 s and 300 MB. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

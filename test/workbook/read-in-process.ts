@@ -1,6 +1,6 @@
 /**
- * Reads the workbook at the path that it is given, and prints as JSON what came of it, how much processor time it took and how much memory the
- * process had at most. Started by `hostile.test.ts`.
+ * Reads the workbook at the given path and prints as JSON the result, the processor time, and the process's peak
+ * memory.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { InvalidWorkbook } from "../../jobs/workbook/invalid-workbook.ts";
@@ -30,7 +30,7 @@ const ms = (user + system) / 1000;
 const reading: Reading = { rows, refusal, ms, peakMiB: peakMiB() };
 console.log(JSON.stringify(reading));
 
-/** What getrusage says on Linux begins with the memory of the process that started this one. */
+/** On Linux, the peak of getrusage includes the memory of the parent process. */
 function peakMiB(): number {
   const status = existsSync("/proc/self/status") ? readFileSync("/proc/self/status", "utf8") : "";
   const peakKiB = /VmHWM:\s*(\d+)/.exec(status)?.[1] ?? process.resourceUsage().maxRSS;

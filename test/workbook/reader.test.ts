@@ -1,4 +1,4 @@
-/** What the reader makes of the many forms that a workbook may legally have, and of those it has to refuse. */
+/** How the reader handles the many legal forms of a workbook, and which forms it refuses. */
 import { describe, expect, test } from "vitest";
 import { dateKindOf } from "../../jobs/workbook/date-styles.ts";
 import { InvalidWorkbook } from "../../jobs/workbook/invalid-workbook.ts";

@@ -1,4 +1,4 @@
-/** Workbooks that other programs wrote (samples/make.py, samples/make.ts) read as the same rows. What imports make of them: `contract`. */
+/** Workbooks of other programs (samples/make.py, samples/make.ts) give the same rows. Their imports: `contract`. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CellValue } from "../../jobs/workbook/sheet-cells.ts";

@@ -1,8 +1,9 @@
-/** What the writers of tables make of rows: read back by our own reader, and by exceljs as a second opinion. */
+/** What the table writers write, read back by our reader and by exceljs. */
 import ExcelJS from "exceljs";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
-import { createTable, type TableFormat } from "../../jobs/workbook/create-table.ts";
+import { createTable } from "../../jobs/workbook/create-table.ts";
+import type { TableFormat } from "../../core/plans/table-formats.ts";
 import { parseDatePattern } from "../../jobs/workbook/date-pattern.ts";
 import { sheetNameAt } from "../../jobs/workbook/sheet-name.ts";
 import type { Batch, ColumnFormat } from "../../jobs/workbook/table-column.ts";
@@ -298,7 +299,7 @@ describe("csv", () => {
     ["\t=1", "'\t=1"],
     ["\r=1", '"\'\r=1"'],
     [" =1", '" =1"'],
-    ["'=1", "'=1"],
+    ["'=1", "''=1"],
     ["a=1", "a=1"],
     [null, ""],
     [true, "true"],

@@ -1,15 +1,15 @@
 /**
- * Zip archives made by hand, for workbooks that no program would write. Every field that a reader might believe can be set
- * to a lie. Called by the workbook tests.
+ * Builds Zip archives that no program would write, for tests of workbooks. Every field that a reader might trust can
+ * hold a false value.
  */
 import { crc32, deflateRawSync } from "node:zlib";
 
 export interface Part {
   readonly name: string;
   readonly content: string | Uint8Array;
-  /** What the archive says instead of the truth. */
+  /** False values that the archive states. */
   readonly lie?: Partial<Fields>;
-  /** Bytes to stand there instead of the deflated content. */
+  /** Bytes to store instead of the deflated content. */
   readonly packed?: Uint8Array;
 }
 
@@ -76,7 +76,7 @@ function writeFields(
 }
 
 export interface WorkbookParts {
-  /** The rows, as they stand between the tags of sheetData. */
+  /** The rows as XML, between the tags of sheetData. */
   readonly rows?: string;
   /** The whole sheet instead. */
   readonly sheet?: string;

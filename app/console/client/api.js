@@ -1,13 +1,15 @@
 /** Requests to the service. Each one is kept for the drawer that shows them (`requests.js`). */
+import { counted, sentence } from "./format.js";
+import { jsonText, parseJson } from "./json.js";
 import { authHeaders } from "./session.js";
 
 /** @typedef {import("./types.d.ts").LoggedRequest} LoggedRequest */
 
-/** An answer of the service that is no success. */
+/** An error answer of the service. */
 export class ApiError extends Error {
   /** @param {number} status @param {any} body */
   constructor(status, body) {
-    super(body?.message ?? `The service answered with status ${status}`);
+    super(sentence(body?.message ?? `The service answered with status ${status}`) + holderOf(body));
     this.status = status;
     /** @type {string} */
     this.error = body?.error ?? "";
@@ -17,7 +19,14 @@ export class ApiError extends Error {
   }
 }
 
-/** What the view that is shown has asked for, newest last. @type {LoggedRequest[]} */
+/** The holder of the lock that refused a write, and its remaining time. @param {any} body */
+function holderOf(body) {
+  const { locked_by: owner, ttl_remaining: seconds } = body?.data ?? {};
+  if (!(seconds > 0)) return "";
+  return ` ${sentence(`${owner ?? "somebody"} holds it for ${counted(seconds, "more second")}`)}`;
+}
+
+/** The requests of the current view, newest last. @type {LoggedRequest[]} */
 export let log = [];
 
 /** @type {Set<() => void>} */
@@ -46,6 +55,7 @@ export const onRefused = (listener) => void (refused = listener);
  * @property {any} [json] the body
  * @property {BodyInit} [body]
  * @property {AbortSignal} [signal]
+ * @property {boolean} [keepalive] goes on when the page is left
  * @property {boolean} [quiet] a request that repeats itself is not shown
  * @property {boolean} [isTrial] missing or wrong credentials are told to the caller alone
  */
@@ -55,12 +65,13 @@ export const onRefused = (listener) => void (refused = listener);
  * @param {Options} [options]
  * @returns {Promise<Response>}
  */
-export async function send(path, { method, headers = {}, json, body, signal, quiet } = {}) {
+export async function send(path, options = {}) {
+  const { method, headers = {}, json, body, signal, quiet, keepalive = false } = options;
   const sent = {
     ...(json !== undefined && { "Content-Type": "application/json" }),
     ...headers,
   };
-  const text = json === undefined ? null : JSON.stringify(json);
+  const text = json === undefined ? null : jsonText(json);
   const entry = {
     method: method ?? (text !== null || body !== undefined ? "POST" : "GET"),
     url: new URL(path, document.baseURI).href,
@@ -81,6 +92,7 @@ export async function send(path, { method, headers = {}, json, body, signal, qui
       body: text ?? body ?? null,
       signal: signal ?? null,
       cache: "no-cache",
+      keepalive,
     });
     entry.status = response.status;
     return response;
@@ -97,7 +109,7 @@ export async function send(path, { method, headers = {}, json, body, signal, qui
  */
 export async function ask(path, options) {
   const response = await send(path, options).catch(unreachable);
-  const body = await response.json().catch(unreachable);
+  const body = await response.text().then(parseJson).catch(unreachable);
   if (response.status === 401 && !options?.isTrial) refused();
   if (!response.ok) throw new ApiError(response.status, body);
   return { body, etag: response.headers.get("ETag") };

@@ -13,7 +13,8 @@ import { addressOf } from "./router.js";
  * @returns {HTMLElement}
  */
 export function cellOf(value, field, entity, { whole = false } = {}) {
-  if (value === null || value === undefined || value === "") return h("span.none", null, "–");
+  if (value === null || value === undefined) return h("span.none", null, "–");
+  if (value === "") return h("span.none.empty-text", null, "empty");
   if (entity.status?.field === field.name) return statusBadge(String(value));
   if (field.references) return referenceLink(value, field, entity.project);
   if (field.type === "boolean")
@@ -22,7 +23,7 @@ export function cellOf(value, field, entity, { whole = false } = {}) {
   if (isNumber(field)) return h("span.number", null, text);
   const isTime = field.type === "timestamp" || field.type === "date";
   if (isTime) return h("span.moment", { title: String(value) }, text);
-  // Each text is on its own: one that runs from right to left must not turn its neighbours around.
+  // Isolates the text: one that runs from right to left must not reorder its neighbours.
   return h("span.text", { dir: "auto" }, text);
 }
 
@@ -30,7 +31,7 @@ export function cellOf(value, field, entity, { whole = false } = {}) {
 export const statusBadge = (status) =>
   h("span.status", { "data-tone": String(toneOf(status)) }, labelText(status));
 
-/** The same colour for the same status everywhere; common words have the colour that people expect. @param {string} status */
+/** Gives a status the same colour everywhere; common words have the expected colour. @param {string} status */
 function toneOf(status) {
   if (/^(draft|new|open|pending|created)$/i.test(status)) return "calm";
   if (/^(posted|done|completed|paid|closed|approved|delivered|active|shipped)$/i.test(status))
@@ -39,7 +40,7 @@ function toneOf(status) {
   return "busy";
 }
 
-/** The label of the other record, one click away from it. @param {unknown} value @param {Field} field @param {string} project */
+/** The label of the other record, as a link to it. @param {unknown} value @param {Field} field @param {string} project */
 function referenceLink(value, { references }, project) {
   const target = /** @type {NonNullable<Field["references"]>} */ (references);
   const link = h(

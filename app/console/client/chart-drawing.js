@@ -1,10 +1,12 @@
-/** Bars and lines as SVG: elements and attributes alone, since the page allows no inline styles. */
+/** Bars and lines as SVG, without inline styles, which the page does not allow. */
 import { s } from "./dom.js";
 
-/** @typedef {{ label: string, value: number, text: string }} Point */
+/** `place`: on a line over time, from 0 to 1. @typedef {{ label: string, value: number, text: string, place?: number | undefined }} Point */
 /** @typedef {{ title: string, width: number }} ChartFrame the width in pixels */
 
 const letterWidth = 7.5;
+/** The width of a date below a line, with the space around it. */
+const labelWidth = 112;
 
 /** Horizontal bars, for values that have names. @param {readonly Point[]} points @param {ChartFrame} frame */
 export function barChart(points, { title, width }) {
@@ -43,12 +45,18 @@ export function lineChart(points, { title, width }, write) {
   const smallest = Math.min(...points.map(({ value }) => value), 0);
   const span = largest - smallest || 1;
   const x = (/** @type {number} */ at) =>
-    left + (points.length < 2 ? 0 : (at / (points.length - 1)) * (right - left));
+    left + (points[at]?.place ?? at / Math.max(1, points.length - 1)) * (right - left);
   const y = (/** @type {number} */ value) => bottom - ((value - smallest) / span) * (bottom - top);
   const path = points
     .map(({ value }, at) => `${at === 0 ? "M" : "L"}${x(at).toFixed(1)} ${y(value).toFixed(1)}`)
     .join("");
-  const shownLabels = Math.max(1, Math.ceil(points.length / (width / 112)));
+  let free = 0;
+  /** Leaves out labels that would overlap the one before. @param {number} at */
+  const hasRoom = (at) => {
+    if (x(at) < free) return false;
+    free = x(at) + labelWidth;
+    return true;
+  };
   return chart({ title, width, height }, [
     [0, 0.25, 0.5, 0.75, 1].map((part) => {
       const value = smallest + part * span;
@@ -68,7 +76,7 @@ export function lineChart(points, { title, width }, write) {
           { class: "mark", cx: x(at), cy: y(value), r: points.length > 60 ? 1.5 : 3.5 },
           s("title", {}, `${label}: ${text}`),
         ),
-        at % shownLabels === 0 &&
+        hasRoom(at) &&
           s(
             "text",
             { x: x(at), y: height - 12, "text-anchor": at === 0 ? "start" : "middle" },

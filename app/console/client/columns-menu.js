@@ -1,5 +1,5 @@
 /** The choice of columns: a list of boxes to tick. */
-import { h, icon } from "./dom.js";
+import { fill, h, icon } from "./dom.js";
 import { fieldOf } from "./model.js";
 
 /** @param {import("./types.d.ts").Entity} entity @param {string[]} chosen @param {(columns: string[]) => void} onChange */
@@ -9,10 +9,11 @@ export function columnsMenu(entity, chosen, onChange) {
     const box = h("input", { type: "checkbox", name, checked: chosen.includes(name) });
     return { name, box, label: h("label", null, box, label) };
   });
+  const name = h("span", null, nameOf(chosen.length, boxes.length));
   const menu = h(
     "details.menu",
     null,
-    h("summary.button", null, icon("columns"), h("span", null, "Columns")),
+    h("summary.button", null, icon("columns"), name),
     h(
       "div.menu-list",
       { role: "group", "aria-label": "Columns" },
@@ -21,12 +22,16 @@ export function columnsMenu(entity, chosen, onChange) {
   );
   menu.addEventListener("change", () => {
     const columns = boxes.filter(({ box }) => box.checked).map(({ name }) => name);
-    if (columns.length > 0) onChange(columns);
-    else boxes[0]?.box.click();
+    if (columns.length === 0) return boxes[0]?.box.click();
+    fill(name, nameOf(columns.length, boxes.length));
+    onChange(columns);
   });
   closeOutside(menu);
   return menu;
 }
+
+/** Shows how much of a wide table is hidden. @param {number} shown @param {number} all */
+const nameOf = (shown, all) => (shown < all ? `${shown} of ${all} columns` : "Columns");
 
 /** @param {HTMLDetailsElement} menu */
 export function closeOutside(menu) {

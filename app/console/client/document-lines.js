@@ -28,8 +28,8 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
   const properties = schema.properties ?? {};
   const isEditable = (/** @type {string} */ name) =>
     canEdit && name in properties && entity.deref(properties[name]).readOnly !== true;
-  const columns = columnsOf(lines, Object.keys(properties), isEditable);
   const needed = new Set(schema.required ?? []);
+  const columns = columnsOf(lines, Object.keys(properties), { isEditable, needed });
   const body = h("tbody");
   /** @type {Line[]} */
   const all = rows.map((row) => lineOf(row));
@@ -40,7 +40,8 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     const inputs = new Map();
     const element = h("tr");
     for (const field of columns) {
-      if (isEditable(field.name)) {
+      // A stored line is identified by its key.
+      if (isEditable(field.name) && (row === null || !lines.key.includes(field.name))) {
         const input = formField(field, {
           entity,
           schema: properties[field.name] ?? {},
@@ -77,7 +78,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     return line;
   }
 
-  /** What a query adds of another record names it, where the lookup does not. @param {Row} row */
+  /** The texts that a query adds of another record; they name it if the lookup does not. @param {Row} row */
   function otherTexts(row) {
     const texts = lines.shown.filter((name) => !lines.fields.has(name)).map((name) => row[name]);
     return texts.filter((text) => typeof text === "string").join(" - ");
@@ -192,9 +193,18 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         ...(gone.length > 0 && { delete: gone }),
       };
     },
+    /** Whether all entered values can be sent; faults are shown beside their inputs. */
+    check() {
+      const sent = [...added(), ...changed()].flatMap(({ inputs }) => [...inputs.values()]);
+      for (const input of sent) input.showFaults([input.fault()].filter(Boolean));
+      const wrong = sent.filter((input) => input.fault() !== "");
+      wrong[0]?.focus();
+      return wrong.length === 0;
+    },
     /**
-     * Messages as `stock_receipt_lines[0].product_id` go beside their inputs. The number counts within what was added, or within what
-     * was changed; where a request has both, each message says which: `insert: is required`.
+     * Shows messages with a path such as `stock_receipt_lines[0].product_id` beside their inputs. The number is the
+     * index among the added or among the changed lines; if a request has both, each message names one:
+     * `insert: is required`.
      * @param {[string, string[]][]} errors @returns {[string, string[]][]} those without an input here
      */
     showFaults(errors) {
@@ -217,10 +227,12 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
 }
 
 /**
- * What people look at: no generated keys, and who changed a line; what a query adds of another record is left to its drop-down.
- * @param {Lines} lines @param {string[]} properties @param {(name: string) => boolean} isEditable
+ * The columns that people read and enter: without generated keys and audit columns, and without values that a query
+ * adds of another record, which its drop-down shows.
+ * @param {Lines} lines @param {string[]} properties
+ * @param {{ isEditable: (name: string) => boolean, needed: ReadonlySet<string> }} about
  */
-function columnsOf({ shown, fields, key, foreignKey }, properties, isEditable) {
+function columnsOf({ shown, fields, key, foreignKey }, properties, { isEditable, needed }) {
   const names = [
     ...shown,
     ...properties.filter((name) => isEditable(name) && !shown.includes(name)),
@@ -228,7 +240,7 @@ function columnsOf({ shown, fields, key, foreignKey }, properties, isEditable) {
   const choosesOther = names.some((name) => fields.get(name)?.references && isEditable(name));
   const isLeftOut = (/** @type {string} */ name) =>
     name === foreignKey ||
-    (key.includes(name) && /id$/i.test(name)) ||
+    (key.includes(name) && /id$/i.test(name) && !needed.has(name)) ||
     /^(created|updated|deleted)_(at|by)$/.test(name) ||
     (choosesOther && !fields.has(name));
   return names

@@ -1,8 +1,8 @@
 /** Makes elements. Texts always become text nodes, so no value of a database can become markup. */
 
 /**
- * `h("a.link", { href: "#/" }, "Home")`. Attributes: `on…` is a listener; `class` is added to the tag's own; null, undefined and
- * false are left out.
+ * `h("a.link", { href: "#/" }, "Home")`. Attributes: `on…` is a listener; `class` is added to the tag's classes; null,
+ * undefined and false are left out.
  * @param {string} tag a name, with classes behind dots
  * @param {Record<string, any> | null} [attributes]
  * @param {...any} children elements, texts, lists of them; null and false are left out
@@ -87,7 +87,7 @@ export const icon = (name) =>
   );
 
 /**
- * A button with an icon, and a text that narrow screens may hide.
+ * A button with an icon, and a text that narrow screens can hide.
  * @param {keyof typeof shapes} shape @param {string} text @param {Record<string, any>} attributes
  */
 export const iconButton = (shape, text, { compact = false, ...attributes }) =>

@@ -1,15 +1,12 @@
-/** Exporting what a grid shows: its filters and its order go along; then a progress bar, and the file. */
+/** Exports the records of a grid with its filters and order; shows a progress bar, and then the file. */
 import { download, post } from "./api.js";
 import { fill, h } from "./dom.js";
-import { contains } from "./filters.js";
 import { counted } from "./format.js";
-import { filterConditions } from "./grid-state.js";
+import { whereOf } from "./grid-state.js";
 import { cancelJob, exportFile, keepJob, partDone, watchJob } from "./jobs.js";
 import { openDialog } from "./notices.js";
 
-/** @typedef {import("./types.d.ts").Condition} Condition */
 /** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Group} Group */
 /** @typedef {import("./grid-state.js").GridState} GridState */
 
 const formats = [
@@ -27,22 +24,15 @@ function exportColumns(entity) {
   return /** @type {string[]} */ (names ?? []);
 }
 
-/** What of the grid's state an export takes, and what it cannot. @param {Entity} entity @param {GridState} state */
-export function exportRequest(entity, state) {
+/** The parts of the grid's state that an export can use, and those that it cannot. @param {Entity} entity @param {GridState} state */
+async function exportRequest(entity, state) {
   const known = exportColumns(entity);
-  const all = filterConditions(entity, state);
-  const conditions = all.filter(({ key }) => known.includes(key));
-  const texts = known.filter((name) => entity.fields.get(name)?.type === "text");
-  /** @type {Group[]} */
-  const search = state.search
-    ? [{ logic: "OR", conditions: texts.map((name) => contains(name, state.search)) }]
-    : [];
-  const parts = [...conditions, ...search];
+  const { where, isWhole } = await whereOf(entity, state, known);
   const sort = state.sort.filter(({ field }) => known.includes(field));
   return {
-    isWhole: conditions.length === all.length,
+    isWhole,
     request: {
-      ...(parts.length > 0 && { where: { logic: "AND", conditions: parts } }),
+      ...(where && { where }),
       ...(sort.length > 0 && {
         sort_columns: sort.map(({ field, isDown }) => ({
           column: field,
@@ -55,7 +45,7 @@ export function exportRequest(entity, state) {
 
 /** @param {Entity} entity @param {GridState} state */
 export async function exportDialog(entity, state) {
-  const { request, isWhole } = exportRequest(entity, state);
+  const { request, isWhole } = await exportRequest(entity, state);
   const isFiltered = "where" in request;
   const stopping = new AbortController();
   await openDialog(`Export ${entity.title.toLowerCase()}`, (close) => {

@@ -1,8 +1,9 @@
-/** The row of filters below the headings: one for each column, of the kind that fits its values. */
-import { h } from "./dom.js";
-import { conditionsOf, hintFor } from "./filters.js";
+/** The row of filters below the headings: one for each column, according to its type. */
+import { fill, h } from "./dom.js";
+import { conditionsOf, faultFor, hintFor } from "./filters.js";
 import { labelText } from "./format.js";
 import { remoteChoice } from "./remote-choice.js";
+import { choicesOf } from "./search.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Field} Field */
@@ -69,25 +70,32 @@ function filterOf(entity, field, text, onChange) {
     placeholder: hintFor(field),
     value: text,
   });
+  const fault = h("p.fault-text", { id: `filter-fault-${field.name}`, role: "alert" });
+  input.setAttribute("aria-describedby", fault.id);
+  const check = () => {
+    const isUnderstood = conditionsOf(field, input.value) !== null;
+    input.setAttribute("aria-invalid", String(!isUnderstood));
+    fill(fault, isUnderstood ? "" : faultFor(field));
+    return isUnderstood;
+  };
+  // The address can contain any text.
+  check();
   let timer = 0;
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    const isUnderstood = conditionsOf(field, input.value) !== null;
-    input.setAttribute("aria-invalid", String(!isUnderstood));
-    if (isUnderstood) timer = setTimeout(() => onChange(input.value.trim()), pauseMs);
+    if (check()) timer = setTimeout(() => onChange(input.value.trim()), pauseMs);
   });
-  return input;
+  return [input, fault];
 }
 
-/** The few values that a field may have; null: there are too many to list. @param {Entity} entity @param {Field} field @returns {[string, string][] | null} */
+/** The possible values of a field; null: there are too many to list. @param {Entity} entity @param {Field} field @returns {[string, string][] | null} */
 function optionsOf(entity, { name, type }) {
   if (type === "boolean")
     return [
       ["true", "Yes"],
       ["false", "No"],
     ];
-  const schema = entity.deref(entity.body("create")?.properties?.[name]);
-  const values = (schema.enum ?? []).filter((one) => typeof one === "string");
+  const values = choicesOf(entity, name);
   if (values.length === 0) return null;
-  return values.map((value) => [`=${value}`, labelText(String(value))]);
+  return values.map((value) => [`=${value}`, labelText(value)]);
 }

@@ -1,4 +1,4 @@
-/** Filters of single columns: what people type becomes conditions of the `where` that the actions take. */
+/** Filters of single columns: turns typed text into conditions of `where`. */
 import { isNumber } from "./format.js";
 
 /** @typedef {import("./types.d.ts").Condition} Condition */
@@ -15,15 +15,23 @@ export const contains = (key, text) => ({
   sensitive: false,
 });
 
-/** What a filter of this field may look like, for the empty input. @param {Field} field */
+/** An example of a filter for this field, shown in the empty input. @param {Field} field */
 export function hintFor(field) {
   if (isNumber(field)) return "> 10, 5..20";
   if (field.type === "date" || field.type === "timestamp") return "2026-03, > 2026-01-31";
   return "contains";
 }
 
+/** Why a filter of this field is not understood. @param {Field} field */
+export function faultFor(field) {
+  if (isNumber(field)) return "Write a number or a range, as 12.5, > 10 or 5..20";
+  if (field.type === "uuid") return "Write the whole id, with its hyphens";
+  if (field.type === "time") return "Write a time, as 14:30";
+  return "Write a day, a month, a year or a range, as 2026-03-14, > 2026-01 or 2026-01..2026-03";
+}
+
 /**
- * Null: the text cannot be understood yet. `–` finds empty fields.
+ * The conditions of a filter. `–` finds empty fields. Null: the text is not complete or not valid.
  * @param {Field} field @param {string} text @returns {Condition[] | null}
  */
 export function conditionsOf({ name: key, type, references }, text) {
@@ -35,13 +43,18 @@ export function conditionsOf({ name: key, type, references }, text) {
   if (isNumber({ type })) return ranged(key, asked, numberRange);
   if (type === "date") return ranged(key, asked, dateRange);
   if (type === "timestamp") return ranged(key, asked, momentRange);
-  if (type === "uuid" || type === "time")
-    return [{ key, operator: "=", value: asked.replace(/^=/, "") }];
+  if (type === "uuid" || type === "time") {
+    const value = asked.replace(/^=\s*/, "");
+    return (type === "uuid" ? uuid : time).test(value) ? [{ key, operator: "=", value }] : null;
+  }
   if (asked.startsWith("=")) return [{ key, operator: "=", value: asked.slice(1).trim() }];
   return [contains(key, asked)];
 }
 
-/** First and last value that a text means. @typedef {{ from: string, to: string }} Range */
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const time = /^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d+)?)?$/;
+
+/** The first and last value that a text stands for. @typedef {{ from: string, to: string }} Range */
 
 /** @param {string} key @param {string} text @param {(part: string) => Range | null} rangeOf @returns {Condition[] | null} */
 function ranged(key, text, rangeOf) {
@@ -73,8 +86,11 @@ function dateRange(text) {
   const [, year, month, day] = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(text) ?? [];
   if (year === undefined) return null;
   const two = (/** @type {string | number} */ part) => String(part).padStart(2, "0");
+  if (Number(year) === 0) return null;
   if (month === undefined) return { from: `${year}-01-01`, to: `${year}-12-31` };
   const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const isDay = day === undefined || (Number(day) >= 1 && Number(day) <= days);
+  if (Number(month) < 1 || Number(month) > 12 || !isDay) return null;
   const start = `${year}-${two(month)}`;
   if (day !== undefined) return { from: `${start}-${two(day)}`, to: `${start}-${two(day)}` };
   return { from: `${start}-01`, to: `${start}-${two(days)}` };

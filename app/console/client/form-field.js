@@ -1,6 +1,8 @@
-/** One field of a form: the input that fits its schema, its label, its fault, and the value that goes into a request. */
+/** One field of a form: an input according to its schema, its label, its fault, and its value for a request. */
 import { h, fill } from "./dom.js";
-import { isNumber, labelText } from "./format.js";
+import { isNumber, labelText, sentence } from "./format.js";
+import { exactNumber, jsonText, parseJson } from "./json.js";
+import { numberFault, readNumber, writeNumber } from "./numbers.js";
 import { remoteChoice } from "./remote-choice.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
@@ -12,7 +14,8 @@ import { remoteChoice } from "./remote-choice.js";
  * @property {string} name
  * @property {HTMLElement} element label, input and fault
  * @property {HTMLElement} control the input alone, with its fault
- * @property {() => unknown} value as a request has it; undefined: nothing was entered
+ * @property {() => unknown} value as a request has it; undefined: nothing was entered, or nothing that `fault` lets pass
+ * @property {() => string} fault why the input has no value that could be sent; empty: it has one
  * @property {() => string} text as it stands in the input
  * @property {(messages: readonly string[]) => void} showFaults
  * @property {() => void} focus
@@ -38,13 +41,23 @@ export function formField(field, options) {
   const schema = entity.deref(options.schema);
   const id = `field-${++count}`;
   const fault = h("p.fault-text", { id: `${id}-fault`, role: "alert" });
-  const kind = kindOf(field, schema);
-  const input = inputOf(kind, { field, schema, isNeeded, value });
+  let kind = kindOf(field, schema);
+  let input = inputOf(kind, { field, schema, isNeeded, value });
+  if (!isShown(kind, input, value)) {
+    kind = kind === "line" ? "long" : "line";
+    input = inputOf(kind, { field, schema, isNeeded, value });
+  }
   for (const [name, text] of Object.entries({ id, name: field.name, "aria-describedby": fault.id }))
     input.setAttribute(name, text);
+  // An input without a value is blank too.
+  if (value === "" && (kind === "line" || kind === "long")) input.placeholder = "empty";
   if (isNeeded) input.setAttribute("aria-required", "true");
   input.addEventListener("input", changed);
-  input.addEventListener("change", changed);
+  input.addEventListener("change", () => {
+    changed();
+    const { fault: text } = read();
+    if (text !== undefined) showFaults([text]);
+  });
   // A drop-down over a lookup has its options later than its value.
   let chosen = textFor(kind, value);
   if (kind === "reference" && field.references) {
@@ -74,6 +87,9 @@ export function formField(field, options) {
     input.setAttribute("aria-invalid", String(messages.length > 0));
   }
 
+  const text = () => (kind === "reference" ? chosen : textIn(kind, input));
+  const read = () => readText(kind, text(), { schema, value });
+
   const control = h("div", null, input, fault);
   const isBroad = kind === "long" || kind === "json";
   const label = h(
@@ -86,10 +102,9 @@ export function formField(field, options) {
     name: field.name,
     element: h(`div.field${isBroad ? ".broad" : ""}`, { "data-field": field.name }, label, control),
     control,
-    text: () =>
-      kind === "reference" ? chosen : kind === "flag" ? String(input.checked) : input.value,
-    value: () =>
-      kind === "reference" ? chosen || undefined : valueOf(kind, input, { field, schema }),
+    text,
+    value: () => read().value,
+    fault: () => read().fault ?? "",
     showFaults,
     focus: () => (input.tomselect ?? input).focus(),
   };
@@ -112,7 +127,7 @@ function kindOf(field, schema) {
   return isLong && !schema.pattern && !schema.format && !isShortName(field.name) ? "long" : "line";
 }
 
-/** Texts without a limit are often short all the same. @param {string} name */
+/** Whether the name suggests a short text, although the schema has no limit. @param {string} name */
 const isShortName = (name) => /(code|name|number|email|phone|url|city|title)$/i.test(name);
 
 /** @param {Schema} schema */
@@ -125,7 +140,7 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
   if (kind === "reference") return h("select");
   if (kind === "choice") {
     const values = (schema.enum ?? []).filter((one) => typeof one === "string");
-    // A stored value that the rules no longer allow is shown all the same.
+    // A stored value is shown even if the rules no longer allow it.
     const all = text === "" || values.includes(text) ? values : [text, ...values];
     return h(
       "select",
@@ -146,8 +161,7 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
       ].map(([one, shown]) => h("option", { value: one, selected: one === text }, shown)),
     );
   if (kind === "json") return h("textarea.code", { rows: "4", value: text, spellcheck: "false" });
-  if (kind === "long")
-    return h("textarea", { rows: "3", value: text, dir: "auto", maxlength: schema.maxLength });
+  if (kind === "long") return h("textarea", { rows: "3", value: text, dir: "auto" });
   if (kind === "date") return h("input", { type: "date", value: text });
   if (kind === "moment") return h("input", { type: "datetime-local", step: "1", value: text });
   if (kind === "time") return h("input", { type: "time", step: "1", value: text });
@@ -158,26 +172,28 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
       autocomplete: "off",
       value: text,
     });
-  const type = schema.format === "email" ? "email" : "text";
+  // Without `type` and `maxlength`, with which browsers silently change pasted text. The service reports values that do
+  // not fit.
   return h("input", {
-    type,
+    type: "text",
+    inputmode: schema.format === "email" ? "email" : null,
     dir: "auto",
     autocomplete: "off",
-    maxlength: schema.maxLength,
     value: text,
   });
 }
 
-/** A stored value as the input has it. @param {Kind} kind @param {unknown} value @param {number} [scale] @returns {string} */
+/** A stored value as the text of its input. @param {Kind} kind @param {unknown} value @param {number} [scale] @returns {string} */
 function textFor(kind, value, scale = 0) {
   if (value === null || value === undefined) return "";
-  if (kind === "json") return JSON.stringify(value, null, 2);
-  if (kind === "number" && typeof value === "number") return withScale(value, scale);
+  if (kind === "json") return jsonText(value, 2);
+  if (kind === "number")
+    return writeNumber(typeof value === "number" ? withScale(value, scale) : String(value));
   if (kind === "moment") return localMoment(String(value));
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? jsonText(value) : String(value);
 }
 
-/** With as many decimals as the column has: prices as `12.50`. @param {number} value @param {number} scale */
+/** With the number of decimals of the column: prices as `12.50`. @param {number} value @param {number} scale */
 function withScale(value, scale) {
   const text = scale > 0 && scale <= 8 ? value.toFixed(scale) : String(value);
   return Number(text) === value ? text : String(value);
@@ -191,29 +207,64 @@ function localMoment(iso) {
   return local.toISOString().replace(/(\.000)?Z$/, "");
 }
 
-/** @param {Kind} kind @param {any} input @param {{ field: Field, schema: Schema }} place @returns {unknown} */
-function valueOf(kind, input, { schema }) {
-  if (kind === "flag") return input.checked;
-  const text = input.value;
-  if (text === "") return undefined;
-  if (kind === "maybe") return text === "true";
-  if (kind === "moment") return new Date(text).toISOString();
-  if (kind === "json") {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
-  }
-  if (kind !== "number") return text;
-  const number = text.trim().replace(/^(-?\d+),(\d+)$/, "$1.$2");
-  // A text keeps digits that a number would lose.
-  if (typesOf(schema).includes("string")) return number;
-  return Number.isNaN(Number(number)) ? text : Number(number);
+/**
+ * Whether the input shows the value unchanged. Browsers empty an input that cannot show its value, and remove line
+ * breaks from a text; such a value is edited as plain text.
+ * @param {Kind} kind @param {any} input @param {unknown} value
+ */
+function isShown(kind, input, value) {
+  if (kind === "line") return input.value === textFor(kind, value);
+  return !(kind in pickers) || input.value !== "" || textFor("line", value) === "";
 }
 
-/** @param {string} message */
-const sentence = (message) => {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-};
+const pickers = { date: "date", moment: "time", time: "time" };
+
+/** Stands for an incomplete date, for which the browser gives no text. */
+const half = "\u0000";
+
+/** @param {Kind} kind @param {any} input @returns {string} */
+function textIn(kind, input) {
+  if (kind === "flag") return String(input.checked);
+  return input.validity.badInput ? half : input.value;
+}
+
+/**
+ * The value or the fault of a text; neither if nothing was entered.
+ * @param {Kind} kind @param {string} text @param {{ schema: Schema, value: unknown }} place `value`: the one before
+ * @returns {{ value?: unknown, fault?: string }}
+ */
+function readText(kind, text, { schema, value }) {
+  if (kind === "flag" || kind === "maybe") return text === "" ? {} : { value: text === "true" };
+  if (text === half)
+    return { fault: `This ${pickers[/** @type {"date"} */ (kind)]} is not complete.` };
+  const isBlank = text === "" || ((kind === "json" || kind === "number") && text.trim() === "");
+  if (isBlank) return {};
+  if (kind === "moment") return { value: exactMoment(text, value) };
+  if (kind === "json") return readJson(text);
+  if (kind === "number") {
+    const number = readNumber(text);
+    return number === null ? { fault: numberFault } : { value: exactNumber(number) };
+  }
+  // A reference to a numeric key, which rules can refuse as a text.
+  const isNumber =
+    kind === "reference" && /^-?\d+$/.test(text) && !typesOf(schema).includes("string");
+  return { value: isNumber ? exactNumber(text) : text };
+}
+
+/** @param {string} text */
+function readJson(text) {
+  try {
+    JSON.parse(text);
+    return { value: parseJson(text) };
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error);
+    return { fault: `This is not JSON: ${message}. Texts need double quotes.` };
+  }
+}
+
+/** Adds the hidden digits of the second from the value before, if the visible part is unchanged. @param {string} text @param {unknown} before */
+function exactMoment(text, before) {
+  const iso = new Date(text).toISOString();
+  const [, shown = "", more = ""] = /(\.\d{3})(\d+)Z$/.exec(String(before)) ?? [];
+  return more !== "" && iso.endsWith(`${shown}Z`) ? `${iso.slice(0, -1)}${more}Z` : iso;
+}

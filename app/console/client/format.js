@@ -1,5 +1,7 @@
 /** Values as people write them, in the language of the browser. */
 
+import { jsonText } from "./json.js";
+
 /** @typedef {import("./types.d.ts").Field} Field */
 
 /** Longer texts are cut in lists. */
@@ -34,7 +36,7 @@ export function textOf(value, { type, scale }) {
   if (type === "date" && typeof value === "string") return dateText(value);
   if (type === "timestamp" && typeof value === "string") return momentText(value);
   if (type === "time" && typeof value === "string") return value.replace(/^(\d\d:\d\d):00$/, "$1");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? jsonText(value) : String(value);
 }
 
 /** @param {number | string} value @param {number | undefined} scale */
@@ -71,3 +73,9 @@ export const labelText = (value) =>
 /** @param {number} count @param {string} one @param {string} [many] */
 export const counted = (count, one, many = `${one}s`) =>
   `${plain.format(count)} ${count === 1 ? one : many}`;
+
+/** With a capital letter and a full stop. @param {string} text */
+export const sentence = (text) => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+};

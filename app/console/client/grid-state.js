@@ -1,6 +1,7 @@
-/** What a grid shows: search, filters, order, page, columns. It stands in the address, and becomes a request for `datatables` or `read`. */
+/** The state of a grid: search, filters, order, page, columns. It is kept in the address, and becomes a request. */
 import { post } from "./api.js";
-import { conditionsOf } from "./filters.js";
+import { conditionsOf, contains } from "./filters.js";
+import { searchFor, showsLabel } from "./search.js";
 
 /** @typedef {import("./types.d.ts").Condition} Condition */
 /** @typedef {import("./types.d.ts").Entity} Entity */
@@ -23,6 +24,10 @@ const usualSize = 25;
 /** @param {URLSearchParams} query @param {Entity} entity @returns {GridState} */
 export function readState(query, entity) {
   const known = (/** @type {string} */ name) => entity.columns.includes(name);
+  const isSorted = (/** @type {string} */ name) => {
+    const field = entity.fields.get(name);
+    return known(name) && !(field && showsLabel(entity, field));
+  };
   const size = Number(query.get("size"));
   const columns = (query.get("cols") ?? "").split(",").filter(known);
   return {
@@ -34,7 +39,7 @@ export function readState(query, entity) {
     ),
     sort: (query.get("sort") ?? "")
       .split(",")
-      .filter((one) => known(one.replace(/^-/, "")))
+      .filter((one) => isSorted(one.replace(/^-/, "")))
       .map((one) => ({ field: one.replace(/^-/, ""), isDown: one.startsWith("-") })),
     page: Math.max(1, Math.floor(Number(query.get("page"))) || 1),
     size: pageSizes.includes(size) ? size : usualSize,
@@ -42,7 +47,7 @@ export function readState(query, entity) {
   };
 }
 
-/** Only what differs from a grid that was just opened. @param {GridState} state @param {Entity} entity */
+/** Only the differences from a new grid. @param {GridState} state @param {Entity} entity */
 export function writeState(state, entity) {
   const query = new URLSearchParams();
   if (state.search) query.set("q", state.search);
@@ -56,7 +61,7 @@ export function writeState(state, entity) {
   return query;
 }
 
-/** Generated keys and the columns that tell who changed a row are there for who asks. @param {Entity} entity */
+/** Generated keys and audit columns are hidden until people select them. @param {Entity} entity */
 export function usualColumns({ columns, fields, key }) {
   const usual = columns.filter((name) => {
     const { type = "", references } = fields.get(name) ?? {};
@@ -69,25 +74,66 @@ export function usualColumns({ columns, fields, key }) {
   return usual.length > 0 ? usual.slice(0, 12) : columns.slice(0, 12);
 }
 
-/** @param {Entity} entity @param {GridState} state @returns {Condition[]} */
+/** @param {Entity} entity @param {Pick<GridState, "filters">} state @returns {Condition[]} */
 export const filterConditions = (entity, { filters }) =>
   [...filters].flatMap(([name, text]) => {
     const field = entity.fields.get(name);
     return (field && conditionsOf(field, text)) ?? [];
   });
 
-/** A grid may have fewer columns than records have fields; `read` filters by all of them. @param {Entity} entity @param {GridState} state */
-const isGrid = ({ actions, columns }, { filters }) =>
-  actions.has("datatables") &&
-  ([...filters.keys()].every((name) => columns.includes(name)) || !actions.has("read"));
+/**
+ * Whether to request `datatables`. Its grid can lack fields of the records; `read` filters by all of them, and can
+ * leave out files and pictures.
+ * @param {Entity} entity @param {GridState} state
+ */
+const isGrid = (entity, { filters, columns }) =>
+  entity.actions.has("datatables") &&
+  (!entity.actions.has("read") ||
+    (selected(entity, columns) === null &&
+      [...filters.keys()].every((name) => entity.columns.includes(name))));
+
+/**
+ * The columns to request from `read`, so that hidden columns with bytes are not loaded; null: all columns.
+ * @param {Entity} entity @param {readonly string[]} shown
+ */
+function selected({ columns, fields, read }, shown) {
+  const isNeeded = (/** @type {string} */ name) =>
+    shown.includes(name) || fields.get(name)?.type !== "bytes";
+  const needed = columns.filter(isNeeded);
+  return needed.length < columns.length && needed.every((name) => read.includes(name))
+    ? needed
+    : null;
+}
+
+/**
+ * The filters and the search of a list as the `where` of another action, for fields that it knows.
+ * @param {Entity} entity @param {Pick<GridState, "search" | "filters">} state @param {readonly string[]} known
+ * @returns {Promise<{ where: Group | null, isWhole: boolean }>} `isWhole`: no filter is left out
+ */
+export async function whereOf(entity, state, known) {
+  const all = filterConditions(entity, state);
+  const conditions = all.filter(({ key }) => known.includes(key));
+  const texts = known.filter((name) => entity.fields.get(name)?.type === "text");
+  const { group } = await searchFor(entity, state.search, known);
+  /** @type {Group} */
+  const plain = { logic: "OR", conditions: texts.map((name) => contains(name, state.search)) };
+  const parts = [...conditions, ...(state.search ? [group ?? plain] : [])];
+  return {
+    where: parts.length > 0 ? { logic: "AND", conditions: parts } : null,
+    isWhole: conditions.length === all.length,
+  };
+}
 
 /**
  * One page of the list. Rejects with ApiError.
  * @param {Entity} entity @param {GridState} state @param {AbortSignal} signal
- * @returns {Promise<{ rows: Row[], total: number, filtered: number }>}
+ * @returns {Promise<{ rows: Row[], total: number, filtered: number, cut: string[] }>} `cut`: labels of fields that are searched for a part of their records
  */
 export async function loadPage(entity, state, signal) {
-  const conditions = filterConditions(entity, state);
+  const { group, cut } = await searchFor(entity, state.search, entity.columns);
+  signal.throwIfAborted();
+  const search = group ? "" : state.search;
+  const conditions = [...filterConditions(entity, state), ...(group ? [group] : [])];
   const shared = {
     ...(conditions.length > 0 && { where: { conditions } }),
     ...(state.sort.length > 0 && {
@@ -102,19 +148,21 @@ export async function loadPage(entity, state, signal) {
       draw: 1,
       start: (state.page - 1) * state.size,
       length: state.size,
-      ...(state.search && { search: { value: state.search } }),
+      ...(search && { search: { value: search } }),
       ...shared,
     };
     const { body } = await post(`${entity.path}/datatables`, request, { signal });
-    return { rows: body.data, total: body.recordsTotal, filtered: body.recordsFiltered };
+    return { rows: body.data, total: body.recordsTotal, filtered: body.recordsFiltered, cut };
   }
+  const select = selected(entity, state.columns);
   const request = {
     page: state.page,
     per_page: state.size,
-    ...(state.search && { search_value: state.search }),
+    ...(select && { select }),
+    ...(search && { search_value: search }),
     ...shared,
   };
   const { body } = await post(`${entity.path}/read`, request, { signal });
   const found = body.pagination.total_records;
-  return { rows: body.data, total: found, filtered: found };
+  return { rows: body.data, total: found, filtered: found, cut };
 }

@@ -1,4 +1,4 @@
-/** Exports and imports that run in the background: asking how far they are, and which of them this tab started. */
+/** Exports and imports in the background: their progress, and the list of those that this tab started. */
 import { ask, ApiError, post } from "./api.js";
 
 /** @typedef {"export" | "preview" | "commit"} JobKind */
@@ -50,21 +50,21 @@ export const isRunning = ({ status }) =>
 export const cancelJob = (job) =>
   post(`${pathOf(job)}/${groupOf(job.kind)}-cancel`, { job_id: job.id });
 
-/** Where the file of a finished export is. @param {Omit<KeptJob, "startedAt">} job */
+/** The address of the file of a finished export. @param {Omit<KeptJob, "startedAt">} job */
 export const exportFile = (job) => `${pathOf(job)}/export-download?job_id=${job.id}`;
 
 /** The rows of an import that were refused, as a workbook. @param {Omit<KeptJob, "startedAt">} job */
 export const errorsFile = (job) => `${pathOf(job)}/import-errors?job_id=${job.id}`;
 
 /**
- * Resolves to the last state; null: `signal` ended the waiting. Rejects with ApiError.
+ * Resolves to the final state; null: `signal` was aborted. Rejects with ApiError.
  * @param {Omit<KeptJob, "startedAt">} job @param {(state: JobState) => void} onState @param {AbortSignal} signal
  * @returns {Promise<JobState | null>}
  */
 export async function watchJob(job, onState, signal) {
   for (let waitMs = pauseMs; !signal.aborted; waitMs = Math.min(waitMs * 1.3, pauseMsMax)) {
     const state = await jobState(job).catch((error) => {
-      // The service may be restarting; the job goes on.
+      // The service could be restarting; the job continues.
       if (error instanceof ApiError && (error.status === 503 || error.status === 0)) return null;
       throw error;
     });

@@ -1,13 +1,13 @@
-/** The labels of records that others refer to: asked for together, and kept while the page is open. */
+/** The labels of referenced records: requested together, and kept while the page is open. */
 import { ask, post } from "./api.js";
 import { textOf } from "./format.js";
 import { loadEntity, titleField } from "./model.js";
 
 /** @typedef {{ endpoint: string, field: string }} Reference */
 
-/** More ids go into further requests. */
+/** Ids per request. */
 const idsMax = 100;
-/** Records that are asked for one by one, because the lookup does not offer them. */
+/** Maximum of records that are requested one by one, because the lookup does not offer them. */
 const recordsMax = 10;
 
 /** @typedef {(label: string | null) => void} Resolve */
@@ -70,7 +70,7 @@ async function askSome({ project, reference, ids }) {
 }
 
 /**
- * What names a record that drop-downs do not offer, such as one that is no longer active.
+ * The name of a record that drop-downs do not offer, such as one that is no longer active.
  * @param {string} project @param {Reference} reference @param {string} id
  */
 async function titleOf(project, { endpoint, field }, id) {

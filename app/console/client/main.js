@@ -1,12 +1,12 @@
 /**
- * START HERE: the console. Reads the index of what the caller may use, and shows the view that the address names; each view is a
- * module of `views/`, loaded when it is first shown. Everything comes from the public API.
+ * START HERE: the console. Reads the index of what the caller can use, and shows the view that the address names. Each
+ * view is a module of `views/`, loaded when it is first shown. All data comes from the public API.
  */
 import { ApiError, forgetRequests, onRefused } from "./api.js";
 import { fill, h } from "./dom.js";
 import { forgetLabels } from "./labels.js";
-import { loadIndex } from "./model.js";
-import { currentRoute } from "./router.js";
+import { loadEntity, loadIndex, wordsOf } from "./model.js";
+import { currentRoute, holdScroll, rememberScroll, restoreScroll } from "./router.js";
 import { createShell } from "./shell.js";
 import { finishSignIn } from "./open-id.js";
 import { credentials, signOut } from "./session.js";
@@ -29,6 +29,7 @@ const views = {
 };
 
 startTheme();
+rememberScroll();
 const shell = createShell(/** @type {HTMLElement} */ (document.getElementById("app")));
 /** @type {Leave | null} */
 let leave = null;
@@ -37,7 +38,7 @@ let visits = 0;
 
 /** @param {Route} route */
 function viewOf({ parts: [project, endpoint, third] }) {
-  // A project may have the same name, but its endpoints follow then.
+  // A project can have the same name, but then endpoints follow.
   if (endpoint === undefined) return project === "jobs" || project === "sign-in" ? project : "home";
   return third !== undefined && third in views ? third : "grid";
 }
@@ -50,31 +51,44 @@ async function visit() {
   leave = null;
   const visiting = ++visits;
   shown = location.hash;
+  holdScroll();
   const route = currentRoute();
   forgetRequests();
-  // The records behind them may have been renamed in the view before.
+  // The previous view could have renamed the records.
   forgetLabels();
-  // A view that is left while it loads must not write over the next one.
+  // A view that is left while it loads must not overwrite the next one.
   const place = h("div.view");
+  const [project = "", endpoint] = route.parts;
+  shell.startLoading(route, wordsOf(endpoint ?? project));
   try {
-    const index = await loadIndex();
+    const loading = loadIndex();
+    // Loaded early, because the view will need it.
+    if (endpoint !== undefined) loadEntity(project, endpoint).catch(() => null);
+    const index = await loading;
     const mustSignIn = index.signIn && index.projects.length === 0;
     const view = mustSignIn ? "sign-in" : viewOf(route);
     const { show } = await /** @type {() => Promise<{ show: View }>} */ (views[view])();
     if (visiting !== visits) return;
     shell.show(index, route);
     fill(shell.main, place);
-    leave = (await show(place, route)) ?? null;
+    const left = (await show(place, route)) ?? null;
+    // The next view would lose its scroll position and its own way to be left.
+    if (visiting !== visits) return void left?.();
+    leave = left;
+    // A list has its final height only after its rows are loaded.
+    if (view !== "grid") restoreScroll();
   } catch (error) {
     if (visiting !== visits) return;
     fill(shell.main, place);
     fill(place, faultOf(error));
+  } finally {
+    if (visiting === visits) shell.endLoading();
   }
 }
 
 /** @param {unknown} error */
 function faultOf(error) {
-  // Credentials that are no longer valid would be sent again and again.
+  // Otherwise the expired credentials would be sent with every request.
   if (error instanceof ApiError && error.status === 401 && credentials()) {
     signOut();
     location.hash = "#/sign-in";

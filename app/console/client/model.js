@@ -1,5 +1,5 @@
-/** Projects and entities as the caller may use them: the index at `/`, and the OpenAPI document of a project. */
-import { ask } from "./api.js";
+/** Projects and entities for the caller, from the index at `/` and the OpenAPI documents of single endpoints. */
+import { ApiError, ask } from "./api.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").EntityNotes} EntityNotes */
@@ -9,52 +9,81 @@ import { ask } from "./api.js";
 /** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[] }} Project */
 /** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */
 
-/** @type {Map<string, Promise<any>>} */
-const documents = new Map();
+/** By their paths. @type {Map<string, Promise<Entity | null>>} */
+const entities = new Map();
 
 /** To be called when the caller changed. */
-export const forget = () => documents.clear();
+export const forget = () => entities.clear();
+
+/** Sorts names as people do: 2 before 10, accented letters beside the plain ones. */
+const order = new Intl.Collator(document.documentElement.lang, { numeric: true });
+
+/** Of the last index. @type {Project[]} */
+let known = [];
+
+/** Whether the caller can use an action, according to the last index. @param {string} project @param {string} endpoint @param {string} action */
+export const mayUse = (project, endpoint, action) =>
+  known
+    .find(({ name }) => name === project)
+    ?.endpoints.find(({ name }) => name === endpoint)
+    ?.actions.includes(action) ?? false;
 
 /** @returns {Promise<Index>} */
 export async function loadIndex() {
   const { body } = await ask("./", { quiet: true });
+  known = /** @type {Project[]} */ (body.projects).map((one) => ({
+    ...one,
+    endpoints: one.endpoints.toSorted((a, b) => order.compare(wordsOf(a.name), wordsOf(b.name))),
+  }));
   return {
-    projects: body.projects,
+    projects: known,
     signIn: body.sign_in !== undefined,
     version: body.version ?? null,
     links: body.links,
   };
 }
 
-/** The ways to sign in, as the frame of the document says. @returns {Promise<any[]>} */
+/** The ways to sign in: from the first document of a visible project that has some, otherwise from the whole document. @returns {Promise<any[]>} */
 export async function loadSignIns() {
-  const { body } = await ask("openapi.json", { quiet: true });
-  return Object.values(body.components?.securitySchemes ?? {});
+  const { projects } = await loadIndex();
+  const shown = projects.flatMap(({ name, endpoints: [first] }) =>
+    first ? [documentPath(name, first.name)] : [],
+  );
+  for (const path of [...shown, "openapi.json"]) {
+    const { body } = await ask(path, { quiet: true });
+    const schemes = Object.values(body.components?.securitySchemes ?? {});
+    if (schemes.length > 0) return schemes;
+  }
+  return [];
 }
 
-/** @param {string} project @returns {Promise<any>} */
-function loadDocument(project) {
-  const loading =
-    documents.get(project) ??
-    ask(`api/${encodeURIComponent(project)}/openapi.json`, { quiet: true }).then(
-      ({ body }) => body,
-    );
-  documents.set(project, loading);
-  loading.catch(() => documents.delete(project));
+/** @param {string} project @param {string} endpoint */
+const documentPath = (project, endpoint) =>
+  `api/${encodeURIComponent(project)}/${encodeURIComponent(endpoint)}/openapi.json`;
+
+/**
+ * Asked for once. Null: there is no such endpoint for the caller.
+ * @param {string} project @param {string} endpoint @returns {Promise<Entity | null>}
+ */
+export function loadEntity(project, endpoint) {
+  const path = documentPath(project, endpoint);
+  const loading = entities.get(path) ?? describedAt(path);
+  entities.set(path, loading);
+  loading.catch(() => entities.delete(path));
   return loading;
 }
 
-/**
- * Null: there is no such endpoint for the caller.
- * @param {string} project @param {string} endpoint @returns {Promise<Entity | null>}
- */
-export async function loadEntity(project, endpoint) {
-  const described = await loadDocument(project);
-  /** @type {EntityNotes | undefined} */
-  const notes = described.tags
-    .map((/** @type {any} */ tag) => tag["x-rowgate"])
-    .find((/** @type {any} */ one) => one?.endpoint === endpoint);
-  return notes ? entityOf(described, notes) : null;
+/** @param {string} path @returns {Promise<Entity | null>} */
+async function describedAt(path) {
+  try {
+    const { body } = await ask(path, { quiet: true });
+    /** @type {EntityNotes | undefined} */
+    const notes = body.tags?.[0]?.["x-rowgate"];
+    return notes ? entityOf(body, notes) : null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
 }
 
 /** @param {any} described @param {EntityNotes} notes @returns {Entity} */
@@ -83,7 +112,8 @@ function entityOf(described, notes) {
     return schema ? namesIn(deref(schema).properties?.["data"], deref) : [];
   };
   const shown = answered("first");
-  const listed = answered(actions.has("datatables") ? "datatables" : "read");
+  const read = answered("read");
+  const listed = actions.has("datatables") ? answered("datatables") : read;
   const all = Object.keys(notes.fields);
   return {
     project,
@@ -94,6 +124,7 @@ function entityOf(described, notes) {
     key,
     fields: fieldsOf(notes.fields),
     columns: listed.length > 0 ? listed : all,
+    read,
     shown: shown.length > 0 ? shown : all,
     referencedBy: notes.referencedBy ?? [],
     status: notes.status ?? null,
@@ -101,14 +132,14 @@ function entityOf(described, notes) {
     adjust: notes.adjust ? { ...notes.adjust, fields: adjustable(body("adjust"), deref) } : null,
     lines: (notes.lines ?? []).map((lines) => ({
       ...lines,
-      fields: fieldsOf(withLabels(lines.fields, described, lines.endpoint)),
+      fields: fieldsOf(lines.fields),
     })),
     body,
     deref,
   };
 }
 
-/** Most bodies may also have the form `{data, options}`. @param {Schema} schema @param {(one: Schema) => Schema} deref */
+/** Most bodies can also have the form `{data, options}`. @param {Schema} schema @param {(one: Schema) => Schema} deref */
 function withoutOptions(schema, deref) {
   const branches = (schema.anyOf ?? []).map(deref);
   return branches.find((one) => one.properties && !one.properties["options"]) ?? schema;
@@ -131,20 +162,6 @@ function adjustable(schema, deref) {
     const { const: only, enum: names } = deref(properties?.["field"]);
     return /** @type {string[]} */ (names ?? (only === undefined ? [] : [only]));
   });
-}
-
-/** Lines have the labels of the endpoint of their table. @param {Record<string, FieldNote>} notes @param {any} described @param {string | null} endpoint */
-function withLabels(notes, described, endpoint) {
-  const own = described.tags.find(
-    (/** @type {any} */ tag) => endpoint !== null && tag["x-rowgate"]?.endpoint === endpoint,
-  );
-  const known = own?.["x-rowgate"].fields ?? {};
-  return Object.fromEntries(
-    Object.entries(notes).map(([name, note]) => {
-      const label = note.label ?? known[name]?.label;
-      return [name, label === undefined ? note : { ...note, label }];
-    }),
-  );
 }
 
 /** @param {Record<string, FieldNote>} notes @returns {Map<string, Field>} */

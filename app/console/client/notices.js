@@ -1,15 +1,31 @@
-/** What the page tells in passing, and what it asks: short messages at the edge, and dialogs. */
+/** Short messages at the edge of the page, and dialogs. */
 import { fill, h, iconButton } from "./dom.js";
 
 const places = h("div.notices", { role: "status", "aria-live": "polite" });
 
 export const noticesPlace = () => places;
 
+/** One of a kind at a time. @type {Map<string, { element: HTMLElement, texts: Set<string>, timer: number }>} */
+const notices = new Map();
+
 /** @param {string} text @param {"done" | "fault"} [kind] */
 export function tell(text, kind = "done") {
-  const notice = h(`div.notice.${kind}`, null, text);
-  places.append(notice);
-  setTimeout(() => notice.remove(), kind === "fault" ? 9000 : 4000);
+  const shown = notices.get(kind);
+  clearTimeout(shown?.timer);
+  // Of messages about success only the last is shown; a fault must not hide another.
+  const texts = kind === "fault" ? new Set([...(shown?.texts ?? []), text]) : new Set([text]);
+  const element = shown?.element ?? h(`div.notice.${kind}`);
+  fill(
+    element,
+    [...texts].map((one) => h("p", null, one)),
+  );
+  places.append(element);
+  const end = () => {
+    element.remove();
+    notices.delete(kind);
+  };
+  const timer = setTimeout(end, kind === "fault" ? 9000 : 4000);
+  notices.set(kind, { element, texts, timer });
 }
 
 /** @param {unknown} error */

@@ -1,6 +1,6 @@
 /**
- * Signing in at an OpenID Connect issuer: authorization code with PKCE (RFC 7636), without a secret. The issuer sends the browser
- * back to `/console?code=…&state=…`.
+ * Signing in at an OpenID Connect issuer: authorization code with PKCE (RFC 7636), without a secret. The issuer sends
+ * the browser back to `/console?code=…&state=…`.
  */
 import { useToken } from "./session.js";
 import { tellFault } from "./notices.js";
@@ -44,7 +44,7 @@ export async function startSignIn(issuer) {
   location.assign(url);
 }
 
-/** Takes the code that the issuer sent along, if this is the way back from it. */
+/** Uses the issuer's code, if the issuer has sent the browser back. */
 export async function finishSignIn() {
   const query = new URLSearchParams(location.search);
   const started = JSON.parse(sessionStorage.getItem(place) ?? "null");

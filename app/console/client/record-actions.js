@@ -1,10 +1,12 @@
-/** What can be done with a record beside editing it: next statuses, adjusting, deleting, restoring; and the choice after a conflict. */
+/** Actions of a record: next statuses, adjusting, deleting, restoring. Also the choice after a conflict. */
 import { post } from "./api.js";
 import { cellOf } from "./cells.js";
 import { h, icon, iconButton } from "./dom.js";
-import { labelText } from "./format.js";
+import { labelText, sentence } from "./format.js";
+import { exactNumber, jsonText } from "./json.js";
 import { fieldOf } from "./model.js";
 import { confirmed, openDialog, tell, tellFault } from "./notices.js";
+import { numberFault, readNumber } from "./numbers.js";
 import { go } from "./router.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
@@ -26,7 +28,7 @@ const whereOf = ({ key }, row) => key.map((name) => ({ key: name, value: row[nam
 export function recordActions(entity, row, place) {
   const may = (/** @type {string} */ action) => entity.actions.has(action);
   const mark = entity.deletedField === null ? null : row[entity.deletedField];
-  // A flag may be a number; a time says it by being there.
+  // The field can be a flag, also as a number, or a time, which is set for deleted records.
   const isDeleted = Boolean(mark);
   return [
     may("change-status") && entity.status && statusButtons(entity, row, place),
@@ -50,13 +52,15 @@ export function recordActions(entity, row, place) {
   ];
 }
 
-/** @param {RecordPlace} place @returns {Record<string, string>} */
-function writeHeaders({ etag, lock }) {
-  const known = etag();
-  return { ...(known !== null && { "If-Match": known }), ...lock.headers() };
-}
+/** @param {string} path @param {object} json @param {RecordPlace} place */
+const write = (path, json, { etag, lock }) =>
+  lock.write((token) => {
+    const known = etag();
+    const headers = { ...(known !== null && { "If-Match": known }), ...token };
+    return post(path, json, { headers });
+  });
 
-/** Buttons for the statuses that may follow, once the service has told them. @param {Entity} entity @param {Row} row @param {RecordPlace} place */
+/** Buttons for the possible next statuses, shown once the service has listed them. @param {Entity} entity @param {Row} row @param {RecordPlace} place */
 function statusButtons(entity, row, place) {
   const { status } = entity;
   const holder = h("span.button-row");
@@ -84,11 +88,7 @@ function statusButtons(entity, row, place) {
   /** @param {string} next */
   async function change(next) {
     try {
-      await post(
-        `${entity.path}/change-status`,
-        { ...keysOf(entity, row), status: next },
-        { headers: writeHeaders(place) },
-      );
+      await write(`${entity.path}/change-status`, { ...keysOf(entity, row), status: next }, place);
       tell(`Status: ${labelText(next)}`);
       await place.again();
     } catch (error) {
@@ -122,20 +122,22 @@ async function adjust(entity, row, place) {
       {
         async onsubmit(/** @type {Event} */ event) {
           event.preventDefault();
-          const value = Number(amount.value.trim().replace("−", "-").replace(",", "."));
+          const read = readNumber(amount.value);
+          if (read === null) {
+            fault.textContent = numberFault;
+            return amount.focus();
+          }
+          const value = exactNumber(read);
           const adjustments = [
             { field: field.value, value, ...(reason.value && { reason: reason.value }) },
           ];
           try {
-            await post(
-              `${entity.path}/adjust`,
-              { ...keysOf(entity, row), adjustments },
-              { headers: place.lock.headers() },
-            );
+            const asked = { ...keysOf(entity, row), adjustments };
+            await place.lock.write((headers) => post(`${entity.path}/adjust`, asked, { headers }));
             close(true);
           } catch (error) {
             const { errors = {}, message } = /** @type {any} */ (error);
-            fault.textContent = [message, ...Object.values(errors).flat()].join(" – ");
+            fault.textContent = [message, ...Object.values(errors).flat()].map(sentence).join(" ");
           }
         },
       },
@@ -167,11 +169,7 @@ async function remove(entity, row, place) {
   const text = canRestore ? "It can be restored later." : "This cannot be undone.";
   if (!(await confirmed("Delete this record?", text, "Delete"))) return;
   try {
-    await post(
-      `${entity.path}/delete`,
-      { where: whereOf(entity, row) },
-      { headers: writeHeaders(place) },
-    );
+    await write(`${entity.path}/delete`, { where: whereOf(entity, row) }, place);
     await place.lock.release();
     tell("Deleted");
     go([entity.project, entity.endpoint]);
@@ -204,7 +202,7 @@ function offerRestore(entity, row) {
 }
 
 /**
- * Somebody else changed the record meanwhile: what shall hold?
+ * Asks which values to keep after another caller has changed the record.
  * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row | null, names: readonly string[] }} versions `names`: fields that are edited
  * @returns {Promise<"mine" | "stored" | null>} null: go on editing
  */
@@ -220,9 +218,7 @@ export function conflictChoice(entity, { mine, before, stored, names: edited }) 
         h("button.button", { type: "button", onclick: () => close("stored") }, "Back to the list"),
       ),
     ]);
-  const theirs = edited.filter(
-    (name) => JSON.stringify(stored[name]) !== JSON.stringify(before[name]),
-  );
+  const theirs = edited.filter((name) => jsonText(stored[name]) !== jsonText(before[name]));
   const names = [...new Set([...Object.keys(mine), ...theirs])];
   return openDialog("Somebody else changed this record", (close) => [
     h("p", null, "It was saved by somebody else after you opened it. Which values shall it have?"),

@@ -1,17 +1,18 @@
-/** What forms for new and for stored records share: the part of a body that they fill in, where faults go, and leaving without saving. */
+/** Common to forms of new and stored records: their part of a body, the place of faults, and leaving without saving. */
 import { ApiError } from "./api.js";
 import { fill } from "./dom.js";
+import { sentence } from "./format.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 
-/** What of a body is the record itself, and what its lines are. @param {Entity} entity @param {"create" | "update"} kind */
+/** The part of a request body that is the record itself. @param {Entity} entity @param {"create" | "update"} kind */
 export function bodyOf(entity, kind) {
   const composite = `${kind}-composite`;
   const isDocument = entity.lines.length > 0 && entity.actions.has(composite);
   const action = isDocument ? composite : entity.actions.has(kind) ? kind : null;
   if (action === null) return null;
   const body = entity.body(action) ?? {};
-  // A document stands under the name of its table.
+  // In a composite body, the record is the member with the name of its table.
   const [member = null] = isDocument ? Object.keys(body.properties ?? {}) : [];
   const schema = member === null ? body : entity.deref(body.properties?.[member]);
   return { action, member, schema };
@@ -25,25 +26,31 @@ export function lineSchema(entity, name) {
   return entity.deref(inserted.items);
 }
 
-/**
- * @param {unknown} error
- * @param {{ form: import("./record-form.js").RecordForm, lines: ReturnType<typeof import("./document-lines.js").documentLines>[], fault: HTMLElement }} place
- */
+/** @typedef {{ form: import("./record-form.js").RecordForm, lines: ReturnType<typeof import("./document-lines.js").documentLines>[], fault: HTMLElement }} EditingPlace */
+
+/** Whether a form and its lines can be sent; shows what cannot be read. @param {EditingPlace} place */
+export function isReadable({ form, lines, fault }) {
+  // In reverse order, so that the first wrong field has the focus at the end.
+  const isRight = [...lines.toReversed(), form].map((part) => part.check()).every(Boolean);
+  fault.hidden = isRight;
+  fill(fault, isRight ? "" : someFields);
+  return isRight;
+}
+
+const someFields = "Some fields need another look. Nothing was sent yet.";
+
+/** @param {unknown} error @param {EditingPlace} place */
 export function showFaults(error, { form, lines, fault }) {
   const errors = error instanceof ApiError ? error.errors : {};
   let rest = form.showFaults(errors);
   for (const one of lines) rest = one.showFaults(rest);
   const hasFields = Object.keys(errors).length > 0;
-  const lock =
-    error instanceof ApiError && error.data?.locked_by
-      ? ` ${error.data.locked_by} holds it for ${error.data.ttl_remaining} more seconds.`
-      : "";
   const message = error instanceof Error ? error.message : String(error);
   fault.hidden = hasFields && rest.length === 0;
   fill(
     fault,
-    hasFields ? "Some fields need another look." : message + lock,
-    rest.map(([name, messages]) => ` ${name}: ${messages.join(", ")}.`),
+    hasFields ? "Some fields need another look." : message,
+    rest.map(([name, messages]) => ` ${sentence(`${name}: ${messages.join(", ")}`)}`),
   );
 }
 

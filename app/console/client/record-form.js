@@ -1,4 +1,4 @@
-/** A form for one record: a field for each thing that the action's body takes, and what of it was changed. */
+/** A form for one record: a field for each member of the action's body, and the changed values. */
 import { h } from "./dom.js";
 import { formField } from "./form-field.js";
 import { fieldOf } from "./model.js";
@@ -39,6 +39,20 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
   const isChanged = (/** @type {import("./form-field.js").FormField} */ input) =>
     input.text() !== first.get(input.name);
 
+  /** @param {Record<string, string[]>} errors @returns {[string, string[]][]} */
+  function showFaults(errors) {
+    const rest = new Map(Object.entries(errors));
+    let isFocused = false;
+    for (const input of inputs) {
+      const messages = rest.get(input.name) ?? [];
+      rest.delete(input.name);
+      input.showFaults(messages);
+      if (messages.length > 0 && !isFocused) input.focus();
+      isFocused ||= messages.length > 0;
+    }
+    return [...rest];
+  }
+
   return {
     inputs,
     element: h(
@@ -47,31 +61,27 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
       inputs.map(({ element }) => element),
     ),
     isChanged: () => inputs.some(isChanged),
-    /** What a new record has; empty fields are left out. */
+    /** The values of a new record, without empty fields. */
     all: () =>
       Object.fromEntries(
         inputs
           .map((input) => [input.name, input.value()])
           .filter(([, value]) => value !== undefined),
       ),
-    /** What was changed; an emptied field is null. @returns {Row} */
+    /** The changed values; an emptied field is null. @returns {Row} */
     changes: () =>
       Object.fromEntries(
         inputs.filter(isChanged).map((input) => [input.name, input.value() ?? null]),
       ),
-    /** Shows the messages beside their fields. @param {Record<string, string[]>} errors @returns {[string, string[]][]} those without a field here */
-    showFaults(errors) {
-      const rest = new Map(Object.entries(errors));
-      let isFocused = false;
-      for (const input of inputs) {
-        const messages = rest.get(input.name) ?? [];
-        rest.delete(input.name);
-        input.showFaults(messages);
-        if (messages.length > 0 && !isFocused) input.focus();
-        isFocused ||= messages.length > 0;
-      }
-      return [...rest];
+    /** Whether all entered values can be sent; faults are shown beside their fields. */
+    check() {
+      const faults = inputs.filter(isChanged).map((input) => [input.name, input.fault()]);
+      const wrong = faults.filter(([, fault]) => fault !== "");
+      showFaults(Object.fromEntries(wrong.map(([name, fault]) => [name, [fault]])));
+      return wrong.length === 0;
     },
+    /** Shows the messages beside their fields; returns those without a field. */
+    showFaults,
   };
 }
 

@@ -1,11 +1,22 @@
-/** The lock on a record while somebody edits it: taken at the first change, kept alive, given back. */
+/**
+ * The lock on a record during editing: acquired at the first change, extended, released. Its requests are sent one
+ * after the other, so that each knows the result of the one before, even over a slow connection.
+ */
 import { ApiError, post } from "./api.js";
 import { credentials } from "./session.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
+/** Another caller, who holds the lock. @typedef {{ owner: string, seconds: number }} Holder */
 
-const ttlSeconds = 60;
+/** Browsers let a page in the background act only once a minute. */
+const ttlSeconds = 90;
+const renewedAfterMs = 30_000;
+/** Short at first, because a page that is closed before the answer cannot release its lock. */
+const firstTtlSeconds = 20;
+const firstRenewedAfterMs = 8000;
+/** After a conflict, the first change after this time tries again. */
+const pauseMs = 3000;
 
 /** @param {Entity} entity @param {Row} row */
 function keysOf({ key }, row) {
@@ -14,73 +25,145 @@ function keysOf({ key }, row) {
   return [{ record: Object.fromEntries(key.map((name) => [name, row[name]])) }];
 }
 
-/**
- * Who else holds the record; null = nobody.
- * @param {Entity} entity @param {Row} row @returns {Promise<{ owner: string, seconds: number } | null>}
- */
-export async function lockHolder(entity, row) {
-  if (!entity.actions.has("lock/status")) return null;
-  const { body } = await post(`${entity.path}/lock/status`, { lock_keys: keysOf(entity, row) });
-  const state = body.data.keys[0];
-  return state?.locked ? { owner: state.owner ?? "somebody", seconds: state.ttl_remaining } : null;
-}
+/** @param {unknown} error */
+const isConflict = (error) =>
+  error instanceof ApiError && error.status === 409 && error.error === "Lock conflict";
 
-/** @param {Entity} entity @param {Row} row */
-export function recordLock(entity, row) {
-  const isThere = entity.actions.has("lock/acquire");
+/** Whether the lock of the sent token has ended. @param {unknown} error */
+const isOver = (error) =>
+  isConflict(error) && !(/** @type {ApiError} */ (error).data?.ttl_remaining > 0);
+
+/** @param {Entity} entity @param {Row} row @param {(holder: Holder | null) => void} onHolder is called with another holder of the lock; null: there is none */
+export function recordLock(entity, row, onHolder) {
   const lock_keys = keysOf(entity, row);
+  // Kept by the tab, for a page that is reloaded before its release arrives.
+  const place = `rowgate.lock ${entity.path} ${JSON.stringify(lock_keys)}`;
+  const ttlMax = entity.body("lock/acquire")?.properties?.["ttl"]?.maximum ?? ttlSeconds;
+  let isWanted = false;
+  let isRefusedUntilMs = 0;
+  let timer = 0;
   /** @type {string | null} */
   let token = null;
-  let timer = 0;
-  /** @type {Promise<void> | null} */
-  let taking = null;
+  /** @type {Promise<any>} */
+  let last = Promise.resolve();
 
-  async function acquire() {
-    const owner = credentials()?.name ?? "somebody in the console";
-    const { body } = await post(
-      `${entity.path}/lock/acquire`,
-      { lock_keys, ttl: ttlSeconds, owner, ...(token !== null && { lock_token: token }) },
-      { quiet: token !== null },
-    );
-    token = body.data.lock_token;
-    timer = setTimeout(() => void acquire().catch(lost), (ttlSeconds * 1000) / 2);
+  /** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+  function inTurn(work) {
+    const done = last.then(work);
+    last = done.catch(() => null);
+    return done;
   }
 
-  function lost() {
+  /** @param {string} action @param {object} [more] @param {import("./api.js").Options} [options] */
+  const ask = (action, more = {}, options = {}) =>
+    post(`${entity.path}/lock/${action}`, { lock_keys, ...more }, options);
+
+  /** @param {string | null} value */
+  function keep(value) {
+    token = value;
+    if (value === null) sessionStorage.removeItem(place);
+    else sessionStorage.setItem(place, value);
+  }
+
+  async function acquire() {
+    clearTimeout(timer);
+    if (!isWanted) return;
+    const isFirst = token === null;
+    const owner = credentials()?.name ?? "somebody in the console";
+    const ttl = Math.min(isFirst ? firstTtlSeconds : ttlSeconds, ttlMax);
+    try {
+      const renewed = !isFirst && { lock_token: token };
+      const { body } = await ask("acquire", { ttl, owner, ...renewed }, { quiet: !isFirst });
+      keep(body.data.lock_token);
+      onHolder(null);
+    } catch (error) {
+      if (!isFirst && isOver(error)) {
+        keep(null);
+        return acquire();
+      }
+      if (isConflict(error)) {
+        keep(null);
+        isRefusedUntilMs = Date.now() + pauseMs;
+        const { locked_by: by, ttl_remaining: seconds } =
+          /** @type {ApiError} */ (error).data ?? {};
+        onHolder({ owner: by ?? "somebody", seconds: seconds ?? 0 });
+        return;
+      }
+      // Without locks, the ETag still detects changes.
+      if (isFirst) return;
+    }
+    const waitMs = isFirst ? firstRenewedAfterMs : renewedAfterMs;
+    timer = setTimeout(() => void inTurn(acquire), waitMs);
+  }
+
+  async function giveBack() {
+    clearTimeout(timer);
+    const held = token;
+    keep(null);
+    if (held !== null)
+      await ask("release", { lock_token: held }, { quiet: true }).catch(() => null);
+  }
+
+  /** Releases the lock with `keepalive`, because other requests of a closed page are cancelled. */
+  function onHide() {
+    clearTimeout(timer);
+    if (token !== null)
+      void ask("release", { lock_token: token }, { quiet: true, keepalive: true }).catch(
+        () => null,
+      );
     token = null;
   }
 
+  /** For a page that the browser kept and shows again. @param {PageTransitionEvent} event */
+  function onShow({ persisted }) {
+    if (persisted) void inTurn(acquire);
+  }
+
+  function take() {
+    if (!entity.actions.has("lock/acquire") || Date.now() < isRefusedUntilMs) return;
+    if (!isWanted) {
+      addEventListener("pagehide", onHide);
+      addEventListener("pageshow", onShow);
+    }
+    isWanted = true;
+    void inTurn(async () => (token === null ? acquire() : undefined));
+  }
+
   return {
-    /** Resolves to who holds the record instead; null: it is ours, or there are no locks. */
-    async take() {
-      if (!isThere || token !== null) return null;
-      try {
-        await (taking ??= acquire());
-        return null;
-      } catch (error) {
-        taking = null;
-        if (error instanceof ApiError && error.status === 409)
-          return {
-            owner: error.data?.locked_by ?? "somebody",
-            seconds: error.data?.ttl_remaining ?? 0,
-          };
-        // Without locks the ETag still tells of changes.
-        return null;
-      }
-    },
-    /** @returns {Record<string, string>} headers for a write */
-    headers: () => (token === null ? {} : { "X-Lock-Token": token }),
-    async release() {
-      clearTimeout(timer);
-      taking = null;
-      const held = token;
-      token = null;
-      if (held === null) return;
-      await post(
-        `${entity.path}/lock/release`,
-        { lock_keys, lock_token: held },
-        { quiet: true },
-      ).catch(() => null);
+    /** Asks who holds the record. */
+    look: () =>
+      inTurn(async () => {
+        token = sessionStorage.getItem(place);
+        await giveBack();
+        if (!entity.actions.has("lock/status")) return;
+        const [state] = (await ask("status")).body.data.keys;
+        if (state?.locked)
+          onHolder({ owner: state.owner ?? "somebody", seconds: state.ttl_remaining });
+      }),
+    take,
+    /**
+     * Sends a write with the token, after a pending request for the lock. If the lock has ended, for example because
+     * the computer was asleep, a new one is used. Rejects with ApiError.
+     * @template T @param {(headers: Record<string, string>) => Promise<T>} send @returns {Promise<T>}
+     */
+    write: (send) =>
+      inTurn(async () => {
+        /** @returns {Record<string, string>} */
+        const headers = () => (token === null ? {} : { "X-Lock-Token": token });
+        try {
+          return await send(headers());
+        } catch (error) {
+          if (token === null || !isOver(error)) throw error;
+          await acquire();
+          return send(headers());
+        }
+      }),
+    release() {
+      isWanted = false;
+      isRefusedUntilMs = 0;
+      removeEventListener("pagehide", onHide);
+      removeEventListener("pageshow", onShow);
+      return inTurn(giveBack);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What of a record is shown and not edited: its title, its other values, its totals. */
+/** The read-only parts of a record: its title, its other values, its totals. */
 import { cellOf } from "./cells.js";
 import { h } from "./dom.js";
 import { textOf } from "./format.js";
@@ -14,7 +14,7 @@ export function titleOf(entity, row) {
   return (text || entity.key.map((one) => String(row[one])).join(" · ")).slice(0, 120);
 }
 
-/** Fields that are shown and not edited; who changed the record, and when, at the end. @param {Entity} entity @param {Row} row @param {(name: string) => boolean} isWanted */
+/** Read-only fields; audit columns are at the end. @param {Entity} entity @param {Row} row @param {(name: string) => boolean} isWanted */
 export function valuesOf(entity, row, isWanted) {
   const isFact = (/** @type {string} */ name) =>
     entity.key.includes(name) || /^(created|updated|deleted)_(at|by)$/.test(name);

@@ -22,7 +22,7 @@ export async function remoteChoice(select, { project, reference, value, fallback
   await import("./vendor/tom-select.js");
   const place = `api/${project}/${reference.endpoint}`;
   const TomSelect = /** @type {any} */ (globalThis).TomSelect;
-  // The labels of all drop-downs in a form are asked for together.
+  // The labels of all drop-downs in a form are requested together.
   const label = value === "" ? null : await labelOf(project, reference, value);
   const options = value === "" ? [] : [{ id: value, text: label ?? (fallback || value) }];
   if (!select.isConnected) return null;
@@ -46,7 +46,7 @@ export async function remoteChoice(select, { project, reference, value, fallback
     },
     onChange,
   });
-  // Its place is taken by the input that the library made, which has its label.
+  // Replaced by the library's input, which has its label.
   select.setAttribute("aria-hidden", "true");
   return made;
 }

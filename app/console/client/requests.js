@@ -1,4 +1,4 @@
-/** The drawer "Requests": what the view that is shown has asked of the service, as `curl` and as `fetch`, to copy. */
+/** The drawer "Requests": the requests of the current view as `curl` and as `fetch`, to copy. */
 import { log, onRequest } from "./api.js";
 import { fill, h, iconButton } from "./dom.js";
 import { credentials } from "./session.js";
@@ -89,7 +89,7 @@ async function copy(text) {
   tell("Copied");
 }
 
-/** Where the page is not served over https, the browser has no clipboard. @param {string} text */
+/** Without https, browsers provide no clipboard. @param {string} text */
 function copyByHand(text) {
   const area = h("textarea", { value: text });
   document.body.append(area);
@@ -98,10 +98,10 @@ function copyByHand(text) {
   area.remove();
 }
 
-/** A shell takes everything in single quotes as it is. @param {string} text */
+/** Quoted for a shell, which changes nothing in single quotes. @param {string} text */
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The credentials are not shown: a variable stands for them. @param {LoggedRequest} request */
+/** Contains a variable in place of the credentials. @param {LoggedRequest} request */
 export function curlOf({ method, url, headers, body }) {
   const known = credentials();
   const secret = known?.header === "Authorization" ? "Bearer $TOKEN" : "$API_KEY";
@@ -129,7 +129,10 @@ export function fetchOf({ method, url, headers, body }) {
         ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`,
       ),
     ].join(", ")} },`,
-    ...(body === null ? [] : [`body: JSON.stringify(${body}),`]),
+    // A program would round numbers of many digits.
+    ...(body === null
+      ? []
+      : [`body: ${/\d{16}/.test(body) ? JSON.stringify(body) : `JSON.stringify(${body})`},`]),
   ];
   return `const response = await fetch(${JSON.stringify(url)}, {\n  ${lines.join("\n  ")}\n});\nconst answer = await response.json();`;
 }

@@ -31,7 +31,7 @@ export function authHeaders() {
   return known ? { [known.header]: known.value } : {};
 }
 
-/** What a token says of its owner; the service, and not this page, judges the token. @param {string} token */
+/** The owner's name in a token, which only the service verifies. @param {string} token */
 function nameIn(token) {
   try {
     const [, payload = ""] = token.split(".");

@@ -1,4 +1,4 @@
-/** What stands around every view: the bar at the top, the list of entities at the side, the drawer of requests. */
+/** The frame of every view: the bar at the top, the list of entities at the side, the drawer of requests. */
 import { fill, h, icon, iconButton } from "./dom.js";
 import { wordsOf } from "./model.js";
 import { noticesPlace } from "./notices.js";
@@ -16,6 +16,7 @@ export function createShell(app) {
   const main = h("main", { id: "main", tabindex: "-1" });
   const side = h("nav.side", { id: "side", "aria-label": "Entities" });
   const person = h("span.person");
+  const loading = h("p.loading", { role: "status", hidden: true });
   const menu = iconButton("menu", "Entities", {
     compact: true,
     class: "menu-button",
@@ -43,6 +44,7 @@ export function createShell(app) {
       button,
       themeButton(),
     ),
+    loading,
     h("div.frame", null, side, main, drawer),
     noticesPlace(),
   );
@@ -56,10 +58,25 @@ export function createShell(app) {
     main.focus();
   }
 
+  /** @type {Index | null} */
+  let known = null;
+
   return {
     main,
+    /** Marks the chosen place before its view is loaded. @param {Route} route @param {string} title */
+    startLoading(route, title) {
+      if (known) fill(side, sideOf(known, route));
+      fill(loading, `Loading ${title ? title.toLowerCase() : "the index"} …`);
+      loading.hidden = false;
+      main.setAttribute("aria-busy", "true");
+    },
+    endLoading() {
+      loading.hidden = true;
+      main.removeAttribute("aria-busy");
+    },
     /** @param {Index} index @param {Route} route */
     show(index, route) {
+      known = index;
       fill(side, sideOf(index, route));
       fill(person, personOf(index));
       docs.hidden = index.links["docs"] === undefined;
@@ -152,7 +169,7 @@ function sideOf({ projects, links, version }, { parts }) {
   ];
 }
 
-/** Whether the console has something to show of it. @param {{ actions: string[] }} endpoint */
+/** Whether the console can show it. @param {{ actions: string[] }} endpoint */
 export const isListed = ({ actions }) =>
   ["read", "datatables", "create", "create-composite", "import-upload"].some((one) =>
     actions.includes(one),

@@ -1,4 +1,4 @@
-/** Light and dark: as the system says, until somebody chooses. */
+/** Light and dark theme: the system's setting, until people choose one. */
 import { iconButton } from "./dom.js";
 
 const place = "rowgate.theme";

@@ -80,6 +80,8 @@ export interface Entity {
   fields: Map<string, Field>;
   /** What lists show, in order. */
   columns: string[];
+  /** What `read` answers. */
+  read: string[];
   /** What one record shows, in order. */
   shown: string[];
   referencedBy: Reference[];

@@ -9,7 +9,7 @@ export interface Lasting {
 }
 
 export interface BoundEnvironment {
-  /** Environment variables for `app/start/env.ts` and project.json. */
+  /** Environment variables for `app/start/settings/env.ts` and project.json. */
   readonly env: Readonly<Record<string, string>>;
   /** Addresses from Hyperdrive. They do not identify the server behind it, and sessions are shared per transaction. */
   readonly pooled: ReadonlySet<string>;

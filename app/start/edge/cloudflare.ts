@@ -3,20 +3,27 @@
  * (`bundle-config.ts` writes the module that calls `createWorker`). Connections belong to the request that opened them
  * (`request-parts.ts`); only plain data outlives a request (`installation.ts`).
  */
+import { hash } from "node:crypto";
 import type { ImportComponent } from "../../../core/config/components-plan.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
 import type { ConfigFiles } from "../../../core/config/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
+import { unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
 import { type Bindings, environmentOf, type Lasting } from "./bindings.ts";
 import { type Installation, readInstallation, Refusal } from "./installation.ts";
 import { createConsoleLog } from "./console-log.ts";
-import { refusingApp } from "./refusal.ts";
-import { digest, openRequestParts } from "./request-parts.ts";
+import { openRequestParts } from "./request-parts.ts";
 import { clientAt, ownCall } from "../../http/client-address.ts";
-import type { ClientEnv } from "../../http/incoming.ts";
-import type { Console } from "../../http/show-console.ts";
-import { appOver } from "../open-project.ts";
-import { bundledConsole } from "./bundled-console.ts";
+import { inExchange } from "../../http/exchange.ts";
+import { isLive } from "../../http/health.ts";
+import { type ClientEnv, pathOf, WebIncoming } from "../../http/incoming.ts";
+import { toResponse } from "../../http/reply.ts";
+import { consoleFolder, type Console } from "../../http/show-console.ts";
+import { pathsOf } from "../../console/client-files.ts";
+import { mediaTypes } from "../../http/send-files.ts";
+import { appOver } from "../opening/app-over.ts";
+import { createRuntime } from "../settings/create-runtime.ts";
 
 export interface FetchHandlerOptions {
   /** Path below the configuration folder -> text of the file. */
@@ -37,7 +44,7 @@ export function createWorker({ files, components, consoleFiles }: FetchHandlerOp
   let installed: { readonly of: string; readonly installation: Installation | Refusal } | null =
     null;
 
-  /** Read again when the bindings changed, because a database may have another address. */
+  /** Read again when the bindings changed, because the address of a database can be among them. */
   function install(bindings: Bindings): Installation | Refusal {
     const environment = environmentOf(bindings);
     const of = JSON.stringify(environment.env);
@@ -51,7 +58,7 @@ export function createWorker({ files, components, consoleFiles }: FetchHandlerOp
   return {
     async fetch(request, bindings, lasting) {
       const installation = install(bindings);
-      if (installation instanceof Refusal) return refusingApp(log).fetch(request);
+      if (installation instanceof Refusal) return refuse(request, log);
       const { answered, closed } = serve(installation, request, console);
       // Also when the client disconnects, because the cache must be informed of a committed write.
       lasting.waitUntil(closed);
@@ -68,29 +75,31 @@ function serve(installation: Installation, request: Request, consoleFiles: Conso
 
   async function answer(asked: Request, from: ClientEnv): Promise<Response> {
     try {
-      const { projects, counters, pingRedis } = await opening;
+      const { projects, counters, hookDepths, pingRedis } = await opening;
       await seeDatabases(projectsFor(asked, projects), installation);
-      const { configs, settings, observation, log } = installation;
-      const { bodyTimeoutMs } = limits;
-      const parts = { configs, settings, bodyTimeoutMs, checkHost: null, counters, pingRedis };
-      const docs = settings.docs ? "without files" : "off";
+      const { configs, settings, observation, runtime } = installation;
       const app = appOver(projects, {
-        ...parts,
-        jobsBoard: false,
-        docs,
-        basePath: "",
+        runtime,
+        configs,
+        settings,
+        bodyTimeoutMs: limits.bodyTimeoutMs,
+        checkHost: null,
+        counters,
+        pingRedis,
+        hookDepths,
+        mountBoard: null,
+        docs: settings.docs ? "without files" : "off",
         console: settings.console ? consoleFiles : "off",
-        digest,
+        compression: null,
         metricsText: null,
         configState: null,
-        log,
         observe: observation.request,
       });
       return withLength(await app.fetch(asked, from));
     } catch (error) {
-      if (error instanceof Refusal) installation.log.error({}, error.message);
-      else installation.log.error({ err: error }, "The projects could not be opened");
-      return refusingApp(installation.log).fetch(asked);
+      if (error instanceof Refusal) installation.runtime.log.error({}, error.message);
+      else installation.runtime.log.error({ err: error }, "The projects could not be opened");
+      return refuse(asked, installation.runtime.log);
     }
   }
 
@@ -103,7 +112,7 @@ function serve(installation: Installation, request: Request, consoleFiles: Conso
   return { answered, closed: answered.then(close, close) };
 }
 
-/** The runtime sends streams chunked, without a length, unless they are of its own type. */
+/** The runtime sends streams chunked, without a length, except streams of its own type. */
 function withLength(response: Response): Response {
   const length = response.headers.get("Content-Length");
   if (length === null || !response.body) return response;
@@ -113,7 +122,7 @@ function withLength(response: Response): Response {
   return new Response(response.body.pipeThrough(new FixedLengthStream(Number(length))), response);
 }
 
-/** The projects that the request needs: one for an action, none for `/health/live` and files of pages; all to find out which one a mistyped name meant. */
+/** The projects that the request needs: its own, none for `/health/live` and pages, all for an unknown name. */
 function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
   const { pathname } = new URL(url);
   if (/^\/(?:health\/live$|docs$|console$|console\/|assets\/)/.test(pathname)) return [];
@@ -133,3 +142,38 @@ async function seeDatabases(
     }),
   );
 }
+
+/**
+ * The answer where the configuration is not valid: 503 to everything except `/health/live`. The reason is only logged,
+ * because it names files and tables.
+ */
+async function refuse(request: Request, log: Log): Promise<Response> {
+  const deps = { ...createRuntime(log), checkHost: null };
+  const answer = inExchange(deps, (incoming, exchange) => {
+    const { method, path } = incoming;
+    if (path === "/health/live" && (method === "GET" || method === "HEAD"))
+      return isLive(deps)(incoming, exchange);
+    throw unavailable("The configuration is not valid; see the log");
+  });
+  return toResponse(await answer(new WebIncoming(request, pathOf(request.url), {})));
+}
+
+/** The files of the console from the bundled code, because a Worker has no files. Its platform compresses answers. */
+const bundledConsole =
+  (files: ReadonlyMap<string, string>): Console =>
+  async () => {
+    const version = hash("sha256", [...files].flat().join("\n")).slice(0, 12);
+    const folder = `${consoleFolder}${version}/`;
+    return {
+      paths: pathsOf(folder, [...files.keys()]),
+      async read(path) {
+        const content = path.startsWith(folder) ? files.get(path.slice(folder.length)) : undefined;
+        if (content === undefined) return null;
+        return {
+          mediaType: mediaTypes[path.endsWith(".css") ? "css" : "js"],
+          content,
+          isGzipped: false,
+        };
+      },
+    };
+  };

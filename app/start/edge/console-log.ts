@@ -3,7 +3,7 @@
  * service writes on the other runtimes.
  */
 import { errorFields } from "../../../core/values/error-fields.ts";
-import type { Log } from "../../../core/plans/ports.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
 
 const levels = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: Infinity };
 

@@ -8,7 +8,7 @@ import { faultAt } from "../../../core/config/document.ts";
 import type { Fault, Path } from "../../../core/config/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../../../core/config/read-config.ts";
 import { remoteFault } from "../../../db/open-remote.ts";
-import type { Settings } from "../env.ts";
+import type { Settings } from "../settings/env.ts";
 import type { BoundEnvironment } from "./bindings.ts";
 
 /** All faults at once; a project without faults can be served. */

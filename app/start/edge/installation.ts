@@ -11,17 +11,17 @@ import type { ConfigFiles, ProjectConfig } from "../../../core/config/read-confi
 import { riskText, settingsRisks } from "../../../core/config/risks.ts";
 import type { Routes, SchemaWatch } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
-import type { Db, Log } from "../../../core/plans/ports.ts";
+import type { Db } from "../../../core/plans/db-port.ts";
 import { openPerRequest, remoteSettingFaults } from "../../../db/open-remote.ts";
 import { countersReach } from "../../stores/fallback-counters.ts";
-import { parseEnv, type Settings } from "../env.ts";
-import { forwardTrace } from "../../observe/forwarded-trace.ts";
+import { parseEnv, type Settings } from "../settings/env.ts";
+import { forwardTrace, logWatchers, observeProjects } from "../observing/observe-projects.ts";
 import { createObservation, type Observation } from "../../observe/observation.ts";
-import { logWatchers, observeProjects } from "../observe-projects.ts";
-import { logLeftOut } from "../left-out.ts";
-import { lookAt } from "../open-project.ts";
-import { databaseOptions } from "../project-settings.ts";
-import { readProjects } from "../read-projects.ts";
+import { lookAt } from "../opening/open-project.ts";
+import type { Runtime } from "../../../core/plans/runtime.ts";
+import { createRuntime } from "../settings/create-runtime.ts";
+import { databaseOptions } from "../settings/project-settings.ts";
+import { logLeftOut, readProjects } from "../settings/read-projects.ts";
 import type { BoundEnvironment } from "./bindings.ts";
 import { createDoubts } from "./doubts.ts";
 import { edgeFaults } from "./edge-faults.ts";
@@ -36,14 +36,14 @@ export interface InstallationOptions {
 export interface Installation {
   readonly settings: Settings;
   readonly configs: readonly ProjectConfig[];
-  readonly log: Log;
-  /** Those who watch all requests. */
+  readonly runtime: Runtime;
+  /** The watchers of all requests. */
   readonly observation: Observation;
   /** The signing keys of the project's token issuer that earlier requests fetched. */
   keysOf(config: ProjectConfig): KnownKeys;
-  /** Whether the counters in Redis are in reach. */
+  /** Whether the counters in Redis are reachable. */
   readonly countersReach: Reach;
-  /** Addresses of databases that are known to nobody else. */
+  /** Addresses of databases that only one project has. */
   readonly pooled: BoundEnvironment["pooled"];
   /** Opens a database for one request, to be closed with it. Rejects with Refusal when its address is invalid. */
   openDb(config: ProjectConfig): Promise<Db>;
@@ -86,7 +86,7 @@ export function readInstallation({
   return {
     settings,
     configs: projects.map(withoutCache),
-    log,
+    runtime: createRuntime(log),
     observation,
     pooled,
     countersReach: createReach({ log, ...countersReach }),
@@ -130,12 +130,9 @@ export function readInstallation({
         doubts.saw(config.name, look.shape);
         logLeftOut(config, look.faults, log);
         routes.set(config.name, look.routes);
-        for (const notice of look.notices) log.warn({ project: config.name }, notice);
-        for (const risk of [
-          ...settingsRisks(config, { openBy: "a Worker is public" }),
-          ...look.risks,
-        ])
-          log.warn({ project: config.name }, riskText(risk));
+        const risks = [...settingsRisks(config, { openBy: "a Worker is public" }), ...look.risks];
+        for (const warning of [...look.notices, ...risks.map(riskText)])
+          log.warn({ project: config.name }, warning);
       }
       return routes.get(config.name)!;
     },

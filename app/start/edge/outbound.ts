@@ -3,8 +3,9 @@
  * `app/outbound/outbound-client.ts` with one exception: the resolved address of a host name is not visible here, so
  * only the URL itself is checked.
  */
+import { hostAndPort } from "../../../core/values/addresses.ts";
 import { limits } from "../../../core/values/limits.ts";
-import type { Outbound, OutboundRequest } from "../../../core/plans/ports.ts";
+import type { Outbound, OutboundRequest } from "../../../core/plans/outbound-port.ts";
 import { isPublic } from "../../outbound/address.ts";
 
 export interface EdgeOutboundOptions {
@@ -15,7 +16,7 @@ export interface EdgeOutboundOptions {
 }
 
 export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): Outbound {
-  const allowed = new Set(allowedHosts.map((entry) => placeName(new URL(`http://${entry}`))));
+  const allowed = new Set(allowedHosts.map((entry) => hostAndPort(new URL(`http://${entry}`))));
 
   async function respond(request: OutboundRequest, signal: AbortSignal): Promise<Response> {
     const { method, url, headers, body } = request;
@@ -23,8 +24,8 @@ export function createEdgeOutbound({ allowedHosts, own }: EdgeOutboundOptions): 
     if (url.startsWith("/")) return own(new Request(`http://localhost${url}`, init));
     const target = new URL(url);
     if (!/^https?:$/.test(target.protocol)) throw new Error("Only http and https can be called");
-    if (!allowed.has(placeName(target)) && !mayBePublic(target.hostname)) {
-      const place = placeName(target);
+    if (!allowed.has(hostAndPort(target)) && !mayBePublic(target.hostname)) {
+      const place = hostAndPort(target);
       throw new Error(
         `${place} is not a public address; to allow it, add it to hooks.allowedHosts`,
       );
@@ -51,11 +52,6 @@ function mayBePublic(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, "$1");
   const isAddress = address !== host || /^[\d.]+$/.test(host);
   return isAddress ? isPublic(address) : !innerName.test(host);
-}
-
-/** `host:port`, as the URL parser writes the host. */
-function placeName({ protocol, hostname, port }: URL): string {
-  return `${hostname}:${port === "" ? (protocol === "https:" ? "443" : "80") : port}`;
 }
 
 /** Node has this limit built in. */

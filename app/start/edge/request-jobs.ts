@@ -4,11 +4,18 @@
  */
 import { createProjectJobs, type ProjectJobs } from "../../../core/jobs/jobs.ts";
 import type { ProjectConfig } from "../../../core/config/read-config.ts";
-import type { Files, Queue } from "../../../core/plans/ports.ts";
+import { noFiles, noQueue } from "../../../core/jobs/no-jobs.ts";
+import type { Queue } from "../../../core/jobs/queue.ts";
+import { openedOnce } from "../../../core/values/opened-once.ts";
 import type { Workbooks } from "../../../core/plans/workbooks-port.ts";
 import { createBucketFiles } from "../../../jobs/files/bucket-files.ts";
-import { createInlineWorkbooks } from "../../../jobs/import/inline-workbooks.ts";
 import type { Installation } from "./installation.ts";
+import { invalidFile } from "../../../core/values/errors.ts";
+import type { Files } from "../../../core/plans/files-port.ts";
+import { createTable } from "../../../jobs/workbook/create-table.ts";
+import { InvalidWorkbook } from "../../../jobs/workbook/invalid-workbook.ts";
+import { inspect } from "../../../jobs/import/inspect.ts";
+import { withLocalCopy, withReadTimeout } from "../../../jobs/import/local-copy.ts";
 
 export interface RequestJobs {
   forProject(config: ProjectConfig): ProjectJobs;
@@ -20,57 +27,69 @@ export function openRequestJobs({
   configs,
   settings,
   observation,
-  log,
+  runtime,
 }: Installation): RequestJobs {
   const { redisUrl, queueName, storage } = settings;
   const files = storage.kind === "bucket" ? createBucketFiles(storage) : noFiles;
   const workbooks: Workbooks = createInlineWorkbooks(files);
-  let opening: Promise<Queue> | null = null;
+  const opened = openedOnce(open);
 
-  const openOnce = (): Promise<Queue> => (opening ??= open());
-
-  /** BullMQ is large, so it is loaded only when there are jobs. */
+  /** BullMQ is large, so it is loaded only when there are jobs; the code of other servers stays out of bundles. */
   async function open(): Promise<Queue> {
-    if (redisUrl === null) return refuse();
-    const { openRedisServer } = await import("../../../jobs/queue/bullmq/redis-server.ts");
+    if (redisUrl === null) return noQueue;
     const { createBullmqQueue } = await import("../../../jobs/queue/bullmq/bullmq-queue.ts");
-    const server = await openRedisServer(redisUrl, { use: "service", log });
-    const keptSecondsMax = Math.max(...configs.map(({ jobs }) => jobs.fileTtlSeconds)) * 2;
-    return createBullmqQueue({ server, queueName, keptSecondsMax: () => keptSecondsMax });
+    const { openRedisServer } = await import("../../../jobs/queue/bullmq/redis-server.ts");
+    const server = await openRedisServer(redisUrl, { use: "service", log: runtime.log });
+    const keptSecondsMax = () => Math.max(...configs.map(({ jobs }) => jobs.fileTtlSeconds)) * 2;
+    return createBullmqQueue({ server, queueName, keptSecondsMax });
   }
 
   const lazy: Queue = {
-    add: async (job) => (await openOnce()).add(job),
-    find: async (id) => (await openOnce()).find(id),
-    cancel: async (id) => (await openOnce()).cancel(id),
-    counts: async () => (await openOnce()).counts(),
+    add: async (job) => (await opened()).add(job),
+    find: async (id) => (await opened()).find(id),
+    cancel: async (id) => (await opened()).cancel(id),
+    counts: async () => (await opened()).counts(),
     close: async () => undefined,
   };
 
   return {
     forProject({ name, jobs: { fileTtlSeconds } }) {
-      const newId = () => crypto.randomUUID();
       const queue = observation.queue(lazy);
-      const deps = { queue, files, workbooks, newId, nowMs: Date.now };
+      const deps = { ...runtime, queue, files, workbooks };
       return createProjectJobs({ name, fileTtlSeconds }, deps);
     },
     async close() {
-      const opened = await opening?.catch(() => null);
-      await opened?.close();
+      const queue = await opened.known()?.catch(() => null);
+      await queue?.close();
     },
   };
 }
 
-/** Never called for a valid configuration: one with jobs but without a queue is refused at start. */
-const refuse = () => Promise.reject(new Error("No endpoint has export or import switched on"));
+/**
+ * `Workbooks` without threads: an upload is checked during its request, for `limits.uploadReadMs` at most and with the
+ * reader's limits on everything that a file can make large.
+ */
+function createInlineWorkbooks(files: Files): Workbooks {
+  return {
+    async inspect(key, options) {
+      try {
+        return await withLocalCopy({ files, key }, (path) =>
+          withReadTimeout(inspect({ path, ...options })),
+        );
+      } catch (error) {
+        if (error instanceof InvalidWorkbook) throw invalidFile(error.message);
+        throw error;
+      }
+    },
+    blank: blankWorkbook,
+  };
+}
 
-const noFiles: Files = {
-  write: refuse,
-  info: refuse,
-  read: refuse,
-  remove: refuse,
-  list: () => {
-    throw new Error("No endpoint has export or import switched on");
-  },
-  close: async () => undefined,
+/** Headings only: exceljs is too large for runtimes without threads. */
+const blankWorkbook: Workbooks["blank"] = async (sheetName, columns) => {
+  const plain = columns.map(({ heading }) => ({ heading }));
+  const table = createTable("xlsx", { sheetName, columns: plain });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of table.write([])) pieces.push(piece);
+  return new Uint8Array(Buffer.concat(pieces));
 };

@@ -2,18 +2,21 @@
  * Everything that one request opens on first use and closes after the answer: databases, Redis, the queue, and
  * non-blocking hook calls.
  */
-import { hash } from "node:crypto";
 import { createCache } from "../../../core/cache/cache.ts";
 import type { ProjectConfig } from "../../../core/config/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
-import type { Counters } from "../../../core/plans/ports.ts";
+import type { Counters } from "../../../core/plans/counters.ts";
 import { remoteDatabaseOf } from "../../../db/open-remote.ts";
 import { withFallback } from "../../stores/fallback-counters.ts";
-import { openCallers } from "../../callers/open-callers.ts";
-import { assembleProject } from "../open-project.ts";
-import { createBackground } from "../../outbound/background.ts";
+import { openProject, type ProjectParts } from "../opening/open-project.ts";
+import { attempt } from "../../outbound/attempt.ts";
+import {
+  createMemoryHooks,
+  type ProcessBackground,
+} from "../../../jobs/queue/local/memory-hooks.ts";
 import type { Installation } from "./installation.ts";
+import { createHookDepths, type HookDepths } from "../../../core/workflow/hook-depth.ts";
 import { createEdgeOutbound, type EdgeOutboundOptions } from "./outbound.ts";
 import { openRequestJobs } from "./request-jobs.ts";
 import { isolateCounters, openRequestStores } from "./request-stores.ts";
@@ -23,6 +26,7 @@ export interface RequestParts {
   readonly projects: readonly Project[];
   /** For the rate limits. */
   readonly counters: Counters;
+  readonly hookDepths: HookDepths;
   /** Null without Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
   /** Makes the non-blocking hook calls, informs Redis of pending writes, and closes everything. Never rejects. */
@@ -40,30 +44,32 @@ export async function openRequestParts(
     keysOf,
     countersReach: reach,
     observation,
-    log,
+    runtime,
   } = installation;
+  const { log } = runtime;
   const stores = openRequestStores(settings.redisUrl);
-  const cache = createCache({ store: stores.cache, digest, log });
+  const cache = createCache({ ...runtime, store: stores.cache });
   const jobs = openRequestJobs(installation);
+  const hookDepths = createHookDepths({ ...runtime, secret: stores.secret });
 
   async function open(config: ProjectConfig) {
     const { url } = config.database;
-    const { allowedHosts } = config.hooks;
-    const outbound = observation.outbound(createEdgeOutbound({ allowedHosts, own }));
-    const background = createBackground(outbound, log);
-    const project = assembleProject(config, {
+    let background: ProcessBackground | undefined;
+    const parts: ProjectParts = {
       db: await installation.openDb(config),
       database: pooled.has(url) ? null : remoteDatabaseOf(url),
-      cache,
       lockStore: stores.locks(config.name),
-      outbound,
-      background: observation.background(background),
+      outboundTo: (allowedHosts) => createEdgeOutbound({ allowedHosts, own }),
+      backgroundOver: (outbound) =>
+        (background = createMemoryHooks({
+          log,
+          makeCall: (call, signal) => attempt(outbound, call.request, signal),
+        })),
       jobs: jobs.forProject(config),
-      callers: openCallers(config.auth, { digest, outbound, log, knownKeys: keysOf(config) }),
+      knownKeys: keysOf(config),
       schema: installation.schemaOf(config),
-      digest,
-      basePath: "",
-    });
+    };
+    const project = openProject(config, parts, { runtime, cache, hookDepths, observation });
     return { project, background };
   }
 
@@ -71,10 +77,11 @@ export async function openRequestParts(
   return {
     projects: opened.map(({ project }) => project),
     counters: withFallback(stores.counters, { own: isolateCounters, reach }),
+    hookDepths,
     pingRedis: stores.ping,
     async close() {
       const untilMs = performance.now() + limits.afterAnswerMs;
-      await Promise.all(opened.map(({ background }) => background.drain(untilMs)));
+      await Promise.all(opened.map(({ background }) => background?.drain(untilMs)));
       if (!(await cache.settle(untilMs)))
         log.error(
           {},
@@ -87,5 +94,3 @@ export async function openRequestParts(
     },
   };
 }
-
-export const digest = (text: string): string => hash("sha256", text);

@@ -3,15 +3,18 @@
  * Redis, locks are local to the isolate and only avoid unnecessary conflicts; the row locks of the transactions give
  * the actual protection.
  */
-import type { CacheStore, Counters, LockStore } from "../../../core/plans/ports.ts";
+import type { CacheStore } from "../../../core/cache/cache-store.ts";
+import type { Counters } from "../../../core/plans/counters.ts";
+import type { LockStore } from "../../../core/locks/lock-store.ts";
+import { ownSecret } from "../../../core/workflow/hook-depth.ts";
 import { createMemoryCounters } from "../../stores/memory-counters.ts";
 import { createMemoryLocks } from "../../stores/memory-locks.ts";
 import { openRedisStores } from "../../stores/open-redis.ts";
+import { openedOnce } from "../../../core/values/opened-once.ts";
 import type { Stores } from "../../stores/stores.ts";
 
-export function openRequestStores(redisUrl: string | null): Stores {
-  return redisUrl === null ? isolateStores : redisStores(redisUrl);
-}
+export const openRequestStores = (redisUrl: string | null): Stores =>
+  redisUrl === null ? isolateStores : redisStores(redisUrl);
 
 const forgetful: CacheStore = {
   stamp: async () => "",
@@ -20,10 +23,10 @@ const forgetful: CacheStore = {
   set: async () => undefined,
 };
 
-/** By project. They are plain data, so they may outlive a request. */
+/** By project. They are plain data, so they can outlive a request. */
 const isolateLocks = new Map<string, LockStore>();
 
-/** Of this isolate: without Redis, and while it is away. They are data, too. */
+/** Of this isolate: used without Redis, and while it is unreachable. They are plain data, too. */
 export const isolateCounters: Counters = createMemoryCounters();
 
 const isolateStores: Stores = {
@@ -34,18 +37,17 @@ const isolateStores: Stores = {
     return locks;
   },
   counters: isolateCounters,
+  secret: async () => ownSecret(),
   ping: null,
   close: () => undefined,
 };
 
 function redisStores(url: string): Stores {
-  let opening: Promise<Stores> | null = null;
-  const stores = () => (opening ??= openRedisStores(url));
+  const stores = openedOnce(() => openRedisStores(url));
   return {
     cache: { ...forgetful, raise: async (names) => (await stores()).cache.raise(names) },
     locks(project) {
-      let opened: Promise<LockStore> | null = null;
-      const locks = () => (opened ??= stores().then((connected) => connected.locks(project)));
+      const locks = openedOnce(async () => (await stores()).locks(project));
       return {
         acquire: async (names, claim) => (await locks()).acquire(names, claim),
         extend: async (names, claim) => (await locks()).extend(names, claim),
@@ -53,10 +55,14 @@ function redisStores(url: string): Stores {
         status: async (names, token) => (await locks()).status(names, token),
       };
     },
-    counters: { count: async (...asked) => (await stores()).counters.count(...asked) },
+    counters: {
+      count: async (...asked) => (await stores()).counters.count(...asked),
+      read: async (...asked) => (await stores()).counters.read(...asked),
+    },
+    secret: async () => (await stores()).secret(),
     ping: async () => (await stores()).ping!(),
     close: () =>
-      void opening?.then(
+      void stores.known()?.then(
         (connected) => connected.close(),
         () => undefined,
       ),

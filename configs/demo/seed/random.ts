@@ -13,7 +13,7 @@ export interface Random {
   uuid(): string;
 }
 
-/** A generator of its own for each seed, so that adding rows to one table leaves the other tables as they were. */
+/** A separate generator for each seed, so that adding rows to one table leaves the other tables unchanged. */
 export function randomFrom(seed: string): Random {
   const next = mulberry32(hashOf(seed));
   const int = (min: number, max: number) => min + (next() % (max - min + 1));

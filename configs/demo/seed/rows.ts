@@ -1,6 +1,6 @@
 /**
- * Makes the demo's rows out of the lists beside it: about 20,000, the same ones each time. Every date lies in the two
- * years before a fixed day, never before today, so that the data does not change with the calendar. Called by `create.ts`.
+ * Makes about 20,000 demo rows from the lists in this folder, the same on every run. All dates lie in the two years
+ * before a fixed day, so the data does not change with the calendar.
  */
 import { type CategorySeed, categorySeeds } from "./catalogue.ts";
 import { clerks, countries, receiptRemarks, warehouseSites } from "./partners.ts";

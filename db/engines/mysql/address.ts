@@ -1,4 +1,4 @@
-/** What the URL of a MySQL or MariaDB database says. */
+/** URLs of MySQL and MariaDB databases. */
 import { serverAddress } from "../database-address.ts";
 
 export const address = serverAddress({

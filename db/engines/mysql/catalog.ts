@@ -1,6 +1,6 @@
 /**
- * What MySQL or MariaDB says of its tables, views and queries. Tables are read from information_schema; a query is only prepared,
- * and its columns come from the protocol's description of the result.
+ * Reads MySQL's and MariaDB's tables, views and queries. Tables are read from information_schema. A query is only
+ * prepared, and its columns come from the protocol's description of the result.
  */
 import type {
   Column,
@@ -10,9 +10,9 @@ import type {
   UniqueConstraint,
 } from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
-import { type Connection, type SharedFacts, sharedFact } from "../engine.ts";
+import { type Kinds, rowsFor, sharedFact, type SharedFacts } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
-import { type ColumnFacts, columnOf } from "./column.ts";
+import { type ColumnFacts, columnOf, kindOf } from "./column.ts";
 import type { Field, MysqlConnection } from "./connection.ts";
 import { noWrites, writesOfView } from "./view-writes.ts";
 
@@ -22,8 +22,7 @@ export async function readTable(
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
-  const read = async (query: string): Promise<RawRow[]> =>
-    (await connection.run(query, [schema, name], false)).rows;
+  const read = (query: string): Promise<RawRow[]> => rowsFor(connection, query, [schema, name]);
   const [table] = await read(tableQuery);
   if (!table) return null;
   const isView = /view/i.test(String(table["kind"]));
@@ -78,51 +77,53 @@ export async function readTable(
     insertsReturn: returnsInserts(version),
     transactional: isView || String(table["transactional"]) === "YES",
     identity,
-    // What stands under a view changes with it.
+    // A write through a view changes the tables under it.
     changesWith: isView
       ? null
       : changesWith(identity, await sharedFact(shared, "links", () => linksOf(connection))),
   };
 }
 
-/** Of all databases of the server: it opens each of their tables for that. */
+/** Covers all databases of the server, which opens each of their tables for this. */
 async function linksOf(connection: MysqlConnection): Promise<TableLinks> {
-  const cascades = await connection.run(cascadesQuery, [], false);
-  const triggers = await connection.run(triggersQuery, [], false);
+  const cascades = await rowsFor(connection, cascadesQuery);
+  const triggers = await rowsFor(connection, triggersQuery);
   return {
-    links: cascades.rows.map((row) => ({
+    links: cascades.map((row) => ({
       from: String(row["parent"]),
       to: String(row["child"]),
     })),
-    triggered: new Set(triggers.rows.map((row) => String(row["identity"]))),
+    triggered: new Set(triggers.map((row) => String(row["identity"]))),
   };
 }
 
-/** Names of the tables and views of the URL's database. */
-export async function readNames(connection: Connection): Promise<readonly string[]> {
-  const { rows } = await connection.run(namesQuery, [], false);
-  return rows.map((row) => String(row["name"]));
-}
-
-/** The columns that a query gives, all of them nullable. Rejects with an Error that says what the server said. */
+/** The columns that a query gives, all of them nullable. */
 export async function readQuery(
   connection: MysqlConnection,
   text: string,
 ): Promise<readonly Column[]> {
-  // A second statement, and all that is no SELECT, is a syntax error there; two columns of one name are an error too.
+  // A second statement, and anything but a SELECT, is a syntax error there. Two columns with the same name fail too.
   const wrapped = `select * from (\n${text.trim().replace(/;$/, "")}\n) as q`;
-  try {
-    const { rows } = await connection.run("select version() as version", [], false);
-    const fields = await connection.describe(wrapped);
-    return fields.map((field) => fieldColumn(field, String(rows[0]?.["version"])));
-  } catch (error) {
-    throw new Error(error instanceof Error ? error.message : String(error), { cause: error });
-  }
+  const rows = await rowsFor(connection, "select version() as version");
+  const fields = await connection.describe(wrapped);
+  return fields.map((field) => fieldColumn(field, String(rows[0]?.["version"])));
 }
 
 /** The columns of a result. */
 export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
   (fields as readonly Field[]).map((field) => fieldColumn(field, ""));
+
+export const kinds: Kinds = {
+  expected: ({ native }) => (native === "" ? null : kindOf(native)),
+  answered: (field) => {
+    const { columnLength, columnType } = field as Field;
+    return columnLength === 0 || columnType === nullType
+      ? null
+      : kindOf(nativeType(field as Field));
+  },
+};
+
+const nullType = 6;
 
 const tableQuery = `
   select t.TABLE_TYPE as kind, e.TRANSACTIONS as transactional, version() as version,
@@ -169,12 +170,12 @@ const fillingQuery = `
   where EVENT_OBJECT_SCHEMA = coalesce(?, database()) and EVENT_OBJECT_TABLE = ?
     and ACTION_TIMING = 'BEFORE' and EVENT_MANIPULATION = 'INSERT'`;
 
-/** MariaDB alone has the table's name there. */
+/** Only MariaDB has the table's name there. */
 const checksQuery = `
   select CHECK_CLAUSE as clause from information_schema.CHECK_CONSTRAINTS
   where CONSTRAINT_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?`;
 
-const namesQuery = `
+export const namesQuery = `
   select TABLE_NAME as name from information_schema.TABLES where TABLE_SCHEMA = database() order by TABLE_NAME`;
 
 const refusalOf = (
@@ -186,7 +187,7 @@ const refusalOf = (
   reason: `on which the database user has no right to ${statement.toUpperCase()}`,
 });
 
-/** The server lists, for each column, what the user may do with it, by whichever grant. */
+/** For each column, the server lists the user's rights, whatever grant they come from. */
 function lackedRights(rows: readonly RawRow[]): TableRefusal[] {
   return (["select", "insert", "update"] as const).flatMap((statement) => {
     const lacking = rows.filter((row) => !String(row["rights"]).split(",").includes(statement));
@@ -201,7 +202,7 @@ function lackedRights(rows: readonly RawRow[]): TableRefusal[] {
   });
 }
 
-/** A right to DELETE can come from grants of any level and from roles: the server is asked, as it is when it prepares one. */
+/** A right to DELETE can come from grants of any level and from roles, so the server is asked by preparing a DELETE. */
 async function mayDelete(
   connection: MysqlConnection,
   schema: string | null,
@@ -221,7 +222,7 @@ async function mayDelete(
 
 const accessDenied = 1142;
 
-/** Whether INSERT can answer the rows: MariaDB since 10.5. */
+/** Whether INSERT can return the rows: MariaDB since 10.5. */
 function returnsInserts(version: string): boolean {
   const [, major, minor] = /(\d+)\.(\d+)\.\d+-mariadb/i.exec(version) ?? [];
   return Number(major) * 100 + Number(minor) >= 1005;
@@ -239,19 +240,18 @@ function checkedAsJson(row: RawRow): string | null {
   return clause ? clause[1]!.replaceAll("``", "`") : null;
 }
 
-function groupedBy(rows: readonly RawRow[]): Map<string, RawRow[]> {
-  return Map.groupBy(rows, (row) => String(row["name"]));
-}
+const groupedBy = (rows: readonly RawRow[]): Map<string, RawRow[]> =>
+  Map.groupBy(rows, (row) => String(row["name"]));
 
 interface TableFacts {
   /** Of a view: the table under it numbers the column. */
   readonly isMade: boolean;
-  /** Of a view: an expression, which nobody can set. */
+  /** Of a view: an expression, which cannot be set. */
   readonly isFixed: boolean;
   readonly isView: boolean;
   readonly isJson: boolean;
   readonly isFilledByTrigger: boolean;
-  /** Of a key that a default or a trigger makes, and that the server then does not tell. */
+  /** Part of a key that a default or a trigger makes, and that the server then does not report. */
   readonly isUntoldKey: boolean;
   readonly version: string;
 }
@@ -261,7 +261,7 @@ function tableColumn(
   { isView, isMade, isFixed, isJson, isFilledByTrigger, isUntoldKey, version }: TableFacts,
 ): Column {
   const extra = String(row["extra"]);
-  // Both servers say the expression; MariaDB says NULL where there is none.
+  // Both servers report the expression; MariaDB reports NULL if there is none.
   const isComputed = Boolean(row["expression"]) || isFixed;
   const isIdentity = isMade || (!isView && /auto_increment/i.test(extra));
   // MariaDB writes the absent default of a nullable column as the word.
@@ -273,6 +273,7 @@ function tableColumn(
     isJson,
     isUtf8: String(row["charset"]).startsWith("utf8"),
     collation: row["collation"] as string | null,
+    charset: row["charset"] as string | null,
     nullable: isView || row["nullable"] === "YES",
     hasDefault: isDefaulted || isIdentity || isComputed,
     generated: isComputed ? "computed" : isIdentity ? "identity" : "none",
@@ -285,7 +286,7 @@ function tableColumn(
   return isView ? maybeBoolean(told) : told;
 }
 
-/** A comparison gives 1 or 0 here: a rule may say that a number which is only read means true or false. */
+/** Comparisons give 1 or 0 on these servers: a rule can declare that a read-only number is a boolean. */
 const maybeBoolean = (column: Column): Column =>
   column.type === "integer" ? { ...column, ruleTypes: ["boolean"] } : column;
 
@@ -304,6 +305,7 @@ function fieldColumn(field: Field, version: string): Column {
     isJson: field.extendedFormat === "json",
     isUtf8: true,
     collation: null,
+    charset: null,
     nullable: true,
     hasDefault: false,
     generated: "none",
@@ -317,7 +319,7 @@ const flag = { unsigned: 0x20, enum: 0x100, set: 0x800 };
 /** Strings that are bytes have this instead of a character set. */
 const binaryCharset = 63;
 
-/** The type as a table's column would have it in COLUMN_TYPE, as far as the protocol tells. */
+/** The type as COLUMN_TYPE shows it for a table's column, as far as the protocol describes it. */
 function nativeType(field: Field): string {
   const { columnType, columnLength, decimals, flags } = field;
   if (field.extendedTypeName !== undefined) return field.extendedTypeName;

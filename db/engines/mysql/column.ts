@@ -1,20 +1,22 @@
 /**
- * Makes a `Column` of a type as MySQL and MariaDB write it (`int(10) unsigned`, `varchar(20)`, `enum('a','b')`, `datetime(3)`).
- * Everything about a column's limits stands in that text, so tables and queries share this one reading.
+ * Makes a `Column` of a type as MySQL and MariaDB write it: `int(10) unsigned`, `varchar(20)`, `enum('a','b')`,
+ * `datetime(3)`. That text contains all limits of a column, so tables and queries share this parser.
  */
-import type { Column, ColumnType, Notation } from "../../../core/values/column.ts";
+import type { Alike, Column, ColumnType, Notation } from "../../../core/values/column.ts";
 
-/** What the type's text does not say. */
+/** What the type's text does not tell. */
 export interface ColumnFacts {
   readonly name: string;
   /** COLUMN_TYPE of information_schema, lower case outside labels. */
   readonly native: string;
-  /** MariaDB's JSON is a longtext that is checked. */
+  /** MariaDB's JSON is a longtext with a check. */
   readonly isJson: boolean;
   /** Whether the server counts the column's bytes in UTF-8. */
   readonly isUtf8: boolean;
-  /** Null where the server does not say. */
+  /** Null if the server does not report it. */
   readonly collation: string | null;
+  /** As `collation`. */
+  readonly charset: string | null;
   readonly nullable: boolean;
   readonly hasDefault: boolean;
   readonly generated: Column["generated"];
@@ -46,6 +48,8 @@ export function columnOf(facts: ColumnFacts): Column {
     ...(isOpaque && { isOpaque }),
     isSingle: kind === "float",
     isLoose: type === "text",
+    ...(type === "text" && clashingOf(facts)),
+    ...((type === "text" || kind === "set") && alikeOf(facts)),
     ignoresCase: /^utf8mb4_\w+_ci$/.test(facts.collation ?? ""),
     range:
       type === "integer"
@@ -66,14 +70,39 @@ export function columnOf(facts: ColumnFacts): Column {
   };
 }
 
-/** The labels of an `enum(…)` or `set(…)`. */
-function labelsOf(native: string): readonly string[] {
-  return [...native.matchAll(/'((?:[^']|'')*)'/g)].map((match) => match[1]!.replaceAll("''", "'"));
+/** A collation's weights are equal for equal texts; most collations ignore trailing spaces. */
+function alikeOf({ collation, charset }: ColumnFacts): { readonly alike?: Alike } {
+  // An expression: its collation is unknown.
+  if (collation === null || charset === null) return { alike: "loosely" };
+  const isPadded = !/_nopad_|_0900_/.test(collation);
+  if (collation.endsWith("_bin")) return isPadded ? { alike: "blanks" } : {};
+  const [trim, end] = isPadded ? ["rtrim(", ")"] : ["", ""];
+  const before = `hex(weight_string(${trim}convert(`;
+  return { alike: { before, behind: ` using ${charset})${end} collate ${collation}))` } };
 }
+
+/** The server refuses to compare columns of two collations, but takes a binary one before another. */
+const clashingOf = ({ collation }: ColumnFacts): Pick<Column, "comparedIn"> =>
+  collation === null || collation.endsWith("_bin")
+    ? {}
+    : { comparedIn: collation.replace(/^utf8mb[34]_/, "utf8_") };
+
+/** The labels of an `enum(…)` or `set(…)`. */
+const labelsOf = (native: string): readonly string[] =>
+  [...native.matchAll(/'((?:[^']|'')*)'/g)].map((match) => match[1]!.replaceAll("''", "'"));
 
 function typeOf(kind: string, size: number | null): ColumnType {
   if ((kind === "tinyint" || kind === "bit") && size === 1) return "boolean";
   return nativeTypes.get(kind) ?? "other";
+}
+
+/** How the driver returns the values of a type, and how they are shown: most types travel as texts. */
+export function kindOf(native: string): string {
+  const [, kind = "", size = null] = /^(\w+)(?:\((\d+)\))?/.exec(native) ?? [];
+  const type = typeOf(kind, size === null ? null : Number(size));
+  if (type === "float" || kind === "year") return kind;
+  if (kind === "bit" && type !== "boolean") return kind;
+  return type === "uuid" || type === "json" || type === "other" ? "text" : type;
 }
 
 export const geometries: ReadonlySet<string> = new Set([
@@ -88,7 +117,7 @@ export const geometries: ReadonlySet<string> = new Set([
   "geomcollection",
 ]);
 
-/** Other types whose texts the service can tell. */
+/** Other types whose notation the service knows. */
 const notations: ReadonlyMap<string, Notation> = new Map<string, Notation>([
   ["year", "year"],
   ["set", "set"],

@@ -1,15 +1,14 @@
-/** Why a MySQL or MariaDB database cannot be used, in words for its operator: by the server's number, else by what the network says. */
-import type { DatabaseFault } from "../../../core/plans/ports.ts";
-import { fault, networkFault, shownServer, unknownFault } from "../network-fault.ts";
-import type { ServerPlace } from "../network-fault.ts";
+/** Tells the operator why a MySQL or MariaDB database is unusable: by the server's error number, else the network's. */
+import type { DatabaseFault } from "../../../core/plans/db-port.ts";
+import {
+  fault,
+  networkFault,
+  type ServerPlace,
+  shownServer,
+  unknownFault,
+} from "../network-fault.ts";
 
-/** What the URL says of the database. */
-export interface MysqlPlace extends ServerPlace {
-  readonly user: string;
-  readonly database: string;
-}
-
-export function connectFault(error: unknown, place: MysqlPlace): DatabaseFault {
+export function connectFault(error: unknown, place: ServerPlace): DatabaseFault {
   const { user, database } = place;
   const server = shownServer(place);
   switch ((error as { errno?: unknown } | null)?.errno) {

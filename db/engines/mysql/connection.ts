@@ -1,11 +1,19 @@
 /**
- * One session with MySQL or MariaDB through mysql2, set up alike whatever the server's own settings are. The driver never settles a
- * statement whose socket was destroyed, nor a stream whose connection broke, so every one under way is kept here and ended by hand.
+ * One session with MySQL or MariaDB through mysql2, set up alike whatever the server's settings are. The driver never
+ * settles a statement whose socket was destroyed, nor a stream whose connection broke. So this file keeps track of all
+ * that are running, and ends them.
  */
 import mysql, { type ConnectionOptions } from "mysql2";
 import { Bag, type Placed } from "../../../core/values/bag.ts";
 import { limits } from "../../../core/values/limits.ts";
-import type { Connection, EngineOptions, RawResult } from "../engine.ts";
+import {
+  type Command,
+  type Connection,
+  type EngineOptions,
+  type RawResult,
+  rowsFor,
+  type StreamCommand,
+} from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
@@ -18,9 +26,9 @@ export interface Field {
   readonly flags: number;
   readonly decimals: number;
   readonly characterSet: number;
-  /** `uuid`, `inet6`, `point` …: MariaDB alone. */
+  /** `uuid`, `inet6`, `point` …: only on MariaDB. */
   readonly extendedTypeName?: string;
-  /** `json`: MariaDB alone. */
+  /** `json`: only on MariaDB. */
   readonly extendedFormat?: string;
 }
 
@@ -29,7 +37,7 @@ export interface MysqlConnection extends Connection {
   describe(text: string): Promise<readonly Field[]>;
 }
 
-/** Per connection; the server bounds them for all clients together (16382 as a rule). */
+/** Per connection; the server limits them for all clients together (16382 by default). */
 const preparedMax = 200;
 
 /** Rows and metadata locks: waiting longer than this is a conflict. */
@@ -40,7 +48,7 @@ const streamStallSeconds = 600;
 
 /** Where the server is, and how to reach it, in the words of the driver. */
 export interface Target extends ConnectionOptions {
-  /** Goes on in plain text where the server has no TLS. */
+  /** Continues in plain text if the server has no TLS. */
   readonly mayBePlain: boolean;
 }
 
@@ -71,7 +79,7 @@ async function openOnce(
       : mysql.createConnection({ ...target, ...driverOptions });
   const connection = new MysqlSession(driver);
   return new Promise((resolve, reject) => {
-    // The driver's own timer ends with the handshake; the set-up may hang too.
+    // The driver's own timer ends with the handshake, but the set-up can hang too.
     const timer = setTimeout(() => {
       connection.destroy();
       reject(lostConnection("The database did not answer in time", "ETIMEDOUT"));
@@ -89,7 +97,7 @@ async function openOnce(
   });
 }
 
-/** The driver's own way to TLS asks for more of a runtime than some have. */
+/** The driver's own TLS needs features that some runtimes lack. */
 async function createSecure(
   target: ConnectionOptions,
   openTls: OpenTlsSocket,
@@ -102,7 +110,7 @@ async function createSecure(
   return Object.assign(driver, { startTLS });
 }
 
-/** Three bytes say how long it is, and one which it is. */
+/** Three bytes of length, and one of sequence number. */
 const isPacket = (bytes: Uint8Array): boolean =>
   bytes.length >= 4 && bytes.length >= 4 + bytes[0]! + bytes[1]! * 256 + bytes[2]! * 65_536;
 
@@ -134,11 +142,11 @@ function canEval(): boolean {
   }
 }
 
-/** The last of them: a key of 0 is stored, not taken as the wish for a new one. */
+/** The last mode: a key of 0 is stored, and does not request a new key. */
 const sqlMode =
   "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO";
 
-/** MySQL reads what stands in `/*!80000 … *\/` and MariaDB what stands in `/*M! … *\/`: one statement suits both. */
+/** MySQL runs the content of `/*!80000 … *\/` and MariaDB that of `/*M! … *\/`: one statement serves both. */
 async function setUp(connection: Connection, statementTimeoutMs: number): Promise<void> {
   const settings = [
     "names utf8mb4",
@@ -158,12 +166,12 @@ async function setUp(connection: Connection, statementTimeoutMs: number): Promis
     statementTimeoutMs > 0
       ? ` /*M! , max_statement_time = ${statementTimeoutMs / 1000} */ /*!80000 , max_execution_time = ${statementTimeoutMs} */`
       : "";
-  await connection.run(`set ${settings.join(", ")}${timeout}`, [], false);
-  // The variable behind it has another name on each server; the statement is the same.
-  await connection.run("set session transaction isolation level read committed", [], false);
+  await rowsFor(connection, `set ${settings.join(", ")}${timeout}`);
+  // The variable behind it has different names on the two servers; the statement is the same.
+  await rowsFor(connection, "set session transaction isolation level read committed");
 }
 
-/** MySQL cannot prepare these. None gives rows, so the text protocol's other forms of values do not matter. */
+/** MySQL cannot prepare these. None returns rows, so the text protocol's different value formats do not matter. */
 const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set)\b/i;
 
 /** A command or a stream. */
@@ -171,7 +179,7 @@ interface UnderWay extends Placed {
   abort(error: Error): void;
 }
 
-/** A session over the driver's connection, with all that is under way on it. */
+/** A session over the driver's connection, with all commands and streams that are running on it. */
 class MysqlSession implements MysqlConnection {
   alive = true;
   private readonly driver: mysql.Connection;
@@ -179,41 +187,31 @@ class MysqlSession implements MysqlConnection {
 
   constructor(driver: mysql.Connection) {
     this.driver = driver;
-    // Nobody else listens: an unheard `error` event would end the process.
+    // An `error` event without a listener would end the process.
     driver.on("error", (error: Error) => this.end(error));
     driver.on("end", () =>
       this.end(lostConnection("The server closed the connection", "PROTOCOL_CONNECTION_LOST")),
     );
   }
 
-  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
+  async send({ text, params, reuse }: Command): Promise<RawResult> {
     const { driver } = this;
-    const result = await this.command<unknown>((done) => {
-      if (unpreparable.test(text)) driver.query(text, done);
-      else driver.execute(text, params as never[], done);
+    const result = await this.command<RawResult>((done) => {
+      const take: Take = (error, answer, fields) =>
+        error ? done(error, nothing) : done(null, rawResult(answer, fields));
+      if (unpreparable.test(text)) driver.query(text, take);
+      else driver.execute(text, params as never[], take);
     });
     if (!reuse && this.alive) driver.unprepare(text);
-    return rawResult(result);
+    return result;
   }
 
-  async native(text: string, params: readonly unknown[]): Promise<RawResult> {
-    return this.command<RawResult>((done) => {
-      this.driver.execute(text, params as never[], (error, result, fields) => {
-        if (error) return done(error, { rows: [], matched: 0, insertId: null });
-        done(null, { ...rawResult(result), fields: fields ?? [] });
-      });
-    });
-  }
-
-  async *stream(
-    text: string,
-    params: readonly unknown[],
-    batchRows: number,
-  ): AsyncGenerator<RawRow[]> {
+  async *stream({ text, params, batchRows, onFields }: StreamCommand): AsyncGenerator<RawRow[]> {
     if (!this.alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
     const execution = this.driver.execute(text, params as never[]);
-    // The stream stops listening when it ends, but the driver may still tell of the lost connection.
+    // The stream stops listening when it ends, but the driver may still report the lost connection.
     execution.on("error", () => undefined);
+    if (onFields) execution.on("fields", onFields);
     const rows = execution.stream({ highWaterMark: batchRows });
     const own: UnderWay = { abort: (error) => void rows.destroy(error), place: -1 };
     this.underWay.add(own);
@@ -228,12 +226,12 @@ class MysqlSession implements MysqlConnection {
       if (batch.length > 0) yield batch;
       isOver = true;
     } catch (error) {
-      // The server's error is the last that it says of this statement.
+      // The server sends nothing more about this statement after its error.
       isOver = typeof (error as { errno?: unknown }).errno === "number";
       throw error;
     } finally {
       this.underWay.delete(own);
-      // Otherwise the server would go on sending all the rows, before anything else.
+      // Otherwise the server would first send all remaining rows.
       if (!isOver)
         this.end(lostConnection("The stream was left early", "PROTOCOL_CONNECTION_LOST"));
       else if (this.alive) this.driver.unprepare(text);
@@ -277,7 +275,7 @@ class MysqlSession implements MysqlConnection {
       this.underWay.delete(one);
       one.abort(error);
     });
-    // The driver's own `destroy` says goodbye, and then waits for a server that may never answer.
+    // The driver's own `destroy` sends a goodbye and waits for a server that may never answer.
     this.driver.destroy();
     (this.driver as unknown as { stream: { destroy(): void } }).stream.destroy();
   }
@@ -292,7 +290,9 @@ class MysqlSession implements MysqlConnection {
         this.underWay.delete(own);
         if (error === null) return resolve(result as T);
         reject(error);
-        if (failure(error).kind === "connection") this.end(error);
+        const isOver =
+          failure(error).kind === "connection" || ("fatal" in error && error.fatal === true);
+        if (isOver) this.end(error);
       };
       try {
         start(settle);
@@ -304,9 +304,13 @@ class MysqlSession implements MysqlConnection {
   }
 }
 
-function rawResult(result: unknown): RawResult {
+type Take = (error: Error | null, answer: unknown, fields: readonly unknown[]) => void;
+
+const nothing: RawResult = { rows: [], matched: 0, insertId: null };
+
+function rawResult(result: unknown, fields: readonly unknown[] = []): RawResult {
   if (Array.isArray(result))
-    return { rows: result as RawRow[], matched: result.length, insertId: null };
+    return { rows: result as RawRow[], matched: result.length, insertId: null, fields };
   const { affectedRows, insertId } = result as { affectedRows: number; insertId: number | string };
   return { rows: [], matched: affectedRows, insertId: insertId === 0 ? null : BigInt(insertId) };
 }

@@ -1,6 +1,7 @@
 /**
- * How MySQL and MariaDB statements are printed. The server compares text with numbers by guessing (`code = 0` is true for
- * every code that is no number), so each value is bound in its column's own type and never as another (`value-forms.ts`). What is printed here relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
+ * How MySQL and MariaDB statements are printed. The server compares text with numbers by guessing (`code = 0` is true
+ * for every code that is not a number), so each value is bound in its column's own type (`value-forms.ts`). The SQL
+ * relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
@@ -8,15 +9,20 @@ import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/arithmetic.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import type { Dialect, NamedColumn, RawRow } from "../../statements/dialect.ts";
+import {
+  type Dialect,
+  dialectDefaults,
+  type NamedColumn,
+  type RawRow,
+} from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
-import { jsonHolds } from "./json-holds.ts";
 import { isSortedWhole, marks, sortedPart } from "./marks.ts";
 import { valueForms } from "./value-forms.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
   return {
+    ...dialectDefaults,
     quote: "`",
     returning: false,
     rowLock: " for update",
@@ -28,18 +34,18 @@ export function createDialect(decimals: Decimals): Dialect {
     like,
     aggregate,
     estimate: {
-      // MariaDB says only then how many rows a condition leaves; MySQL has other formats that a setting may prefer.
+      // MariaDB reports the rows that a condition leaves only so. MySQL's default format depends on a setting.
       explain: "explain /*M! extended */ /*!80000 format = traditional */ ",
       read: expectedRows,
     },
     marks,
-    // Nulls are smallest here by nature.
+    // Nulls sort as the smallest values by default.
     sort(column, name, direction) {
       const term = sortedPart(column, name);
       return direction === "asc" ? term : sql`${term} desc`;
     },
     add(column, name, delta) {
-      // In decimal arithmetic an unsigned column may go below zero on the way; only what is stored must fit.
+      // In decimal arithmetic an intermediate value of an unsigned column may be negative; only the result must fit.
       return isExact(column)
         ? sql`${name} + cast(${delta} as ${sql.raw(`decimal(65,${column.scale ?? 0})`)})`
         : sql`${name} + (${delta} + 0e0)`;
@@ -53,19 +59,19 @@ export function createDialect(decimals: Decimals): Dialect {
       return column.notation === "wkt" ? sql`st_astext(${term})` : term;
     },
     holds,
-    // The number is the manual's own way to say "all rows from here on".
     concat: (parts) => sql`concat(${sql.join(parts.map(textOrNothing), sql`, `)})`,
+    // The manual recommends this number for "all rows from here on".
     limit: (limit, offset) =>
       sql`limit ${limit ?? sql.raw("18446744073709551615")} offset ${offset}`,
   };
 }
 
-/** The product over the tables that are joined, each less what its condition leaves out. Those of subqueries have other ids. */
+/** The product of the joined tables' rows, each reduced by its condition. Tables of subqueries have other ids. */
 function expectedRows(steps: readonly RawRow[]): number {
   let expected = 1;
   for (const { id, rows, filtered } of steps) {
     if (Number(id) !== 1) continue;
-    // Without a number there is no row to be found.
+    // Without a number there are no rows to find.
     expected *= (Number(rows ?? 0) * Number(filtered ?? 100)) / 100;
   }
   return Math.round(expected);
@@ -85,9 +91,9 @@ function aggregate(
 
 const formulaWords: FormulaWords = {
   number: (digits) => asDecimal(sql.raw(digits), decimalSize(digits)),
-  // The cast gives an unsigned column the sign that a difference needs, and integers more than 64 bits.
+  // The cast makes unsigned columns signed, as differences need, and gives integers more than 64 bits.
   exact: (column, term) => asDecimal(term, sizeOf(column)),
-  // The remainder taken away, the division leaves none that would be rounded.
+  // Without the remainder, the division is exact and nothing is rounded.
   wholeQuotient: (dividend, divisor) =>
     sql`((${dividend} - mod(${dividend}, ${divisor})) / ${divisor})`,
 };
@@ -120,8 +126,8 @@ function param(column: Column, placeholder: SQL): SQL {
 }
 
 /**
- * MariaDB makes a null of a text that is no geometry, and would store it without an error. The cast is one that the server refuses where it
- * stores, as it does nowhere else.
+ * MariaDB turns a text that is not a geometry into null, and would store that without an error. The cast makes the
+ * server refuse to store it; elsewhere the cast does no harm.
  */
 const geometryOf = (text: SQL): SQL =>
   sql`coalesce(st_geomfromtext(${text}), if(cast(concat('no geometry ', ${text}) as double) = 0, null, null))`;
@@ -135,7 +141,7 @@ const holds = (column: Column, name: SQL, value: SQL): SQL =>
 /** One text for all ways to write a value. */
 const wholeJson = (term: SQL): SQL => sql`cast(json_normalize(${term}) as binary)`;
 
-/** Without case, with accents. This collation knows the case of all letters, where the older ones know those of the first plane. */
+/** Ignores case but not accents. This collation folds the case of all letters; older ones know only the first plane. */
 function like(
   text: SQL,
   pattern: SQL,
@@ -149,7 +155,7 @@ function like(
   const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
   if (!ignoreCase) return matches(text, pattern);
   if (ignoreAccents) return matches(loose(text), loose(pattern));
-  // The first test lets through too much (accents) and is quick; the second then looks at few rows.
+  // The first test is fast but ignores accents. The second then checks few rows.
   const isOwn = ascii && column.ignoresCase === true;
   const first = isOwn ? matches(text, pattern) : matches(loose(text), loose(pattern));
   return sql`(${first} and ${matches(folded(text), folded(pattern))})`;
@@ -157,7 +163,7 @@ function like(
 
 const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
 
-/** Of texts that the server does not sort as a whole, the beginning, and a hash that tells whether the rest differs. */
+/** For texts that the server does not sort in full: the beginning, and a hash that tells whether the rest differs. */
 function exact(column: Column, name: SQL): SQL {
   const text = sql`convert(${columnText(column, name)} using utf8mb4)`;
   if (isSortedWhole(column)) return sql`cast(${text} as binary)`;
@@ -175,7 +181,7 @@ function stamp({ column, name }: NamedColumn, other: NamedColumn | null, now: SQ
   const after = other?.name ?? null;
   if (!columnTypes[column.type].isInstant) return now;
   const digits = Math.min(column.fractionDigits, 3);
-  // Cut here: MySQL would round, and so name a moment to come.
+  // Cut here: MySQL would round, possibly to a time in the future.
   if (digits === 0) return sql`cast(left(${now}, 19) as datetime)`;
   const moment = sql`cast(left(${now}, ${sql.raw(String(20 + digits))}) as ${sql.raw(`datetime(${digits})`)})`;
   // GREATEST of anything and NULL is NULL.
@@ -190,3 +196,42 @@ const textOrNothing = (part: SQL | string): SQL =>
   typeof part === "string"
     ? sql.raw(`'${part.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`)
     : sql`coalesce(${part}, '')`;
+
+/**
+ * Whether JSON of MariaDB contains a value, in the meaning of PostgreSQL's `@>`. `json_contains` itself goes further:
+ * it also finds a part of an array in any array that is nested in it. So both sides are rewritten until no array is an
+ * element or member of another value: an array becomes an object with one member `a`, an object one with one member
+ * `o`. Then neither is mistaken for the other.
+ *
+ * Rewritten texts are compared only where `json_contains` matches. Where nested too deep (null), that match
+ * counts.
+ */
+function jsonHolds(whole: SQL, part: SQL): SQL {
+  const [within, sought] = [rewritten(whole), rewritten(part)];
+  const isWithin = sql`json_contains(${within}, ${sought})`;
+  const isElement = sql`json_contains(json_extract(${within}, '$.a'), ${sought})`;
+  return sql`(json_contains(${whole}, ${part}) and coalesce(${isWithin} or coalesce(${isElement}, ${isWithin}), true))`;
+}
+
+/** Each replaces all such brackets outside of strings. */
+const jsonSteps = [
+  ["{", '{"o":{'],
+  ["}", "}}"],
+  ["[", '{"a":['],
+  ["]", "]}"],
+] as const;
+
+const rewritten = (json: SQL): SQL =>
+  jsonSteps.reduce(
+    (text, [bracket, replacement]) =>
+      sql`regexp_replace(${text}, ${literal(before(bracket))}, ${literal(`\\1${replacement}`)})`,
+    json,
+  );
+
+/** Everything from the last match to the next such bracket; strings are matched as a whole. */
+const before = (bracket: string): string =>
+  String.raw`\G((?:[^"\#]++|"(?:[^"\\]++|\\.)*+")*+)\#`.replaceAll("#", bracket);
+
+/** The backslash is an escape character in a literal of the server. */
+const literal = (text: string): SQL =>
+  sql.raw(`'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`);

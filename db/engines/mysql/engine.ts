@@ -1,43 +1,43 @@
 /**
- * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables (`catalog.ts`) and
- * errors (`failure.ts`). Nothing connects before the first `connect`.
+ * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables
+ * (`catalog.ts`), errors (`failure.ts`) and what the planner advises. Nothing connects before the first `connect`.
  */
-import { indexFor, readPlan } from "./advice.ts";
-import { readOutlines, readSchemas } from "./outline.ts";
-import type { Engine, EngineOptions } from "../engine.ts";
+import { readOutlines, referencesQuery, schemasQuery } from "./outline.ts";
+import { type Engine, type EngineOptions, type Connection, rowsFor } from "../engine.ts";
 import { isIP } from "node:net";
 import type { SslOptions } from "mysql2";
 import { unreadableUrl } from "../database-address.ts";
 import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } from "../tls.ts";
-import { standardTexts } from "../standard-texts.ts";
-import { outputsOf, readNames, readQuery, readTable } from "./catalog.ts";
-import { readReferencesTo } from "./incoming-keys.ts";
+import { engineDefaults } from "../engine-defaults.ts";
+import { kinds, namesQuery, outputsOf, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
 import { failure, loggedMessage } from "./failure.ts";
 import { fitsDecimals } from "./formula-digits.ts";
+import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
+import type { QueryPlan } from "../../../core/plans/db-port.ts";
+import { indexName, plainTerm, quotedTable } from "../advised-index.ts";
 
 /**
- * `url`: `mysql:` or `mariadb:`, with a database, and at most options of TLS (`tls.ts`; `ssl` may also be the driver's options as JSON: `{"ca":"…"}`)
- * and `socketPath`. Rejects with an Error that names what is wrong in it.
+ * `url`: `mysql:` or `mariadb:` with a database. Allowed options: those of TLS (`tls.ts`; `ssl` may also hold the
+ * driver's options as JSON: `{"ca":"…"}`) and `socketPath`. Rejects with an Error that names what is wrong in it.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
   const target = readUrl(url, options);
   return {
+    ...engineDefaults,
     name: "mysql",
     system: "mysql",
-    ...standardTexts,
     dialect: createDialect(options.decimals),
-    singleWriter: false,
     connect: () => openConnection(target, options),
     begin: ["start transaction"],
-    // The first holds for the next transaction alone.
+    // The first statement applies only to the next transaction.
     beginSnapshot: [
       "set transaction isolation level repeatable read",
       "start transaction with consistent snapshot, read only",
     ],
-    // Read through at this level, every row and every gap between them is locked.
+    // A locking read at this level locks every row and every gap between rows.
     beginAlone: (name) => [
       "set transaction isolation level repeatable read",
       "start transaction",
@@ -51,17 +51,18 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     failure,
     loggedMessage,
     connectFault: (error) => connectFault(error, placeOf(target)),
-    // The pool lends what `connect` made.
+    // The pool lends only connections that `connect` made.
     table: ({ connection, shared }, schema, name) =>
       readTable({ connection: connection as MysqlConnection, shared }, schema, name),
-    names: readNames,
+    namesQuery,
+    schemasQuery,
+    referencesQuery,
     plan: readPlan,
     indexFor,
-    schemas: readSchemas,
-    referencesTo: readReferencesTo,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
     outputs: outputsOf,
+    kinds,
     computes: ({ formula, operands, column }) => fitsDecimals(formula, operands, column),
   };
 }
@@ -70,7 +71,7 @@ function readUrl(text: string, sources: TlsSources): Target {
   try {
     return targetOf(new URL(text), sources);
   } catch (error) {
-    // What a parser says of the text; all other errors are our own.
+    // Errors of the URL's parsers; all other errors are ours.
     if (error instanceof TypeError || error instanceof URIError)
       throw unreadableUrl("MySQL or MariaDB");
     throw error;
@@ -90,7 +91,7 @@ function targetOf(url: URL, sources: TlsSources): Target {
   const tls = readTls(options, sources);
   const socketPath = options.get("socketPath");
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  // The driver would check the certificate against another name.
+  // For an IP address, the driver would check the certificate against another name.
   if (tls.mode === "verify-full" && isIP(host) !== 0)
     throw new Error(
       "The database URL has an IP address, and sslmode=verify-full checks a name; write the server's name, or sslmode=verify-ca",
@@ -117,7 +118,7 @@ const placeOf = ({ host = "", port = 0, user = "", database = "" }: Target) => (
   database,
 });
 
-/** The driver checks the name in a certificate only when it is told to. */
+/** The driver checks the name in a certificate only if told to. */
 function driverTls(own: string | null, tls: Tls): SslOptions | null {
   const options = connectOptions(tls);
   const checked = options && { ...options, verifyIdentity: tls.mode === "verify-full" };
@@ -127,4 +128,32 @@ function driverTls(own: string | null, tls: Tls): SslOptions | null {
   } catch {
     throw new Error("The database URL's ssl is neither true nor false nor a JSON object");
   }
+}
+
+async function readPlan(
+  connection: Connection,
+  text: string,
+  params: readonly unknown[],
+): Promise<QueryPlan> {
+  const rows = await rowsFor(connection, `explain ${text}`, params);
+  return {
+    // An index that exists is not advised again if the planner finds that reading the whole table is as fast.
+    readsAll: rows.some(
+      ({ type, possible_keys: usable }) => /^(?:all|index)$/i.test(String(type)) && usable === null,
+    ),
+    sortsAll: rows.some(({ Extra }) => String(Extra ?? "").includes("Using filesort")),
+  };
+}
+
+/** No index finds parts of texts (FULLTEXT finds words only). An index finds a prefix if the column ignores case. */
+function indexFor(wish: IndexWish): IndexStatements | null {
+  const { column, use } = wish;
+  if (use === "contains" || (use === "begins" && column.ignoresCase !== true)) return null;
+  // An index would hold and sort only the beginning of such a text.
+  const terms = wish.order.length > 0 ? wish.order : [{ column, direction: "asc" as const }];
+  if (terms.some((term) => /text|blob|json|geometry/i.test(term.column.native))) return null;
+  const parts = terms.map((term) => plainTerm(term, "`"));
+  return [
+    `create index ${indexName(wish, use === "equals" ? "equal" : "sort")} on ${quotedTable(wish.table, "`")} (${parts.join(", ")})`,
+  ];
 }

@@ -1,6 +1,6 @@
 /**
- * What an error of MySQL, MariaDB or their driver means. The number decides; names of columns and constraints stand only in the
- * message, so they are read from its fixed end or beginning, where no client's value can pose as one.
+ * What an error of MySQL, MariaDB or their driver means. The number decides. Names of columns and constraints are only
+ * in the message, so they are read from its fixed end or beginning, where a client's value cannot imitate them.
  */
 import type { Failure } from "../engine.ts";
 import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
@@ -14,15 +14,17 @@ interface DriverError {
   readonly sqlState?: unknown;
 }
 
-/** The meaning of an error that a connection's `run` or `connect` rejected with. */
+/** The meaning of an error that a connection's `send` or `connect` rejected with. */
 export function failure(error: unknown): Failure {
   if (typeof error !== "object" || error === null) return { kind: "unknown" };
   const { errno, code, fatal, sqlMessage, sqlState } = error as DriverError;
   const message = typeof sqlMessage === "string" ? sqlMessage : "";
   if (errno === signalled || sqlState === "45000") return { kind: "rejected", message };
-  const kind = typeof errno === "number" ? kinds.get(errno) : undefined;
-  if (kind === undefined)
-    return { kind: fatal === true || isLost(code) ? "connection" : "unknown" };
+  const kind = typeof errno === "number" ? kindOf(errno, message) : undefined;
+  if (kind === undefined) {
+    const isGone = (fatal === true && !cannotBeRead(error)) || isLost(code);
+    return { kind: isGone ? "connection" : "unknown" };
+  }
   const constraint = constraintOf(kind, message);
   if (kind === "check" && constraint?.includes(".")) {
     // MariaDB's check of a single column, as JSON has one: `table.column`.
@@ -30,8 +32,22 @@ export function failure(error: unknown): Failure {
   }
   if (constraint !== null) return { kind, constraint };
   const column = columnOf(message);
-  return column === null ? { kind } : { kind, columns: [column] };
+  if (column !== null) return { kind, columns: [column] };
+  return sent.has(errno as number) ? { kind, mayBeSent: true } : { kind };
 }
+
+/** Errors of files and of storage engines end with the operating system's error number. */
+const kindOf = (errno: number, message: string): Failure["kind"] | undefined =>
+  ofFiles.has(errno) && noSpace.test(message) ? "full" : kinds.get(errno);
+
+/** Writing and closing a file, creating a table, and errors of storage engines. */
+const ofFiles: ReadonlySet<number> = new Set([3, 4, 5, 1005, 1026, 1030, 1050, 1180, 1296]);
+/** ENOSPC: `Got error 28 "No space left on device" from storage engine InnoDB`, `(Errcode: 28 …)`, `(errno: 28 …)`. */
+const noSpace = /\b(?:error|errcode|errno):? 28\b/i;
+
+/** For a column named `__proto__` the driver makes no row, and ends its connection. */
+const cannotBeRead = (error: object): boolean =>
+  "message" in error && String(error.message).startsWith("The field name (");
 
 /** Numbers of errors whose messages name tables, columns, users and settings, but no values. */
 const withoutValues: ReadonlySet<number> = new Set([
@@ -52,7 +68,7 @@ export function loggedMessage(error: unknown): string | null {
   return withoutValues.has(errno) ? sqlMessage : hiddenMessage;
 }
 
-/** A SIGNAL of a trigger or procedure; with a number of its own it has SQLSTATE 45000. */
+/** A SIGNAL of a trigger or procedure; with an explicit number it has SQLSTATE 45000. */
 const signalled = 1644;
 
 /** Codes of the socket (`ECONNRESET`), of TLS, and of the driver when its connection is gone. */
@@ -60,7 +76,7 @@ const isLost = (code: unknown): boolean =>
   typeof code === "string" &&
   /^(E[A-Z]+|PROTOCOL_\w+|HANDSHAKE_\w+|CERT_\w+|.*_CERT.*)$/.test(code);
 
-/** By the server's number; MariaDB's own are those from 1900 to 1999 and from 4000 on. */
+/** By the server's number; MariaDB's own numbers are 1900 to 1999, and 4000 and above. */
 const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kind"]>([
   [1022, "duplicate"],
   [1062, "duplicate"],
@@ -112,7 +128,15 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [1317, "timeout"],
   [1969, "timeout"],
   [3024, "timeout"],
-  // Too many connections, refused, no such database, shutting down, killed, packets lost.
+  // The disk, the table, or the space of temporary tables is full.
+  [20, "full"],
+  [1021, "full"],
+  [1114, "full"],
+  // Too many connections or statements, no memory, refused, no such database, shutting down, killed, packets lost.
+  [1037, "connection"],
+  [1041, "connection"],
+  [1135, "connection"],
+  [1461, "connection"],
   [1040, "connection"],
   [1044, "connection"],
   [1045, "connection"],
@@ -136,6 +160,9 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [1290, "connection"],
   [1836, "connection"],
 ]);
+
+/** Errors of a comparison with a text that is not a valid date, number or shape. */
+const sent: ReadonlySet<number> = new Set([1292, 1366, 1411, 1416, 1525, 3037]);
 
 function constraintOf(kind: Failure["kind"], message: string): string | null {
   switch (kind) {

@@ -1,7 +1,7 @@
 /**
- * Whether MySQL and MariaDB compute a formula with every digit. Their decimals have nine words of nine digits, a word belongs to
- * one side of the point, and what does not fit is cut without an error; so it is worked out at start for the largest
- * values that the columns hold.
+ * Whether MySQL and MariaDB compute a formula with all digits. Their decimals have nine words of nine digits, a word
+ * belongs to one side of the point, and what does not fit is cut without an error. So the digits are computed at start,
+ * for the largest values that the columns hold.
  */
 import type { Column } from "../../../core/values/column.ts";
 import { fractionOf, scaleOfResult } from "../../../core/query/formula.ts";
@@ -50,7 +50,7 @@ export function fitsDecimals(
   const above = measure(fraction.numerator);
   if (fraction.denominator === null) return fits;
   const below = measure(fraction.denominator);
-  // As `printFormula` has it: the doubled units of the last place, and what they are divided by.
+  // As in `printFormula`: the doubled units of the last place, and their divisor.
   const places = scaleOfResult(target, fraction) ?? 0;
   const dividend = sum(product(above, { whole: places + 1, behind: 0 }), below);
   product(below, { whole: 1, behind: 0 });

@@ -1,6 +1,6 @@
 /**
- * Places of rows in an order, as MySQL and MariaDB compare them. Texts that are no value of their type are refused here: the
- * server would compare them by guessing.
+ * Positions of rows in an order, as MySQL and MariaDB compare them. Texts that are not a value of their type are
+ * refused here, because the server would compare them by guessing.
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
@@ -12,7 +12,7 @@ import { decimalType, wholeNumber } from "./parameters.ts";
 
 export const marks: Marks = {
   term(column, name) {
-    // Comparisons with a text would compare labels, where the order is that of their numbers.
+    // Comparisons with a text would compare labels, but the order is that of their numbers.
     if (isNumbered(column)) return sql`(${name} + 0)`;
     return geometries.has(column.native) ? sql`hex(${name})` : sortedPart(column, name);
   },
@@ -23,8 +23,8 @@ export const marks: Marks = {
 };
 
 /**
- * The server sorts long texts by their first `max_sort_length` bytes (1024) alone, and more of them would not fit into its
- * memory for sorting. These characters always fit, and comparisons can look at the same ones.
+ * The server sorts long texts only by their first `max_sort_length` bytes (1024), and more bytes would not fit into its
+ * sort memory. This number of characters always fits, and comparisons use the same ones.
  */
 export function sortedPart(column: Column, name: SQL): SQL {
   return isPlainText(column) && !isSortedWhole(column)
@@ -54,7 +54,7 @@ const asItIs = (_column: Column, term: SQL): SQL => term;
 
 const plain: MarkForm = { output: asText, param: asItIs, bind: (mark) => mark };
 
-/** Takes what the server writes, and nothing else. */
+/** Accepts only what the server writes. */
 const ofForm = (form: RegExp): MarkForm => ({
   ...plain,
   bind: (mark) => (form.test(mark) ? mark : undefined),
@@ -65,7 +65,7 @@ const whole = (mark: string): unknown =>
 
 const date = String.raw`\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])`;
 
-/** Days that are no real ones may be stored. */
+/** Stored dates may be no real days. */
 const forms: Readonly<Record<ColumnType, MarkForm>> = {
   text: { ...plain, output: (column, term) => (isNumbered(column) ? asText(column, term) : term) },
   integer: { ...plain, bind: whole },
@@ -76,7 +76,7 @@ const forms: Readonly<Record<ColumnType, MarkForm>> = {
   },
   float: {
     ...plain,
-    // As text, a single precision number keeps six digits; the driver gives it whole.
+    // As text, a single-precision number is cut to six digits; the driver returns all of them.
     output: asItIs,
     bind: (mark) =>
       String(Number(mark)) === mark && Number.isFinite(Number(mark)) ? Number(mark) : undefined,

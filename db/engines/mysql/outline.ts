@@ -1,16 +1,16 @@
 /** The tables and views of MySQL's and MariaDB's databases. */
 import type { Outline } from "../../../core/plans/database-catalog.ts";
-import type { Connection } from "../engine.ts";
+import { type Connection, rowsFor } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 
-/** `schemas`: empty = the database of the URL alone. */
+/** `schemas`: empty = only the database of the URL. */
 export async function readOutlines(
   connection: Connection,
   schemas: readonly string[],
 ): Promise<readonly Outline[]> {
   const places = schemas.length > 0 ? schemas.map(() => "?").join(", ") : "database()";
-  const read = async (text: string): Promise<RawRow[]> =>
-    (await connection.run(text.replaceAll(":schemas", places), schemas, false)).rows;
+  const read = (text: string): Promise<RawRow[]> =>
+    rowsFor(connection, text.replaceAll(":schemas", places), schemas);
   const tables = await read(tablesQuery);
   const comments = byTable(await read(commentsQuery));
   const checks = byTable(await read((await namesTables(connection)) ? checksQuery : joinedChecks));
@@ -27,15 +27,20 @@ export async function readOutlines(
 }
 
 /** Those of the server itself are left out. */
-export async function readSchemas(connection: Connection): Promise<readonly string[]> {
-  const { rows } = await connection.run(schemasQuery, [], false);
-  return rows.map((row) => String(row["schema"]));
-}
-
-const schemasQuery = `
-  select TABLE_SCHEMA as \`schema\` from information_schema.TABLES
+export const schemasQuery = `
+  select TABLE_SCHEMA as name from information_schema.TABLES
   where TABLE_SCHEMA not in ('information_schema', 'mysql', 'performance_schema', 'sys')
   group by TABLE_SCHEMA order by TABLE_SCHEMA = database() desc, TABLE_SCHEMA`;
+
+export const referencesQuery = `
+  select concat(k.CONSTRAINT_SCHEMA, '.', k.TABLE_NAME, '.', k.CONSTRAINT_NAME) as id,
+    if(k.TABLE_SCHEMA = database(), k.TABLE_NAME, concat(k.TABLE_SCHEMA, '.', k.TABLE_NAME)) as \`table\`,
+    k.COLUMN_NAME as \`column\`, k.REFERENCED_COLUMN_NAME as referenced, r.DELETE_RULE as rule
+  from information_schema.KEY_COLUMN_USAGE k
+  join information_schema.REFERENTIAL_CONSTRAINTS r
+    on r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA and r.CONSTRAINT_NAME = k.CONSTRAINT_NAME and r.TABLE_NAME = k.TABLE_NAME
+  where k.REFERENCED_TABLE_SCHEMA = coalesce(?, database()) and k.REFERENCED_TABLE_NAME = ?
+  order by k.TABLE_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`;
 
 /** A view's comment is always `VIEW`. */
 function commentOf(row: RawRow): string | null {
@@ -47,13 +52,12 @@ const idOf = (row: RawRow): string => JSON.stringify([row["schema"], row["name"]
 
 const byTable = (rows: readonly RawRow[]): Map<string, RawRow[]> => Map.groupBy(rows, idOf);
 
-/** MariaDB says to which table a check belongs; MySQL gives each a name of its own. */
+/** MariaDB reports the table of a check; in MySQL, names of checks are unique. */
 async function namesTables(connection: Connection): Promise<boolean> {
-  const { rows } = await connection.run(
+  const rows = await rowsFor(
+    connection,
     `select 1 as found from information_schema.COLUMNS
       where TABLE_SCHEMA = 'information_schema' and TABLE_NAME = 'CHECK_CONSTRAINTS' and COLUMN_NAME = 'TABLE_NAME'`,
-    [],
-    false,
   );
   return rows.length > 0;
 }

@@ -5,7 +5,7 @@ import type { Column } from "../../../core/values/column.ts";
 
 const { LONGLONG } = mysql.TypedParameter;
 
-/** Sent as the protocol's 64-bit integer. A number beyond that is beyond every column, and its digits compare right. */
+/** Sent as the protocol's 64-bit integer. A larger number is beyond every column, and its digits compare correctly. */
 export function wholeNumber(value: bigint): unknown {
   if (BigInt.asIntN(64, value) === value) return LONGLONG(value);
   return BigInt.asUintN(64, value) === value
@@ -13,12 +13,12 @@ export function wholeNumber(value: bigint): unknown {
     : decimalDigits(String(value));
 }
 
-/** Digits before the point of the longest decimal that the server has. */
+/** Digits before the point of the server's longest decimal. */
 const wholeDigitsMax = 65;
 
 /**
- * Canonical digits that the server reads as the number that they are. It drops the end of very long ones (-1e308 then
- * compares as greater than every column), so a number beyond every decimal becomes one that is just beyond them.
+ * Canonical digits that the server reads as the same number. It drops the end of very long ones (-1e308 then compares
+ * as greater than every column), so a number beyond all decimals becomes one just beyond them.
  */
 export function decimalDigits(digits: string): string {
   const sign = digits.startsWith("-") ? "-" : "";
@@ -27,7 +27,7 @@ export function decimalDigits(digits: string): string {
   return wholeDigits > wholeDigitsMax ? `${sign}1${"0".repeat(wholeDigitsMax)}` : digits;
 }
 
-/** Holds every value of the column, with as many more digits after the decimal point as the server has (30, 65 in all). */
+/** Holds every value of the column, with as many more decimal places as the server allows (30; 65 digits in all). */
 export function decimalType({ precision, scale }: Column): SQL {
   const whole = (precision ?? 35) - (scale ?? 0);
   return sql.raw(`decimal(65,${Math.min(30, 65 - whole)})`);

@@ -1,7 +1,7 @@
 /**
- * How values of each type travel to MySQL and MariaDB and back: each bound in its column's own type, since the server compares
- * text with numbers by guessing. mysql2 gives numbers for integers and floats (text beyond 2^53), text for decimals and
- * times, Buffers for bytes and bits.
+ * Converts values of each type to MySQL and MariaDB and back. Each is bound in its column's own type, since the server
+ * compares text with numbers by guessing. mysql2 returns numbers for integers and floats (text beyond 2^53), text for
+ * decimals and times, Buffers for bytes and bits.
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
@@ -13,43 +13,26 @@ import { showFloat } from "../../../core/values/float-type.ts";
 import { showJson } from "../../../core/values/json-types.ts";
 import { showTime } from "../../../core/values/time-type.ts";
 import { showTimestamp } from "../../../core/values/timestamp-type.ts";
-import {
-  bindText,
-  decodesNothing,
-  plainColumn,
-  type ValueForm,
-  type ValueForms,
-} from "../value-forms.ts";
+import { formsBeside, plainColumn, showing, textForm, type ValueForm } from "../value-forms.ts";
 import { decimalDigits, wholeNumber } from "./parameters.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as char)`;
 
-/** Sent as text, given as what is shown. */
-const plain: ValueForm = {
-  bind: bindText,
-  output: plainColumn,
-  decoder: decodesNothing,
-  textOf: castToText,
-};
+const plain: ValueForm = { ...textForm, textOf: castToText };
 
-export const valueForms: ValueForms = {
-  text: {
-    ...plain,
-    textOf: plainColumn,
-  },
+export const valueForms = formsBeside(plain, {
+  text: { textOf: plainColumn },
   integer: {
-    ...plain,
     bind: (_column, value) => wholeNumber(BigInt(value as bigint)),
     decoder: ({ native }, decimals) =>
       native.startsWith("bigint") && decimals === "string" ? String : null,
-    // The text of the server has the zeros in front.
+    // The server's text has leading zeros.
     textOf: (column, name) =>
       column.native.includes("zerofill")
         ? sql`cast(${name} + 0 as char)`
         : castToText(column, name),
   },
   decimal: {
-    ...plain,
     bind: (_column, value) => decimalDigits(String(value)),
     decoder: (_column, decimals) => (raw) => showDecimal(raw as string, decimals),
     textOf: ({ scale }, name) =>
@@ -58,7 +41,6 @@ export const valueForms: ValueForms = {
         : sql`trim(trailing '.' from trim(trailing '0' from cast(${name} as char)))`,
   },
   float: {
-    ...plain,
     bind(column, value) {
       // A FLOAT is compared as the double that it equals; 1.1 would match none.
       const single = Math.fround(Number(value));
@@ -70,37 +52,32 @@ export const valueForms: ValueForms = {
         : (raw) => showFloat(raw as number),
   },
   boolean: {
-    ...plain,
     bind: (_column, value) => value === true,
     decoder: () => (raw) =>
       raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(Number(raw)),
     textOf: null,
   },
   date: {
-    ...plain,
     bind: (_column, value) => String(value).slice(0, 10),
-    decoder: () => (raw) => showDate(raw as string),
+    decoder: showing(showDate),
   },
   timestamp: {
-    ...plain,
-    // The server refuses ISO 8601's `T` and `Z`.
+    // The server refuses the `T` and `Z` of ISO 8601.
     bind: (_column, value) => String(value).slice(0, -1).replace("T", " "),
-    decoder: () => (raw) => showTimestamp(raw as string),
+    decoder: showing(showTimestamp),
     textOf: (_column, name) =>
       sql`concat(regexp_replace(date_format(${name}, '%Y-%m-%dT%H:%i:%s.%f'), '0{1,3}$', ''), 'Z')`,
   },
   time: {
-    ...plain,
-    decoder: () => (raw) => showTime(raw as string),
+    decoder: showing(showTime),
     textOf: (column, name) =>
       column.fractionDigits === 0
         ? castToText(column, name)
         : sql`trim(trailing '.' from trim(trailing '0' from cast(${name} as char)))`,
   },
-  uuid: plain,
-  json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },
+  uuid: {},
+  json: { decoder: showing(showJson), textOf: null },
   bytes: {
-    ...plain,
     bind: (_column, value) => {
       const { buffer, byteOffset, byteLength } = value as Uint8Array;
       return Buffer.from(buffer, byteOffset, byteLength);
@@ -108,8 +85,8 @@ export const valueForms: ValueForms = {
     decoder: () => (raw) => showBytes(raw as Buffer),
     textOf: null,
   },
-  // No column of these servers has it.
-  array: { ...plain, textOf: null },
+  // These servers have no such column.
+  array: { textOf: null },
   other: {
     bind({ notation, members }, value) {
       if (notation === "bits") return wholeNumber(BigInt(`0b${String(value)}`));
@@ -128,12 +105,11 @@ export const valueForms: ValueForms = {
       return sql`cast(${name} as char)`;
     },
   },
-};
+});
 
-/** A SET takes the text `3` for its first two labels, where 3 is no label: make it a text that the server refuses. */
-function memberList(members: readonly string[], value: string): string {
-  return /^\s*\d+\s*$/.test(value) && !members.includes(value) ? `?${value}` : value;
-}
+/** A SET takes the text `3` as its first two labels. If 3 is not a label, this makes a text that the server refuses. */
+const memberList = (members: readonly string[], value: string): string =>
+  /^\s*\d+\s*$/.test(value) && !members.includes(value) ? `?${value}` : value;
 
 const isSingle = ({ native }: Column): boolean => native.startsWith("float");
 
@@ -142,7 +118,7 @@ const digitsOf = (raw: Buffer, length: number): string =>
     .toString(2)
     .padStart(length, "0");
 
-/** The number with the fewest digits that is the same in single precision: 1.1, not 1.100000023841858. */
+/** The number with the fewest digits that is equal in single precision: 1.1, not 1.100000023841858. */
 function shortestSingle(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits));

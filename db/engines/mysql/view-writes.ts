@@ -1,6 +1,8 @@
 /** What MySQL or MariaDB would write through a view. The server is asked by preparing statements, which runs none. */
 import type { TableRefusal, WriteKind } from "../../../core/values/column.ts";
 import type { MysqlConnection } from "./connection.ts";
+import { passing, rowsFor } from "../engine.ts";
+import { failure } from "./failure.ts";
 
 export interface ViewWrites {
   readonly refusals: readonly TableRefusal[];
@@ -17,7 +19,7 @@ export async function writesOfView(
   { schema, name }: { schema: string | null; name: string },
   columns: readonly string[],
 ): Promise<ViewWrites> {
-  const { rows } = await connection.run(updatableQuery, [schema, name], false);
+  const rows = await rowsFor(connection, updatableQuery, [schema, name]);
   if (rows[0]?.["updatable"] !== "YES") return takesNothing;
   const view = [schema, name].flatMap((part) => (part === null ? [] : quoted(part))).join(".");
   const ask = (text: string): Promise<number> => refusal(connection, text);
@@ -30,8 +32,10 @@ export async function writesOfView(
   const deletes = await ask(`delete from ${view} where 1 = 0`);
   note("delete", deletes);
   const updates = await ask(`update ${view} set ${first} = ${first} where 1 = 0`);
-  // An UPDATE of a join may set columns of one of its tables, which one only the statement tells.
-  note("update", severalTables.has(deletes) ? deletes : updates);
+  // An UPDATE of a join can set columns of only one of its tables; which one depends on the statement.
+  // For an outer join, MariaDB reports only that nothing can be deleted.
+  const isJoin = severalTables.has(deletes) || (deletes === notDeletable && updates === 0);
+  note("update", isJoin ? deletes : updates);
   const fixed = new Set<string>();
   if (!refused.has("update"))
     for (const column of columns)
@@ -57,7 +61,7 @@ export async function writesOfView(
   return { refusals, made: new Set(made), fixed: refused.has("update") ? new Set() : fixed };
 }
 
-/** The server's own views, as those of information_schema, are not listed there. */
+/** The server's own views, such as those of information_schema, are not listed there. */
 const updatableQuery = `
   select IS_UPDATABLE as updatable from information_schema.VIEWS
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?`;
@@ -68,9 +72,10 @@ const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 const autoIncrement = 512;
 
 const notInsertable = 1471;
+const notDeletable = 1288;
 const rightsMissing: ReadonlySet<number> = new Set([1142, 1143]);
 const severalTables: ReadonlySet<number> = new Set([1393, 1394, 1395]);
-const notUpdatable: ReadonlySet<number> = new Set([1288, notInsertable]);
+const notUpdatable: ReadonlySet<number> = new Set([notDeletable, notInsertable]);
 
 const takesNothing: ViewWrites = {
   ...noWrites,
@@ -81,14 +86,14 @@ const takesNothing: ViewWrites = {
   })),
 };
 
-/** The number of the server's error; 0 = it would run the statement, or refuse it for a value alone. */
+/** The server's error number; 0 = it would run the statement, or refuse only a value. Rejects with temporary errors. */
 async function refusal(connection: MysqlConnection, text: string): Promise<number> {
   try {
     await connection.describe(text);
     return 0;
   } catch (error) {
     const { errno } = error as { errno?: unknown };
-    if (typeof errno !== "number") throw error;
+    if (typeof errno !== "number" || passing.has(failure(error).kind)) throw error;
     return errno;
   }
 }

@@ -1,4 +1,4 @@
-/** What the URL of a PostgreSQL database says. */
+/** URLs of PostgreSQL databases. */
 import { serverAddress } from "../database-address.ts";
 
 export const address = serverAddress({

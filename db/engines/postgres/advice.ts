@@ -1,7 +1,8 @@
-/** What PostgreSQL's planner says of a statement, and the indexes that serve our statements. */
-import type { IndexStatements, IndexWish, QueryPlan } from "../../../core/plans/ports.ts";
+/** What PostgreSQL's planner reports about a statement, and the indexes that serve our statements. */
+import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
+import type { QueryPlan } from "../../../core/plans/db-port.ts";
 import type { Sort } from "../../../core/query/statement.ts";
-import type { Connection } from "../engine.ts";
+import { type Connection, rowsFor } from "../engine.ts";
 import { indexedColumns, indexName, quoted, quotedTable } from "../advised-index.ts";
 
 interface PlanNode {
@@ -10,16 +11,19 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** With whole reads switched off: an index that could serve is not advised again where the planner finds that reading all is as quick. */
+/**
+ * Plans without sequential scans. Otherwise an index that exists would be advised again if the planner finds that
+ * reading the whole table is as fast.
+ */
 export async function readPlan(
   connection: Connection,
   text: string,
   params: readonly unknown[],
 ): Promise<QueryPlan> {
-  await connection.run("begin", [], false);
+  await rowsFor(connection, "begin");
   try {
-    await connection.run("set local enable_seqscan = off", [], false);
-    const { rows } = await connection.run(`explain (format json) ${text}`, params, false);
+    await rowsFor(connection, "set local enable_seqscan = off");
+    const rows = await rowsFor(connection, `explain (format json) ${text}`, params);
     const told = rows[0]!["QUERY PLAN"];
     const [{ Plan }] = (typeof told === "string" ? JSON.parse(told) : told) as [{ Plan: PlanNode }];
     const nodes = nodesOf(Plan);
@@ -28,7 +32,7 @@ export async function readPlan(
       sortsAll: nodes.some((node) => node["Node Type"] === "Sort"),
     };
   } finally {
-    await connection.run("rollback", [], false);
+    await rowsFor(connection, "rollback");
   }
 }
 
@@ -54,7 +58,7 @@ export function indexFor(wish: IndexWish): IndexStatements | null {
   return ["create extension if not exists pg_trgm", `${create} using gin (${terms.join(", ")})`];
 }
 
-/** As ORDER BY says it. */
+/** In the syntax of ORDER BY. */
 function sortTerm({ column, direction }: Sort): string {
   const name = quoted(column.name, '"');
   if (!column.nullable) return direction === "asc" ? name : `${name} desc`;

@@ -1,4 +1,4 @@
-/** What is asked of PostgreSQL's catalog. Lists come as JSON text; names without a schema are looked up in pg_catalog. */
+/** Queries of PostgreSQL's catalog. Lists come as JSON text; names without a schema are looked up in pg_catalog. */
 
 export const foldingQuery = `
   select quote_ident(collname) as name
@@ -43,8 +43,8 @@ const labels = (type: string): string => `case when ${type}.typtype = 'e' then (
       ) end`;
 
 /**
- * Follows domains down to the type below, from a relation `attribute(place, type, typmod, required, has_default, is_domain)`.
- * A type modifier of -1 in `format_type` gives the name that stands for "of any length".
+ * Resolves domains to the type below, from a relation `attribute(place, type, typmod, required, has_default,
+ * is_domain)`. With a type modifier of -1, `format_type` gives the name that stands for "of any length".
  */
 const resolve = `
   resolved as (
@@ -86,32 +86,42 @@ export const columnsQuery = `
       where c.oid = $1::oid and c.relkind = 'v' and pg_catalog.pg_relation_is_updatable(c.oid, true) & 12 <> 0
         and not pg_catalog.pg_column_is_updatable(c.oid, a.attnum, true)
     ) as computed,
-    exists (
-      select from pg_catalog.pg_collation l where l.oid = a.attcollation and not l.collisdeterministic
-    ) as loose
+    (
+      select quote_ident(n.nspname) || '.' || quote_ident(l.collname)
+      from pg_catalog.pg_collation l join pg_catalog.pg_namespace n on n.oid = l.collnamespace
+      where l.oid = a.attcollation and not l.collisdeterministic
+    ) as loose,
+    (
+      select n.nspname || '.' || l.collname
+      from pg_catalog.pg_collation l join pg_catalog.pg_namespace n on n.oid = l.collnamespace
+      where l.oid = a.attcollation and l.collprovider <> 'd'
+    ) as collation
   from typed t
   join pg_catalog.pg_attribute a on a.attrelid = $1::oid and a.attnum = t.place
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   order by t.place`;
 
-/** The server tells the type below a domain, so that each column may be of one. What comes straight from a table's column keeps that column's length and collation. An expression may have any collation that there is. */
+/**
+ * The server reports the type below a domain, so each column may be of a domain. A column that comes straight from a
+ * table keeps its length and collation. An expression may have any collation.
+ */
 export const outputsQuery = `
   with recursive attribute(place, type, typmod, required, has_default, is_domain) as (
     select o.index, o.type, coalesce(a.atttypmod, -1), false, false, true
     from json_to_recordset($1::json) as o("index" int, "type" oid, "table" oid, "number" int)
     left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and a.atttypid = o.type
   ), ${resolve}
-  select t.native, t.category, t.kind, t.is_domain, t.element, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed,
-    exists (
+  select t.native, t.category, t.kind, t.is_domain, t.element, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed, null as collation,
+    case when exists (
       select from pg_catalog.pg_collation l
       where not l.collisdeterministic and t.category = 'S' and (a.attnum is null or l.oid = a.attcollation)
-    ) as loose
+    ) then '' end as loose
   from typed t
   join json_to_recordset($1::json) as o("index" int, "table" oid, "number" int) on o.index = t.place
   left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and o.table <> 0
   order by t.place`;
 
-/** Which columns of a view the database fills, as those of the table under it: by the places that the server tells of the view's query. */
+/** Which columns of a view the database fills, like those of its table: by the origins that the server reports. */
 export const filledQuery = `
   select o.index, a.attidentity <> '' or coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false) as identity,
     a.attgenerated <> '' or a.attidentity = 'a' as computed
@@ -157,7 +167,7 @@ export const affectedQuery = `
   join pg_catalog.pg_class c on c.oid = affected.oid
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace`;
 
-/** Check and exclusion constraints with their columns, and those of the domains of columns and of elements, however deep. */
+/** Check and exclusion constraints with their columns, and those of domains of columns and elements, at any depth. */
 export const checksQuery = `
   with recursive domain(number, oid) as (
     select a.attnum, a.atttypid from pg_catalog.pg_attribute a
@@ -180,8 +190,8 @@ export const checksQuery = `
   order by n.place`;
 
 /**
- * Statements that the server would refuse on a relation, with a reason: rights that the user lacks, on columns or on the whole, sequences that number
- * rows and may not be used, and rules that put something in the place of a statement and cannot answer its rows.
+ * Statements that the server would refuse on a relation, with a reason: missing rights on columns or on the whole,
+ * missing rights on the sequences that number rows, and rules that replace a statement and cannot return its rows.
  */
 export const refusalsQuery = `
   with lacking as (
@@ -238,3 +248,21 @@ export const referencesQuery = `
   join pg_catalog.pg_namespace s on s.oid = c.relnamespace
   where k.conrelid = $1::oid and k.contype = 'f'
   order by k.conname`;
+
+/** The foreign keys that point at a table. Those of partitions are their parent's. */
+export const pointingQuery = `
+  select k.oid::text as id,
+    case when pg_catalog.pg_table_is_visible(c.oid) then c.relname else s.nspname || '.' || c.relname end::text as table,
+    child.attname::text as column, parent.attname::text as referenced,
+    case k.confdeltype when 'c' then 'CASCADE' when 'n' then 'SET NULL' when 'd' then 'SET DEFAULT' else 'NO ACTION' end as rule
+  from pg_catalog.pg_constraint k
+  join pg_catalog.pg_class c on c.oid = k.conrelid
+  join pg_catalog.pg_namespace s on s.oid = c.relnamespace
+  join pg_catalog.pg_class r on r.oid = k.confrelid
+  join pg_catalog.pg_namespace n on n.oid = r.relnamespace
+  cross join lateral unnest(k.conkey, k.confkey) with ordinality as part(own, other, place)
+  join pg_catalog.pg_attribute child on child.attrelid = k.conrelid and child.attnum = part.own
+  join pg_catalog.pg_attribute parent on parent.attrelid = k.confrelid and parent.attnum = part.other
+  where k.contype = 'f' and k.conparentid = 0 and r.relname = $2::text
+    and case when $1::text is null then pg_catalog.pg_table_is_visible(r.oid) else n.nspname = $1::text end
+  order by s.nspname, c.relname, k.conname, part.place`;

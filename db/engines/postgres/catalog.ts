@@ -1,9 +1,10 @@
 /**
- * What PostgreSQL says of its tables, views and queries, read from pg_catalog. A domain counts as the type below it, with the
+ * Reads PostgreSQL's tables, views and queries from pg_catalog. A domain is treated as the type below it, with the
  * domain's NOT NULL, default and length.
  */
 import {
   type Column,
+  type ColumnType,
   derivedColumn,
   type ForeignKey,
   type Table,
@@ -12,7 +13,7 @@ import {
   type WriteKind,
 } from "../../../core/values/column.ts";
 import { changesWith } from "../changes-with.ts";
-import type { Connection } from "../engine.ts";
+import { type Connection, type Kinds, rowsFor } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import {
   affectedQuery,
@@ -21,7 +22,6 @@ import {
   filledQuery,
   foldingQuery,
   keysQuery,
-  namesQuery,
   outputsQuery,
   referencesQuery,
   refusalsQuery,
@@ -30,21 +30,21 @@ import {
 import { type ColumnRow, columnOf, names, nativeTypes } from "./column.ts";
 import type { OutputColumn, PostgresConnection } from "./session.ts";
 
-/** Null when there is no such table or view. `schema` null = whatever the search path finds. */
+/** Null when there is no such table or view. `schema` null = found by the search path. */
 export async function readTable(
   connection: PostgresConnection,
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
-  const relation = (await connection.run(relationQuery, [name, schema], false)).rows[0];
+  const [relation] = await rowsFor(connection, relationQuery, [name, schema]);
   if (!relation) return null;
   const isView = relation["is_view"] === true;
-  const attributes = await connection.run(columnsQuery, [relation["oid"]], false);
-  const keys = await connection.run(keysQuery, [relation["oid"]], false);
-  const references = await connection.run(referencesQuery, [relation["oid"]], false);
-  const checks = await connection.run(checksQuery, [relation["oid"]], false);
-  const refusals = await connection.run(refusalsQuery, [relation["oid"]], false);
-  const affected = await connection.run(affectedQuery, [relation["oid"]], false);
+  const attributes = await rowsFor(connection, columnsQuery, [relation["oid"]]);
+  const keys = await rowsFor(connection, keysQuery, [relation["oid"]]);
+  const references = await rowsFor(connection, referencesQuery, [relation["oid"]]);
+  const checks = await rowsFor(connection, checksQuery, [relation["oid"]]);
+  const refusals = await rowsFor(connection, refusalsQuery, [relation["oid"]]);
+  const affected = await rowsFor(connection, affectedQuery, [relation["oid"]]);
   const identity = String(relation["identity"]);
   const filled =
     relation["definition_takes_inserts"] === true
@@ -55,7 +55,7 @@ export async function readTable(
     schema,
     name,
     columns: new Map(
-      attributes.rows.map((row, at) => [
+      attributes.map((row, at) => [
         String(row["name"]),
         {
           ...columnOf(row as unknown as ColumnRow),
@@ -65,32 +65,30 @@ export async function readTable(
         },
       ]),
     ),
-    primaryKey: keys.rows
+    primaryKey: keys
       .filter((row) => row["is_primary"] === true)
       .flatMap((row) => names(row["columns"])),
-    unique: keys.rows.map((row): UniqueConstraint => ({
+    unique: keys.map((row): UniqueConstraint => ({
       name: String(row["name"]),
       columns: names(row["columns"]),
     })),
-    foreignKeys: references.rows.map(foreignKeyOf),
-    checks: checks.rows.map((row) => ({
+    foreignKeys: references.map(foreignKeyOf),
+    checks: checks.map((row) => ({
       name: String(row["name"]),
       columns: names(row["columns"]),
     })),
-    refusals: refusals.rows.map(refusalOf),
+    refusals: refusals.map(refusalOf),
     passesOver: new Set(names(relation["passes_over"]) as WriteKind[]),
     ...(relation["lacks_locks"] === true && { locksRows: false }),
     transactional: true,
     identity,
-    // What stands under a view changes with it.
+    // A write through a view changes the tables under it.
     changesWith: isView
       ? null
       : changesWith(identity, {
-          links: affected.rows.map((row) => ({ from: identity, to: String(row["identity"]) })),
+          links: affected.map((row) => ({ from: identity, to: String(row["identity"]) })),
           triggered: new Set(
-            affected.rows.flatMap((row) =>
-              row["triggers"] === true ? [String(row["identity"])] : [],
-            ),
+            affected.flatMap((row) => (row["triggers"] === true ? [String(row["identity"])] : [])),
           ),
         }),
   };
@@ -105,12 +103,12 @@ async function filledByTable(
   oid: unknown,
 ): Promise<ReadonlyMap<number, Filled>> {
   const text = "select pg_catalog.pg_get_viewdef($1::oid) as text";
-  const { rows } = await connection.run(text, [oid], false);
+  const rows = await rowsFor(connection, text, [oid]);
   const outputs = await connection.outputColumns(String(rows[0]?.["text"]).replace(/;\s*$/, ""));
   const places = outputs.map(({ table, number }, index) => ({ index, table, number }));
-  const found = await connection.run(filledQuery, [JSON.stringify(places)], false);
+  const found = await rowsFor(connection, filledQuery, [JSON.stringify(places)]);
   return new Map(
-    found.rows.map((row) => [
+    found.map((row) => [
       Number(row["index"]),
       {
         hasDefault: true,
@@ -121,13 +119,7 @@ async function filledByTable(
   );
 }
 
-/** Names of the tables and views of the default schema. */
-export async function readNames(connection: Connection): Promise<readonly string[]> {
-  const { rows } = await connection.run(namesQuery, [], false);
-  return rows.map((row) => String(row["name"]));
-}
-
-/** The columns that a query gives, all of them nullable. Rejects with an Error that says what the server said. */
+/** The columns that a query gives, all of them nullable. Rejects with an Error that has the server's message. */
 export async function readQuery(
   connection: PostgresConnection,
   text: string,
@@ -147,23 +139,41 @@ export async function readQuery(
     table,
     number,
   }));
-  const { rows } = await connection.run(outputsQuery, [JSON.stringify(described)], false);
+  const rows = await rowsFor(connection, outputsQuery, [JSON.stringify(described)]);
   return rows.map((row, index) =>
     columnOf({ ...(row as unknown as ColumnRow), name: outputs[index]!.name }),
   );
 }
 
-/** The columns of a result, as far as the numbers of the built-in types tell; all others are shown as the server writes them. */
+/** The columns of a result, by the oids of the built-in types. All other types are shown as the server writes them. */
 export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
   (fields as readonly OutputColumn[]).map(({ name, type }) => {
     const native = builtIn.get(type) ?? "text";
     return derivedColumn(name, nativeTypes.get(native)!, { native });
   });
 
-/** By oid. Not those that the driver reads by itself: small integers, booleans. */
+/** How a value is read follows from its type; a domain is answered as the type below it. */
+export const kinds: Kinds = {
+  expected: ({ type, native }) => kindOf(type, native),
+  answered(field) {
+    const native = builtIn.get((field as OutputColumn).type) ?? "text";
+    return kindOf(nativeTypes.get(native)!, native);
+  },
+};
+
+/** Arrays and types without a specific kind are selected as texts (`value-forms.ts`). */
+function kindOf(type: ColumnType, native: string): string {
+  if (type === "integer") return native === "bigint" ? "bigint" : "integer";
+  return type === "uuid" || type === "array" || type === "other" ? "text" : type;
+}
+
+/** By oid. */
 const builtIn: ReadonlyMap<number, string> = new Map([
+  [16, "boolean"],
   [17, "bytea"],
   [20, "bigint"],
+  [21, "smallint"],
+  [23, "integer"],
   [114, "json"],
   [700, "real"],
   [701, "double precision"],
@@ -176,11 +186,11 @@ const builtIn: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The collation that comparisons without regard to case must name to be right beyond ASCII, whatever the collation of the
- * database or of a column is (C knows ASCII letters alone). Null where the server has none to offer.
+ * The collation that case-insensitive comparisons must name to be right beyond ASCII, whatever the collation of the
+ * database or of a column is (C knows only ASCII letters). Null if the server has none.
  */
 export async function readFoldingCollation(connection: Connection): Promise<string | null> {
-  const { rows } = await connection.run(foldingQuery, [], false);
+  const rows = await rowsFor(connection, foldingQuery);
   return (rows[0]?.["name"] as string | undefined) ?? null;
 }
 
@@ -194,7 +204,7 @@ function foreignKeyOf(row: RawRow): ForeignKey {
   };
 }
 
-/** `kind`: what is refused, `name`: of the rule or sequence. */
+/** `kind`: what is refused, `name`: the name of the rule or sequence. */
 function refusalOf({ statement, columns, kind, name }: RawRow): TableRefusal {
   const verb = String(statement).toUpperCase();
   const reason =

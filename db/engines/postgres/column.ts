@@ -1,8 +1,8 @@
-/** Makes a `Column` of what PostgreSQL says of one. A domain counts as the type below it, with the domain's NOT NULL, default and length. */
-import type { Column, ColumnType } from "../../../core/values/column.ts";
+/** Makes a `Column` from a catalog row. A domain counts as its base type, with its own NOT NULL, default and length. */
+import type { Alike, Column, ColumnType } from "../../../core/values/column.ts";
 import { isHstore } from "./types.ts";
 
-/** A column as the queries of `catalog-queries.ts` tell it. */
+/** A column as the queries of `catalog-queries.ts` return it. */
 export interface ColumnRow {
   readonly name: string;
   readonly native: string;
@@ -17,13 +17,15 @@ export interface ColumnRow {
   readonly has_default: boolean;
   readonly identity: boolean;
   readonly computed: boolean;
-  /** Whether the collation is not deterministic. */
-  readonly loose: boolean;
+  /** Quoted name of a nondeterministic collation, empty if unknown. Null: the collation is deterministic. */
+  readonly loose: string | null;
+  /** Null: the default one of the database, or unknown. */
+  readonly collation: string | null;
   /** JSON array of the labels of an enumerated type. */
   readonly labels: string | null;
 }
 
-/** What is told of the elements of an array. */
+/** The facts of an array's elements. */
 type Item = Pick<ColumnRow, "native" | "category" | "kind" | "typmod" | "labels">;
 
 const itemOf = (row: ColumnRow): Column =>
@@ -37,6 +39,7 @@ const itemOf = (row: ColumnRow): Column =>
     identity: false,
     computed: false,
     loose: row.loose,
+    collation: row.collation,
   });
 
 export function columnOf(row: ColumnRow): Column {
@@ -71,9 +74,31 @@ export function columnOf(row: ColumnRow): Column {
     fractionDigits: type === "timestamp" || type === "time" ? (typmod < 0 ? 6 : typmod) : 0,
     span: null,
     labels: row.labels === null ? null : names(row.labels),
-    ...(row.loose && { isLooselyCollated: true }),
-    ...((row.loose || isCitext(native)) && { isLoose: true }),
+    ...(row.loose !== null && { isLooselyCollated: true }),
+    ...(row.collation !== null && { comparedIn: row.collation }),
+    ...((row.loose !== null || isCitext(native)) && { isLoose: true }),
+    ...(!isOpaque && alikeOf(row, type)),
   };
+}
+
+/**
+ * Equal texts of a nondeterministic collation have equal hashes. Two hashes are combined because 64 bits may collide.
+ * For other types, the server gives one text for all values of one meaning; it counts 24 hours as a day and 30 days as
+ * a month.
+ */
+function alikeOf({ native, loose }: ColumnRow, type: ColumnType): { readonly alike?: Alike } {
+  const asked = (before: string, behind: string) => ({ alike: { before, behind } });
+  const isPadded = native === "bpchar";
+  if (loose === "") return { alike: "loosely" };
+  if (loose !== null)
+    return asked(
+      `(select concat(hashtextextended(t, 0), ' ', hashtextextended(t, 1)) from (select ${isPadded ? "rtrim(" : "("}`,
+      `::text) collate ${loose}) as x(t))`,
+    );
+  if (isPadded) return { alike: "blanks" };
+  if (isCitext(native)) return asked("lower(", "::text)");
+  if (native === "interval") return asked("justify_interval(", "::text::interval)::text");
+  return type === "other" ? asked("", `::text::${native}::text`) : {};
 }
 
 /** The name without quotes would mean a single bit. */
@@ -86,20 +111,20 @@ const bytesMaxes: ReadonlyMap<string, number> = new Map([
 
 function typeOf({ element, labels, native }: ColumnRow): ColumnType {
   if (labels !== null) return "text";
-  // These two are called arrays, and take no text of one.
+  // The catalog calls these two arrays, but they do not accept the text of an array.
   if (element !== null && !native.endsWith("vector")) return "array";
   return nativeTypes.get(native) ?? (isCitext(native) ? "text" : "other");
 }
 
-/** The other types of which the service knows that their texts can be taken back as they were shown. */
+/** Other types whose texts the server accepts in the form in which it writes them. */
 const isKnownText = ({ native, kind }: ColumnRow): boolean =>
   kind === "r" || kind === "m" || nativeTypes.has(native) || isHstore(native);
 
 const isCitext = (native: string): boolean => /(^|\.)citext$/.test(native);
 
 /**
- * Every type that the service reads and writes, by the server's name as `format_type` gives it; those without a kind of their own travel as
- * text. Besides these there are enumerated types, ranges, citext, hstore, and arrays. All others are only shown.
+ * Every type that the service reads and writes, by the name that `format_type` gives; types without a kind travel as
+ * text. Also supported: enumerated types, ranges, citext, hstore, and arrays. All others are only shown.
  */
 export const nativeTypes: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["text", "text"],

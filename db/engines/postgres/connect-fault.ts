@@ -1,15 +1,15 @@
-/** Why a PostgreSQL database cannot be used, in words for its operator: by SQLSTATE, else by what the network says. */
-import type { DatabaseFault } from "../../../core/plans/ports.ts";
-import { codeOf, fault, networkFault, shownServer, unknownFault } from "../network-fault.ts";
-import type { ServerPlace } from "../network-fault.ts";
+/** Tells the operator why a PostgreSQL database cannot be used: by SQLSTATE, else by the network's error. */
+import type { DatabaseFault } from "../../../core/plans/db-port.ts";
+import {
+  codeOf,
+  fault,
+  networkFault,
+  type ServerPlace,
+  shownServer,
+  unknownFault,
+} from "../network-fault.ts";
 
-/** What the URL says of the database. */
-export interface PostgresPlace extends ServerPlace {
-  readonly user: string;
-  readonly database: string;
-}
-
-export function connectFault(error: unknown, place: PostgresPlace): DatabaseFault {
+export function connectFault(error: unknown, place: ServerPlace): DatabaseFault {
   const server = shownServer(place);
   const code = codeOf(error);
   if (code === "28P01")

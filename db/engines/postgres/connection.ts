@@ -1,31 +1,32 @@
 /**
- * Opens sessions with a PostgreSQL server: reads the URL, tries its hosts in turn, opens the socket and begins TLS where the
- * runtime needs that, and refuses a server that forgets the settings of a session. `session.ts` is what comes out.
+ * Opens sessions (`session.ts`) with a PostgreSQL server: reads the URL, tries its hosts in turn, opens the socket,
+ * begins TLS if the runtime needs that, and refuses a server that forgets the settings of a session.
  */
 import { once } from "node:events";
 import net from "node:net";
 import { limits } from "../../../core/values/limits.ts";
-import type { Command } from "../engine.ts";
+import { type Command, rowsFor } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
-import type { PostgresPlace } from "./connect-fault.ts";
-import { type Address, lostError, type PostgresConnection, PostgresSession } from "./session.ts";
+import type { ServerPlace } from "../network-fault.ts";
+import { type Address, lostError } from "./client.ts";
+import { type PostgresConnection, PostgresSession } from "./session.ts";
 import type { Target } from "./url.ts";
 
 interface ConnectorOptions {
   readonly openTls?: OpenTlsSocket | null | undefined;
-  /** What a transaction of the service's own begins with; null = nothing. */
+  /** The first statement of the service's own transactions; null = none. */
   readonly ownSettings: Command | null;
 }
 
 export interface Connector {
   connect(): Promise<PostgresConnection>;
   /** The last host of the URL, whose error `connect` rejects with. */
-  readonly place: PostgresPlace;
+  readonly place: ServerPlace;
 }
 
 /**
- * What opens sessions with the server of a URL: it tries the hosts in turn, resolves once one answered a statement, and
+ * Opens sessions with the server of a URL: it tries the hosts in turn, resolves once one answered a statement, and
  * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest.
  */
 export function createConnector(
@@ -70,11 +71,11 @@ async function openAt(address: Address): Promise<PostgresConnection> {
 const tlsRefused = (): Error =>
   lostError("ERR_TLS_REFUSED", "The database has no TLS, and its URL asks for it");
 
-/** Asks the server for TLS and begins it, so that the driver gets a socket that is secure already. */
+/** Asks the server for TLS and begins it, so that the driver gets a secure socket. */
 async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Promise<TlsSocket> {
   const socket = await openTls({ host, port, isWhole: (answer) => answer.length > 0 });
   const request = Buffer.alloc(8);
-  // The length of the message, and the number that requires TLS.
+  // The length of the message, and the code that requests TLS.
   request.writeUInt32BE(8, 0);
   request.writeUInt32BE(80_877_103, 4);
   socket.write(request);
@@ -92,12 +93,12 @@ async function openOver(
   socket: net.Socket | TlsSocket,
 ): Promise<PostgresConnection> {
   const opening = Promise.withResolvers<void>();
-  // Kept for good: an error between two listeners of the driver must not end the process.
+  // Never removed: an error between two listeners of the driver must not end the process.
   socket.on("error", opening.reject);
   if (address.openTls) opening.resolve();
   else socket.on("connect", opening.resolve);
   const session = new PostgresSession(address, socket);
-  // The driver would begin TLS anyway, and tell only that the server then closed the connection.
+  // The driver would begin TLS anyway, and report only that the server then closed the connection.
   if (!["disable", "prefer"].includes(address.tls.mode) && !address.openTls)
     socket.once("data", (first: Buffer) => {
       if (String(first) === "N") session.cut(tlsRefused());
@@ -112,8 +113,8 @@ async function openOver(
   }, address.timeoutMs);
   try {
     await opening.promise;
-    const { rows } = await session.run(askSettings, [], false);
-    if (!address.isPooled) refuseForgetful(rows[0]!, address.settings);
+    const [settings] = await rowsFor(session, askSettings);
+    if (!address.isPooled) refuseForgetful(settings!, address.settings);
     return session;
   } catch (error) {
     session.destroy();
@@ -123,13 +124,13 @@ async function openOver(
   }
 }
 
-/** What decides the form in which values come. */
+/** Settings that decide the form in which values come. */
 const formSettings = ["TimeZone", "DateStyle", "IntervalStyle", "bytea_output"] as const;
 const askSettings = `select ${formSettings
   .map((name) => `current_setting('${name}') as "${name}"`)
   .join(", ")}`;
 
-/** A pooler that gives each transaction another session may forget what this one was opened with. */
+/** A pooler that gives each transaction another session may lose this session's settings. */
 function refuseForgetful(found: RawRow, asked: Readonly<Record<string, unknown>>): void {
   const plain = (value: unknown): string => String(value).replaceAll(" ", "").toLowerCase();
   const forgotten = formSettings.filter((name) => plain(found[name]) !== plain(asked[name]));

@@ -3,31 +3,31 @@
  * errors (`failure.ts`). Nothing connects before the first `connect`.
  */
 import { indexFor, readPlan } from "./advice.ts";
-import { readOutlines, readSchemas } from "./outline.ts";
+import { readOutlines, schemasQuery } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
-import { standardTexts } from "../standard-texts.ts";
-import { outputsOf, readFoldingCollation, readNames, readQuery, readTable } from "./catalog.ts";
-import { readReferencesTo } from "./incoming-keys.ts";
+import { engineDefaults } from "../engine-defaults.ts";
+import { kinds, outputsOf, readFoldingCollation, readQuery, readTable } from "./catalog.ts";
+import { namesQuery, pointingQuery } from "./catalog-queries.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { failure, loggedMessage } from "./failure.ts";
-import { localSettingsOf } from "./local-settings.ts";
+import { createLocalSettings } from "./local-settings.ts";
 import type { PostgresConnection } from "./session.ts";
 import { readTarget } from "./url.ts";
 
 /**
  * `url`: postgres: or postgresql:, with one or several hosts, options of TLS (`tls.ts`) and settings of the session.
- * Rejects when it cannot be read; the server need not be there.
+ * Rejects if it cannot be read; the server need not be reachable.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
   const target = readTarget(url, options);
-  const local = localSettingsOf(target, options.claimsSetting);
+  const localSettings = createLocalSettings(target, options.claimsSetting);
   const connector = createConnector(target, {
     openTls: options.openTls,
-    ownSettings: local.localSettings?.(null) ?? null,
+    ownSettings: localSettings(null),
   });
-  /** Undefined until the first connection told it; every column comes from the catalog, so printing happens later. */
+  /** Undefined until the first connection reads it. Statements are printed later, as columns come from the catalog. */
   let foldingCollation: string | null | undefined;
 
   async function connect(): Promise<PostgresConnection> {
@@ -43,14 +43,15 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
   }
 
   return {
+    ...engineDefaults,
     name: "postgres",
     system: "postgresql",
-    ...standardTexts,
     dialect: createDialect(options.decimals, () => foldingCollation ?? null),
-    singleWriter: false,
     connect,
-    ...local,
-    // Whatever the server's default is: a statement sees what was committed before it, and waits for other writers.
+    // A pooler may hand each statement to another session.
+    sharesConnections: !target.isPooled,
+    localSettings,
+    // Independent of the server's default: a statement sees what was committed before it, and waits for other writers.
     begin: ["begin isolation level read committed"],
     beginSnapshot: ["begin isolation level repeatable read read only"],
     beginAlone: (name) => [
@@ -67,13 +68,14 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     connectFault: (error) => connectFault(error, connector.place),
     table: ({ connection }, schema, name) =>
       readTable(connection as PostgresConnection, schema, name),
-    names: readNames,
+    namesQuery,
+    schemasQuery,
+    referencesQuery: pointingQuery,
     plan: readPlan,
     indexFor,
-    schemas: readSchemas,
-    referencesTo: readReferencesTo,
     outlines: readOutlines,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),
     outputs: outputsOf,
+    kinds,
   };
 }

@@ -5,7 +5,7 @@
 import type { Failure } from "../engine.ts";
 import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
 
-/** The fields of a server's error as postgres.js hands them on; its own errors have a `code` alone. */
+/** The fields of a server's error as postgres.js passes them on; errors of the driver have only a `code`. */
 interface DriverError {
   readonly code?: unknown;
   readonly severity?: unknown;
@@ -14,7 +14,7 @@ interface DriverError {
   readonly column_name?: string;
   readonly constraint_name?: string;
   readonly message?: string;
-  /** Where the server was: in reading the parameters, it says which. */
+  /** The context of the error. For an error in reading parameters, it names the parameter. */
   readonly where?: unknown;
   /** The statement, attached by the driver. */
   readonly query?: unknown;
@@ -22,7 +22,7 @@ interface DriverError {
 
 type KnownError = DriverError & { readonly code: string };
 
-/** The meaning of an error that a connection's `run` or `connect` rejected with. */
+/** The meaning of an error that a connection's `send` or `connect` rejected with. */
 export function failure(error: unknown): Failure {
   if (typeof error !== "object" || error === null) return { kind: "unknown" };
   const fields = error as DriverError;
@@ -34,7 +34,7 @@ export function failure(error: unknown): Failure {
     return { kind: "rejected", message: fields.message ?? "", ...columns };
   const kind = fields.code === "23503" ? brokenReference(fields) : kindOf(fields as KnownError);
   const parameter = parameterOf(fields.where);
-  // Reading a text may end with any code: types of extensions say "syntax error" and "internal error".
+  // An error while reading a text may have any code: extensions' types use "syntax error" and "internal error".
   if (parameter !== null) return { kind: kind === "unknown" ? "badValue" : kind, parameter };
   return {
     kind,
@@ -45,8 +45,8 @@ export function failure(error: unknown): Failure {
 }
 
 /**
- * Classes of errors whose messages name tables, columns, users and settings, but no values: a value can stand in messages
- * about data, and in those of types and functions of extensions.
+ * Classes of errors whose messages name tables, columns, users and settings, but no values. Values can appear in
+ * messages about data, and in those of types and functions of extensions.
  */
 const withoutValues = /^(?:08|0A|25|26|28|34|3D|3F|40|42|53|54|55|57|58)/;
 const syntaxError = "42601";
@@ -61,7 +61,7 @@ export function loggedMessage(error: unknown): string | null {
   return withoutValues.test(code) ? message : hiddenMessage;
 }
 
-/** Codes of the socket (`ECONNRESET`), of TLS and its certificates, and of the driver when its session is gone or refused. */
+/** Codes of the socket (`ECONNRESET`), of TLS and certificates, and of the driver for a lost or refused session. */
 const lost =
   /^(E[A-Z]+|EAI_\w+|CONNECTION_\w+|CONNECT_TIMEOUT|SASL_\w+|ERR_(TLS|SSL)_\w+|UNABLE_TO_\w+|\w*CERT\w*)$/;
 
@@ -95,6 +95,7 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["25P03", "connection"],
   // After a fail-over the session is with a server that only reads.
   ["25006", "connection"],
+  ["53100", "full"],
   ["53300", "connection"],
   ["53400", "connection"],
   ["57P", "connection"],
@@ -103,35 +104,35 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["3D", "connection"],
 ]);
 
-/** RAISE EXCEPTION without a code of its own. */
+/** RAISE EXCEPTION without an explicit code. */
 const raised = "P0001";
 
 /**
- * `unnamed portal parameter $2 = '…'`, in the server's language. In front of it nothing is quoted: where a trigger ran, a statement of its own may
- * have such a number.
+ * `unnamed portal parameter $2 = '…'`, in the server's language. No quotation mark may precede the number: after one,
+ * it may belong to a statement within a trigger.
  */
 function parameterOf(where: unknown): number | null {
   const number = /^[^\n"'$]*\$(\d+)(?= = '|$)/.exec(String(where ?? ""))?.[1];
   return number === undefined ? null : Number(number) - 1;
 }
 
-/** Routines that say that a prepared statement is stale. */
+/** Routines that report a stale prepared statement. */
 const staleStatement: ReadonlySet<unknown> = new Set([
   "RevalidateCachedQuery",
   "FetchPreparedStatement",
 ]);
 
-/** A prepared statement whose columns have another type now, or an operator that the column's type does not have (any longer). */
+/** A prepared statement's columns have another type now, or the column's type lacks an operator (that it once had). */
 const mayHaveChanged = ({ code, routine }: DriverError): boolean =>
   staleStatement.has(routine) || code === "42804" || code === "42883";
 
-/** Whether the server says that the plan of a prepared statement is stale. */
+/** Whether the server reports that the plan of a prepared statement is stale. */
 export const isStale = (error: unknown): boolean =>
   staleStatement.has((error as DriverError | null)?.routine);
 
 /**
- * Whether a plan may be at fault that is stale in part: the types of its parameters are those of its first run, whatever the
- * columns are now. The statement was not begun.
+ * Whether a partly stale plan may be at fault: its parameters keep the types of the first run when the columns' types
+ * change. The statement was not begun.
  */
 export function mayBeStale(error: unknown, { hasRun }: { readonly hasRun: boolean }): boolean {
   if (isStale(error) || !hasRun) return isStale(error);
@@ -139,13 +140,13 @@ export function mayBeStale(error: unknown, { hasRun }: { readonly hasRun: boolea
   return where === undefined ? code === "42804" || code === "42883" : parameterOf(where) !== null;
 }
 
-/** Of 42501: a right that the service's own user lacks is for the operator; the rest is a policy's, or a function's that it calls. */
+/** For 42501: the service's own user lacks a right. Otherwise a policy refused, or a function that the policy calls. */
 const lacksRight = (routine: unknown): boolean =>
   routine === "aclcheck_error" || routine === "aclcheck_error_col";
 
 /**
- * Something that the statement had looked up was dropped before it was used. These messages are for developers of the server,
- * so they are the same in all languages.
+ * Something that the statement had looked up was dropped before it was used. These messages are for developers of the
+ * server, so they are the same in all languages.
  */
 const isOvertaken = ({ code, message }: KnownError): boolean =>
   code === "XX000" &&
@@ -164,7 +165,7 @@ function kindOf(fields: KnownError): Failure["kind"] {
   if (code === "55000" && routine === "ExecOpenScanRelation") return "unfilled";
   const kind =
     kinds.get(code) ?? kinds.get(code.slice(0, 3)) ?? kinds.get(code.slice(0, 2)) ?? "unknown";
-  // With a place in a function, a statement of the operator's own is at fault.
+  // A position in a function means that the operator's statement is at fault.
   return kind === "missing" && where !== undefined ? "unknown" : kind;
 }
 

@@ -1,7 +1,7 @@
 /**
- * LIKE as PostgreSQL prints it. Without regard to case it is asked twice. The server's own comparison folds the text and the pattern again for
- * each row, and beyond the collation C that is slow; so a first test, over ASCII letters alone, leaves few rows to it. The second decides, and is
- * what an index of trigrams serves.
+ * LIKE as PostgreSQL prints it. A case-insensitive LIKE has two tests. The server's own comparison folds text and
+ * pattern again for each row, which is slow in collations other than C. So a first test, over ASCII letters only,
+ * leaves few rows. The second test decides, and an index of trigrams serves it.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
@@ -23,13 +23,14 @@ const collated = (text: SQL, collation: string | null): SQL =>
   collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
 
 /**
- * What no match in any collation fails, null like a match. In all of them the ASCII letters have their two forms and no others, but for i and k
- * (İ, ı and the sign of Kelvin): these stand for any character here. Letters beyond ASCII stand for any text, and so does what is escaped, and
- * `_`, as a letter may become two.
+ * A coarse test that every match passes in every collation, and so does null. In all collations ASCII letters have only
+ * their two forms, except i and k (İ, ı and the Kelvin sign), which become "any character". Letters beyond ASCII,
+ * escaped characters and `_` become "any text", because one letter can become two.
  *
- * The planner is to expect that nearly all rows pass, as it multiplies the shares of both tests, and to test this first. So it is asked whether
- * the outcome is null, which it cannot estimate; and `concat`, which it does not compute beforehand, makes the other test cost as much, upon
- * which the order of the text counts. The pattern is a query, to be computed once.
+ * The planner multiplies its estimates for both tests. It should expect that nearly all rows pass this one, and run it
+ * first. Hence the `is not null`, which it cannot estimate. `concat` in the other test is not computed in advance,
+ * which makes both tests cost the same, and then the order of the text decides. The pattern is a query, so it is
+ * computed once.
  */
 const mayMatch = (text: SQL, pattern: SQL): SQL =>
   sql`case when lower(${text} collate "C") not like (select ${roughly(pattern)}) then null else true end is not null`;
@@ -41,6 +42,6 @@ const roughly = (pattern: SQL): SQL =>
 const unaccented = (text: SQL): SQL =>
   sql`translate(normalize(regexp_replace(normalize(${text}, nfd), '[\\u0300-\\u036f]', '', 'g'), nfc), ${sql.raw(`'${strokes}', '${plainLetters}'`)})`;
 
-/** Whether LIKE is refused without a collation of its own, which would keep indexes from serving; columns that are joined may have several. */
+/** Whether LIKE fails without an explicit collation, which stops indexes from serving. Joined columns may have two. */
 const needsCollation = ({ isLooselyCollated, parts = [] }: Column): boolean =>
   isLooselyCollated === true || parts.length > 1;

@@ -1,6 +1,6 @@
 /**
- * How the server's texts become JSON without a value in between. A text of the usual form is written as it is, or nearly so; any other is
- * decoded as in rows (`value-forms.ts`).
+ * Converts the server's texts to JSON directly. A text of the usual form is written as it is, or nearly so. Any other
+ * is decoded as in rows (`value-forms.ts`).
  */
 import type { Column, ColumnType } from "../../../core/values/column.ts";
 import type { Json } from "../../../core/values/json.ts";
@@ -29,8 +29,8 @@ export const createListForms = (decimals: Decimals): ListForms => ({
 });
 
 /**
- * As the driver reads a text for a row. The driver goes by the type that the server tells with the rows: a text that is none of the column's
- * type comes of a column that has another one by now.
+ * Reads a text as the driver does in rows. The driver goes by the type that comes with the rows: a text that does not
+ * fit the column's type means that the column has another type by now.
  */
 function received({ type, native }: Column, raw: Uint8Array): unknown {
   const text = utf8Text(raw);

@@ -1,13 +1,13 @@
-/** The tables and views of PostgreSQL's schemas. Partitions and what belongs to extensions are left out. */
+/** The tables and views of PostgreSQL's schemas, without partitions and objects of extensions. */
 import type { Outline } from "../../../core/plans/database-catalog.ts";
-import type { Connection } from "../engine.ts";
+import { type Connection, rowsFor } from "../engine.ts";
 
-/** `schemas`: empty = the default one alone. */
+/** `schemas`: empty = only the default one. */
 export async function readOutlines(
   connection: Connection,
   schemas: readonly string[],
 ): Promise<readonly Outline[]> {
-  const { rows } = await connection.run(outlineQuery, [JSON.stringify(schemas)], false);
+  const rows = await rowsFor(connection, outlineQuery, [JSON.stringify(schemas)]);
   return rows.map((row) => ({
     schema: row["schema"] === null ? null : String(row["schema"]),
     name: String(row["name"]),
@@ -20,14 +20,9 @@ export async function readOutlines(
   }));
 }
 
-/** Those of the server itself, of extensions alone, and of sessions are left out. */
-export async function readSchemas(connection: Connection): Promise<readonly string[]> {
-  const { rows } = await connection.run(schemasQuery, [], false);
-  return rows.map((row) => String(row["schema"]));
-}
-
-const schemasQuery = `
-  select n.nspname::text as schema
+/** Schemas of the server itself, of extensions and of sessions are left out. */
+export const schemasQuery = `
+  select n.nspname::text as name
   from pg_catalog.pg_namespace n
   where n.nspname <> 'information_schema' and n.nspname !~ '^pg_'
     and pg_catalog.has_schema_privilege(n.oid, 'USAGE')
@@ -45,7 +40,7 @@ const schemasQuery = `
 const conditionOf = (definition: string): string =>
   /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1] ?? definition;
 
-/** A schema that is the default one has no name in the answer, as tables there need none. */
+/** The default schema has no name in the answer, as its tables need none. */
 const outlineQuery = `
   select nullif(n.nspname, current_schema())::text as schema, c.relname::text as name,
     c.relkind in ('v', 'm') as is_view, pg_catalog.obj_description(c.oid, 'pg_class') as comment,

@@ -1,23 +1,23 @@
 /**
- * The texts that a session has prepared. The driver knows a prepared statement by its text, so a text whose plan is stale gets
- * a blank more: that makes it a new one.
+ * The texts that a session has prepared. The driver identifies a prepared statement by its text, so a text whose plan
+ * is stale gets one more space, which makes it a new statement.
  */
 import { limits } from "../../../core/values/limits.ts";
 
 export interface PreparedText {
   readonly sentAs: string;
-  /** It was carried out before, so it was right when it was prepared. */
+  /** It ran before, so it was right when it was prepared. */
   hasRun: boolean;
 }
 
 export interface PreparedTexts {
-  /** Null: there are too many already, so it is not to be prepared. */
+  /** Null: the limit is reached, so the text is not to be prepared. */
   take(text: string): PreparedText | null;
   /** `stale` is not to be used again. */
   renew(text: string, stale: PreparedText): void;
 }
 
-/** The driver forgets no prepared statement, and the server keeps each: beyond the limit, texts are parsed every time. */
+/** Driver and server keep every prepared statement, so beyond the limit texts are parsed every time. */
 export function createPreparedTexts(): PreparedTexts {
   const texts = new Map<string, PreparedText | null>();
   let count = 0;
@@ -37,7 +37,7 @@ export function createPreparedTexts(): PreparedTexts {
       return known === undefined ? prepare(text, text) : known;
     },
     renew(text, stale) {
-      // Another that was under way may have found out first.
+      // Another statement that ran at the same time may have renewed it first.
       if (texts.get(text) === stale) prepare(text, `${stale.sentAs} `);
     },
   };

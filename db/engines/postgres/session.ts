@@ -1,18 +1,24 @@
 /**
- * One session with a PostgreSQL server: a postgres.js client of one connection over a socket that somebody else opened.
- * The client gets that one socket and never another, so a broken session cannot silently become a new one in the middle of
- * a transaction, and a server that stopped answering is cut off by destroying the socket.
+ * One session with a PostgreSQL server: a postgres.js client with one connection over a given socket. The client never
+ * gets another socket, so a broken session cannot silently become a new one in the middle of a transaction, and
+ * destroying the socket cuts off a server that stopped answering.
  */
-import net from "node:net";
-import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import postgres from "postgres";
+import type net from "node:net";
+import type postgres from "postgres";
 import { Bag, type Placed } from "../../../core/values/bag.ts";
-import type { Connection, RawResult, Command } from "../engine.ts";
-import { connectOptions, type Tls } from "../tls.ts";
-import type { RawRow, TakeRow } from "../../statements/dialect.ts";
-import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
+import type { Command, Connection, RawResult, StreamCommand } from "../engine.ts";
+import { engineDefaults } from "../engine-defaults.ts";
+import type { RawRow } from "../../statements/dialect.ts";
+import type { TlsSocket } from "../../sockets/tls-socket.ts";
 import { failure, isStale, mayBeStale } from "./failure.ts";
-import { type Backend, requestCancel } from "./cancel-request.ts";
+import {
+  type Address,
+  type Backend,
+  type Client,
+  clientOver,
+  lostError,
+  requestCancel,
+} from "./client.ts";
 import { createPreparedTexts, type PreparedText } from "./prepared-texts.ts";
 
 /** A column of a query's result: where it comes from (`table` 0 = an expression) and the oid of its type. */
@@ -24,77 +30,18 @@ export interface OutputColumn {
 }
 
 export interface PostgresConnection extends Connection {
-  /** The columns that a query gives when it stands as a subquery; no row of it is read. */
+  /** The columns of a query that is used as a subquery; no row is read. */
   outputColumns(text: string): Promise<readonly OutputColumn[]>;
-}
-
-/** Where a server is, and how to reach it. */
-export interface Address {
-  readonly url: string;
-  readonly host: string;
-  readonly port: number;
-  /** Of a Unix socket; then host and port do not count. */
-  readonly path: string | null;
-  /** What a session is opened with. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** What a transaction of the service's own begins with; null = nothing. */
-  readonly ownSettings: Command | null;
-  /** A pooler gives each transaction another session: nothing is prepared in one. */
-  readonly isPooled: boolean;
-  readonly timeoutMs: number;
-  readonly tls: Tls;
-  /** Null: the driver sees to TLS, where it is asked for. */
-  readonly openTls: OpenTlsSocket | null;
-}
-
-type Client = postgres.Sql;
-
-/** The driver's client over this socket and no other. `onClose`: it has no session any more. */
-function clientOver(address: Address, socket: net.Socket | TlsSocket, onClose: () => void): Client {
-  let handedOut = false;
-  return postgres(address.url, {
-    ...driverOptions,
-    prepare: !address.isPooled,
-    ssl: address.openTls ? false : sslOf(address),
-    connection: address.settings,
-    host: address.host,
-    port: address.port,
-    // The driver calls this at once when a session broke before it was ready: it would try for ever.
-    socket: async () => {
-      if (handedOut || socket.destroyed) {
-        throw lostError("CONNECTION_CLOSED", "The database closed the connection");
-      }
-      handedOut = true;
-      // The name that a certificate is checked against.
-      return Object.assign(socket, { host: address.host });
-    },
-    onclose: onClose,
-  } as postgres.Options<Record<string, postgres.PostgresType>>);
-}
-
-/** As the driver takes it: `prefer` is a word of its own, with which it goes on in plain text where the server has no TLS. */
-function sslOf({ tls, host }: Address) {
-  if (tls.mode === "prefer") return "prefer" as const;
-  const options = connectOptions(tls);
-  if (options === null) return false;
-  return {
-    ...options,
-    // Left to itself, Node would hold the certificate of a server with an IP address against "localhost".
-    checkServerIdentity: (_name: string, certificate: PeerCertificate) =>
-      tls.mode === "verify-full" ? checkServerIdentity(host, certificate) : undefined,
-  };
 }
 
 /** A session with the server over a socket. Statements that are sent while others run are answered after them. */
 export class PostgresSession implements PostgresConnection {
   alive = true;
-  /** Not through a pooler, which may hand each statement to another session. */
-  readonly isShareable: boolean;
   private readonly address: Address;
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
   private readonly prepared = createPreparedTexts();
-  /** The runs that are under way. */
+  /** The statements that are running. */
   private readonly running = new Bag<Run>();
   /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
   private isEnding = false;
@@ -102,74 +49,50 @@ export class PostgresSession implements PostgresConnection {
 
   constructor(address: Address, socket: net.Socket | TlsSocket) {
     this.address = address;
-    this.isShareable = !address.isPooled;
     this.socket = socket;
     this.client = clientOver(address, socket, () => {
       this.alive = false;
     });
   }
 
-  async run(
-    text: string,
-    params: readonly unknown[],
-    reuse: boolean,
-    take?: TakeRow,
-  ): Promise<RawResult> {
-    return resultOf(await this.runOnce({ text, params, reuse, take }));
-  }
-
-  async runTogether(statements: readonly Command[]): Promise<readonly RawResult[]> {
-    const results = await this.sendAll(statements);
-    if (statements.at(-1)?.text === "commit" && results.at(-1)?.command === "ROLLBACK")
-      throw undoneError();
-    return results.map((result) => ({
-      ...resultOf(result),
-      fields: result.columns ?? [],
-    }));
-  }
-
-  async native(text: string, params: readonly unknown[]): Promise<RawResult> {
-    const result = await this.runOnce({ text, params, reuse: true });
-    return { ...resultOf(result), fields: result.columns ?? [] };
+  async send(command: Command): Promise<RawResult> {
+    const { before = [], behind = [] } = command;
+    if (before.length === 0 && behind.length === 0) return this.runOnce(command);
+    const results = await this.sendAll([...before, command, ...behind]);
+    return resultOf(results[before.length]!);
   }
 
   /**
-   * With a cursor of SQL, not the driver's: that one ends without an error when the server dies between two batches,
-   * and then writes to a socket that is gone.
+   * Uses an SQL cursor. The driver's own cursor ends without an error when the server dies between two batches, and
+   * then writes to a closed socket.
    */
-  async *stream(
-    text: string,
-    params: readonly unknown[],
-    batchRows: number,
-    isInTransaction = false,
-  ): AsyncGenerator<RawRow[]> {
-    if (!isInTransaction) await this.send("begin");
+  async *stream(command: StreamCommand): AsyncGenerator<RawRow[]> {
+    const { text, params, batchRows, isInTransaction = false, onFields } = command;
+    if (!isInTransaction) await this.runPlain("begin");
     try {
-      await this.send(`declare rowgate_stream no scroll cursor for ${text}`, params);
+      await this.runPlain(`declare rowgate_stream no scroll cursor for ${text}`, params);
       const fetch = `fetch ${batchRows} from rowgate_stream`;
       for (;;) {
-        const rows = rowsOf(await this.send(fetch));
+        const result = await this.runPlain(fetch);
+        onFields?.(columnsOf(result));
+        const rows = rowsOf(result);
         if (rows.length > 0) yield rows;
         if (rows.length < batchRows) return;
       }
     } finally {
-      // Of a transaction that failed, COMMIT is a rollback.
+      // In a failed transaction, COMMIT is a rollback.
       const end = isInTransaction ? "close rowgate_stream" : "commit";
-      if (this.alive) await this.send(end).catch(() => this.destroy());
+      if (this.alive) await this.runPlain(end).catch(() => this.destroy());
     }
   }
 
   async outputColumns(text: string): Promise<readonly OutputColumn[]> {
     const query = { text: `select * from (\n${text}\n) as q limit 0`, params: [], reuse: false };
     const { ownSettings } = this.address;
-    if (ownSettings === null) return (await this.send(query.text)).columns ?? [];
-    const [, , result] = await this.runTogether([
-      plain("begin"),
-      ownSettings,
-      query,
-      plain("commit"),
-    ]);
-    return (result?.fields ?? []) as readonly OutputColumn[];
+    if (ownSettings === null) return columnsOf(await this.runPlain(query.text));
+    const before = [plain("begin"), ownSettings];
+    const { fields = [] } = await this.send({ ...query, before, behind: [plain("commit")] });
+    return fields as readonly OutputColumn[];
   }
 
   async close(): Promise<void> {
@@ -182,11 +105,11 @@ export class PostgresSession implements PostgresConnection {
   destroy(): void {
     if (this.isEnding) return;
     this.isEnding = true;
-    // The server looks at its socket only between statements: one that waits for a lock would still be carried out.
+    // The server checks its socket only between statements: a statement that waits for a lock would still be executed.
     const cancelled =
       this.running.size > 0 && this.backend ? requestCancel(this.address, this.backend) : null;
     const error = lostError("CONNECTION_DESTROYED", "The connection to the database was cut");
-    // A pooler cancels only for clients that are still there.
+    // A pooler cancels only for clients that are still connected.
     if (this.address.isPooled && cancelled) void this.cutAfter(cancelled, error);
     else this.cut(error);
   }
@@ -213,17 +136,18 @@ export class PostgresSession implements PostgresConnection {
   }
 
   /** Runs one statement, never by the simple protocol: that would take several in one text. */
-  private send(text: string, params: readonly unknown[] = []): Promise<Result> {
+  private runPlain(text: string, params: readonly unknown[] = []): Promise<Result> {
     return this.waitFor(() => this.query({ text, params }, null));
   }
 
-  /** The same for a text that may be prepared: where its plan may be stale, it is run once more without one. */
-  private async runOnce(command: Command): Promise<Result> {
+  /** The same for a text that may be prepared: if its plan may be stale, it runs once more, unprepared. */
+  private async runOnce(command: Command): Promise<RawResult> {
     const prepared = this.preparedFor(command);
     try {
       const result = await this.waitFor(() => this.query(command, prepared));
       if (prepared !== null) prepared.hasRun = true;
-      return result;
+      refuseUndone(command, result);
+      return resultOf(result);
     } catch (error) {
       if (prepared === null || !mayBeStale(error, prepared)) throw error;
       return this.runUnprepared(command, { prepared, error });
@@ -233,14 +157,14 @@ export class PostgresSession implements PostgresConnection {
   private async runUnprepared(
     command: Command,
     { prepared, error }: { readonly prepared: PreparedText; readonly error: unknown },
-  ): Promise<Result> {
+  ): Promise<RawResult> {
     let isPlanStale = isStale(error);
     try {
       const result = await this.waitFor(() => this.query(command, null));
       isPlanStale = true;
-      return result;
+      return { ...resultOf(result), isPreparedAnew: true };
     } catch (later) {
-      // In a transaction nothing runs any more, and what broke it counts.
+      // After a failure in a transaction every statement fails, so the first error counts.
       throw isAfterFailure(later) ? error : later;
     } finally {
       if (isPlanStale) this.prepared.renew(command.text, prepared);
@@ -251,7 +175,7 @@ export class PostgresSession implements PostgresConnection {
     return reuse ? this.prepared.take(text) : null;
   }
 
-  /** The same for several, which the driver sends without waiting for answers as far as it can. Rejects with the first error, once all are answered. */
+  /** The same for several statements, pipelined if possible. Rejects with the first error, after all answers came. */
   private sendAll(statements: readonly Command[]): Promise<readonly Result[]> {
     return this.waitFor(async () => {
       const prepared = statements.map((one) => this.preparedFor(one));
@@ -266,13 +190,15 @@ export class PostgresSession implements PostgresConnection {
       }
       const failed = answers.find((answer) => answer.status === "rejected");
       if (failed) throw failed.reason;
-      return answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+      const results = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      for (const [at, one] of statements.entries()) refuseUndone(one, results[at]!);
+      return results;
     });
   }
 
   /**
-   * The driver sends a prepared statement once more when its plan is stale, but behind what was sent since, and takes the
-   * answers of one for the other's. It looks at `prepared` then, so that is taken back once the statement is sent.
+   * The driver resends a prepared statement whose plan is stale, but after the statements sent since, and then mixes up
+   * their answers. It checks the query's `prepared` for that, so `prepared` is reset once the statement is sent.
    */
   private query(
     { text, params, take }: Pick<Command, "text" | "params" | "take">,
@@ -288,7 +214,7 @@ export class PostgresSession implements PostgresConnection {
     } as postgres.UnsafeQueryOptions;
     const values = params as postgres.ParameterOrJSON<never>[];
     const query = this.client.unsafe(prepared?.sentAs ?? text, values, options);
-    // Both send at once: what is sent together keeps its order.
+    // Both send at once: statements that are sent together keep their order.
     const asked = take ? query.raw().forEach(take as never) : query.execute();
     return asked as unknown as Promise<Result>;
   }
@@ -322,22 +248,28 @@ const plain = (text: string): Command => ({ text, params: [], reuse: false });
 const stateOf = (result: Result | readonly Result[]): Backend | undefined =>
   "count" in result ? result.state : result.at(-1)?.state;
 
-/** Rows with what the driver tells of them. */
+/** Rows with the driver's description of them. */
 type Result = RawRow[] & {
   readonly command?: string;
   readonly count: number | null;
   readonly columns?: readonly OutputColumn[];
+  readonly statement?: { readonly columns?: readonly OutputColumn[] };
   readonly state?: Backend;
 };
+
+/** The driver puts them in one place or the other, depending on what it requested from the server. */
+const columnsOf = ({ columns, statement }: Result): readonly OutputColumn[] =>
+  columns ?? statement?.columns ?? [];
 
 const resultOf = (result: Result): RawResult => ({
   rows: rowsOf(result),
   matched: result.count ?? 0,
   insertId: null,
+  fields: columnsOf(result),
 });
 
 /**
- * The rows of a result. After a statement that failed when some rows had come, the driver puts as many holes in front of
+ * The rows of a result. If a statement failed after some rows had arrived, the driver puts that number of holes before
  * the next result's rows (porsager/postgres#1119).
  */
 function rowsOf(result: Result): RawRow[] {
@@ -345,37 +277,12 @@ function rowsOf(result: Result): RawRow[] {
   return result.length > result.count ? result.slice(result.length - result.count) : result;
 }
 
-/** An error that `failure` reads like the driver's own. */
-export const lostError = (code: string, message: string): Error =>
-  Object.assign(new Error(message), { code });
-
 /** PostgreSQL refuses every statement in a transaction in which one has failed. */
 const isAfterFailure = (error: unknown): boolean => (error as { code?: unknown }).code === "25P02";
 
-/** Somewhere before the COMMIT a statement failed, although each was answered well in the end. */
-const undoneError = (): Error =>
-  Object.assign(new Error("The transaction was undone"), { code: "40001", severity: "ERROR" });
-
-const asItIs = (text: string): string => text;
-
-/**
- * All values travel as text in the server's ISO forms, in both directions, and no type is guessed from a value: a guess would
- * make another prepared statement for each combination of nulls.
- */
-const types: Record<string, postgres.PostgresType> = {
-  // date, timestamp, timestamptz, json, jsonb
-  text: { to: 25, from: [1082, 1114, 1184, 114, 3802], serialize: asItIs, parse: asItIs },
-  boolean: { to: 16, from: [16], serialize: asItIs, parse: (text: string) => text === "t" },
-  bytes: { to: 17, from: [17], serialize: asItIs, parse: asItIs },
-};
-
-/** What every client is opened with, besides what its address says. */
-const driverOptions = {
-  max: 1,
-  idle_timeout: 0,
-  max_lifetime: null,
-  connect_timeout: 0,
-  fetch_types: false,
-  onnotice: () => {},
-  types,
-};
+/** Throws if a statement before the COMMIT failed, even if each was answered without an error in the end. */
+function refuseUndone({ text }: Command, { command }: Result): void {
+  if (command !== "ROLLBACK" || text !== engineDefaults.commit) return;
+  const error = new Error("The transaction was undone");
+  throw Object.assign(error, { code: "40001", severity: "ERROR" });
+}

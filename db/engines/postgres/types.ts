@@ -1,4 +1,4 @@
-/** What a value's type is called in PostgreSQL's own words. */
+/** PostgreSQL's names of the types of values. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
 import { arithmeticOf } from "../../../core/values/arithmetic.ts";
@@ -17,17 +17,17 @@ function computedType(column: Column): string {
   return isWhole ? "bigint" : "numeric";
 }
 
-/** Types without an order of their own, and arrays of them: their text is compared and sorted. */
+/** Types without an order, and arrays of them: their text is compared and sorted. */
 export const isUnordered = ({ native, isOpaque, element }: Column): boolean =>
   isOpaque === true ||
   (element ? isUnordered(element) : unordered.test(native) || isHstore(native));
 
 const unordered = /^(json|xml|point|line|lseg|box|path|polygon|circle|jsonpath)$/;
 
-/** Its name may have the schema of the extension in front. It has an order, with operators of its own. */
+/** Its name may begin with the extension's schema. It has an order, with special operators. */
 export const isHstore = (native: string): boolean => /(^|\.)hstore$/.test(native);
 
-/** A column of a domain as one of the type below it, where operators need that. */
+/** A domain's column, cast to the base type if operators need that. */
 export const baseTerm = ({ isDomain, native }: Column, term: SQL): SQL =>
   isDomain ? sql`${term}::${sql.raw(native)}` : term;
 

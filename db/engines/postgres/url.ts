@@ -1,6 +1,6 @@
 /**
- * What the URL of a PostgreSQL database and the project's settings ask for: hosts, TLS, options of the driver, and settings of the session, which
- * go with each transaction where a pooler would forget or refuse them.
+ * What the URL of a PostgreSQL database and the project's settings ask for: hosts, TLS, options of the driver, and
+ * settings of the session. Behind a pooler, which would forget or refuse these, they go with each transaction.
  */
 import postgres from "postgres";
 import type { EngineOptions } from "../engine.ts";
@@ -8,20 +8,20 @@ import { unreadableUrl } from "../database-address.ts";
 import { readTls, type Tls, tlsOptionNames } from "../tls.ts";
 
 export interface Target {
-  /** With the options that the driver knows alone. */
+  /** With only the options that the driver knows. */
   readonly url: string;
   readonly hosts: readonly string[];
   readonly ports: readonly number[];
-  /** Of a Unix socket; then hosts and ports do not count. */
+  /** Path of a Unix socket; hosts and ports are then ignored. */
   readonly path: string | null;
   readonly user: string;
   readonly database: string;
   readonly tls: Tls;
   /** A pooler gives each transaction another session. */
   readonly isPooled: boolean;
-  /** What a session is opened with. */
+  /** The settings of a new session. */
   readonly startSettings: Readonly<Record<string, string>>;
-  /** What each transaction begins with. */
+  /** The settings of each transaction. */
   readonly localSettings: Readonly<Record<string, string>>;
 }
 
@@ -67,19 +67,19 @@ export function readTarget(url: string, options: TargetOptions): Target {
   };
 }
 
-/** What a policy reads while the service asks for itself; without it, a text that is no JSON once a caller's claims are gone. */
+/** Claims for the service's own statements. Without these, policies would read a non-JSON text after a caller's. */
 const withoutCaller = ({ claimsSetting }: TargetOptions): Record<string, string> =>
   claimsSetting === undefined ? {} : { [claimsSetting]: nobodysClaims };
 
 export const nobodysClaims = '{"sub":null,"roles":[]}';
 
-/** What a URL says stands above these. */
+/** The URL overrides these. */
 const defaultSettings = ({ statementTimeoutMs }: TargetOptions): Record<string, string> => ({
   TimeZone: "UTC",
   DateStyle: "ISO, YMD",
   IntervalStyle: "postgres",
   bytea_output: "hex",
-  // As texts: the driver drops a zero, and the server's own limit would hold.
+  // As texts: the driver drops a zero, and the server's own limit would apply.
   statement_timeout: String(statementTimeoutMs),
   idle_in_transaction_session_timeout: "60000",
   // Streams read to the end: plan for all rows, not for the first ones.
@@ -95,7 +95,7 @@ const ofDriver: ReadonlySet<string> = new Set([
   "target_session_attrs",
 ]);
 
-/** What other programs read in such a URL and what says nothing here: the service has its own limits of connections and times. */
+/** Options for other programs. Ignored here: the service has its own limits of connections and times. */
 const ignored: ReadonlySet<string> = new Set([
   "pgbouncer",
   "channel_binding",
@@ -110,7 +110,7 @@ const ignored: ReadonlySet<string> = new Set([
   "publications",
 ]);
 
-/** The driver cannot bind a password to the TLS connection, and to leave it out would be weaker than what was asked for. */
+/** The driver cannot bind a password to the TLS connection, and ignoring the option would be weaker than requested. */
 function refuseBinding(asked: URLSearchParams): void {
   if (asked.get("channel_binding") !== "require") return;
   throw new Error(

@@ -1,6 +1,6 @@
 /**
- * How values of each type travel to PostgreSQL and back. Every parameter is a text. What comes back is a number for small
- * integers and floats, a boolean, and else the server's text.
+ * Converts values of each type to PostgreSQL and back. Every parameter is a text. The driver returns a number for small
+ * integers and floats, a boolean, and otherwise the server's text.
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
@@ -16,72 +16,53 @@ import { showJson } from "../../../core/values/json-types.ts";
 import { showTime } from "../../../core/values/time-type.ts";
 import { showTimestamp } from "../../../core/values/timestamp-type.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import {
-  bindText,
-  decodesNothing,
-  plainColumn,
-  type ValueForm,
-  type ValueForms,
-} from "../value-forms.ts";
+import { formsBeside, showing, textForm, type ValueForm, type ValueForms } from "../value-forms.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`${name}::text`;
 
-/** Command and given as text, and shown as it is. */
-const plain: ValueForm = {
-  bind: bindText,
-  output: plainColumn,
-  decoder: decodesNothing,
-  textOf: castToText,
-};
+const plain: ValueForm = { ...textForm, textOf: castToText };
 
 /** Types of texts that are not compared as `text` is: one is padded, and one knows no collations. */
 const isOtherText = ({ native }: Column): boolean => native === "bpchar" || native === '"char"';
 
-export const valueForms: ValueForms = {
+export const valueForms: ValueForms = formsBeside(plain, {
   text: {
-    ...plain,
-    // The cast takes the padding away.
+    // The cast removes the padding.
     output: (column, name) => (column.native === "bpchar" ? sql`${name}::text` : name),
     textOf: (column, name) =>
       isOtherText(column) || column.labels !== null ? sql`${name}::text` : name,
   },
   integer: {
-    ...plain,
     decoder: ({ native }, decimals) =>
       native === "bigint" ? (raw) => showInteger(raw as string, decimals) : null,
   },
   decimal: {
-    ...plain,
     decoder: (_column, decimals) => (raw) => showDecimal(raw as string, decimals),
     textOf: (_column, name) => sql`trim_scale(${name})::text`,
   },
-  float: { ...plain, decoder: () => (raw) => showFloat(raw as number) },
-  boolean: { ...plain, bind: (_column, value) => (value ? "t" : "f"), textOf: null },
+  float: { decoder: () => (raw) => showFloat(raw as number) },
+  boolean: { bind: (_column, value) => (value ? "t" : "f"), textOf: null },
   date: {
-    ...plain,
-    decoder: () => (raw) => (isInfinite(raw as string) ? null : showDate(raw as string)),
+    decoder: showing((text) => (isInfinite(text) ? null : showDate(text))),
   },
   timestamp: {
-    ...plain,
-    decoder: () => (raw) => (isInfinite(raw as string) ? null : showTimestamp(raw as string)),
+    decoder: showing((text) => (isInfinite(text) ? null : showTimestamp(text))),
     textOf: (_column, name) =>
       sql`regexp_replace(to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0{1,3}$', '') || 'Z'`,
   },
   time: {
-    ...plain,
-    decoder: () => (raw) => showTime(raw as string),
+    decoder: showing(showTime),
   },
-  uuid: plain,
-  json: { ...plain, decoder: () => (raw) => showJson(raw as string), textOf: null },
+  uuid: {},
+  json: { decoder: showing(showJson), textOf: null },
   bytes: {
-    ...plain,
     bind: (_column, value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
-    decoder: () => (raw) => showBytes(Buffer.from((raw as string).slice(2), "hex")),
+    decoder: showing((text) => showBytes(Buffer.from(text.slice(2), "hex"))),
     textOf: null,
   },
   array: {
     bind: bindArray,
-    // Every element as its own text, which no other form of the server keeps whole.
+    // Each element as a separate text: the server's other forms do not preserve it.
     output: (column, name) =>
       isInet(elementOf(column))
         ? sql`to_jsonb(${name})::text`
@@ -93,13 +74,12 @@ export const valueForms: ValueForms = {
     textOf: null,
   },
   other: {
-    ...plain,
     output: (column, name) => textOfOther(column, name),
     textOf: (column, name) => textOfOther(column, name),
   },
-};
+});
 
-/** Left to itself, the driver makes numbers of some types. The cast of an inet writes a mask that no answer shows. */
+/** By default the driver makes numbers of some types. The cast of an inet adds a mask that answers do not show. */
 const textOfOther = (column: Column, name: SQL): SQL =>
   isInet(column) ? sql`textin(inet_out(${name}))` : sql`${name}::text`;
 
@@ -113,19 +93,22 @@ function itemsOf(item: Item, show: (text: string) => Json): Json {
   return typeof item === "string" ? show(item) : item.map((one) => itemsOf(one, show));
 }
 
-/** What the driver makes of a column's text, then what answers show of it. */
+/** From a text to the driver's value, and from that to what answers show. */
 function itemDecoder(element: Column, decimals: Decimals): (text: string) => Json {
-  if (element.type === "boolean") return (text) => text === "true";
+  // The result has no type of the elements: a text that does not fit means that the column has another type by now.
+  if (element.type === "boolean")
+    return (text) => (text === "true" ? true : text === "false" ? false : text);
   const decode = valueForms[element.type].decoder(element, decimals);
-  if (element.type === "integer" && decode === null) return Number;
-  return decode ?? asItIs;
+  if (element.type === "integer" && decode === null)
+    return (text) => (/^-?\d+$/.test(text) ? Number(text) : text);
+  return decode === null ? asItIs : (text) => decode(text) ?? (isInfinite(text) ? null : text);
 }
 
 const asItIs = (text: string): string => text;
 
 const isInfinite = (text: string): boolean => text === "infinity" || text === "-infinity";
 
-/** An array that no table has holds texts. */
+/** An array that does not come from a table contains texts. */
 const elementOf = ({ element = textElement }: Column): Column => element;
 
 const textElement = derivedColumn("element", "text", {});
@@ -133,7 +116,7 @@ const textElement = derivedColumn("element", "text", {});
 /** A JSON array in the server's notation of arrays: `{"a",NULL,{"b"}}`. */
 function bindArray(column: Column, value: Exclude<Scalar, null>): string {
   const element = elementOf(column);
-  // The text of a box has commas: the server writes arrays of boxes in this way alone.
+  // The text of a box has commas: this is the only way in which the server writes arrays of boxes.
   const separator = element.native === "box" ? ";" : ",";
   const literal = (item: Json): string => {
     if (item === null) return "NULL";

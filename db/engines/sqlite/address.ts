@@ -1,4 +1,4 @@
-/** What the URL of a SQLite database says: a path, or that it is in memory. */
+/** URLs of SQLite databases: a path, or in memory. */
 import { resolve } from "node:path";
 import { type EngineAddress, unknownSettings } from "../database-address.ts";
 

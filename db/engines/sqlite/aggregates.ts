@@ -1,6 +1,6 @@
 /**
- * Exact sums, averages and extremes of integers and decimals, as decimal text: SQLite adds decimals as doubles, refuses sums
- * beyond 64 bits, and compares decimals that are kept as text by their letters.
+ * Exact sums, averages and extremes of integers and decimals, as decimal text. SQLite itself adds decimals as doubles,
+ * refuses sums beyond 64 bits, and compares decimals stored as text by their characters.
  */
 import type { Database } from "better-sqlite3";
 import {
@@ -10,7 +10,7 @@ import {
   normalDecimal,
 } from "../../../core/values/decimal.ts";
 
-/** Values with as many decimals as the column says are added as whole units; what does not fit that form, as text. */
+/** Values with the column's number of decimals are added as whole units; all others, as text. */
 interface Total {
   count: bigint;
   units: bigint;
@@ -20,7 +20,7 @@ interface Total {
   scale: number;
 }
 
-/** better-sqlite3's own types know neither the options nor the values of 64 bits. */
+/** better-sqlite3's types lack the options and the 64-bit values. */
 type Aggregates = { aggregate(name: string, options: object): void };
 
 export function registerAggregates(database: Database): void {
@@ -85,6 +85,6 @@ function add(total: Total, value: unknown, scale: number): void {
 const sumOf = ({ units, pending, others, scale }: Total): string =>
   addDecimals(normalDecimal(`${units + BigInt(pending)}e-${scale}`) ?? "0", others);
 
-/** A double counts as the fifteen digits that it surely keeps; what is no number counts as nothing. */
+/** A double counts with its 15 reliable digits. Null: not a number. */
 const decimalOf = (value: unknown): string | null =>
   normalDecimal(typeof value === "number" ? value.toPrecision(15) : String(value));

@@ -1,26 +1,27 @@
-/** SQL for columns whose values are not all stored in one form: it compares, sorts and groups by what the values mean. */
+/** SQL for columns whose values are stored in several forms: values are compared, sorted and grouped by meaning. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
 import { columnTypes } from "../../../core/values/column-types.ts";
 import type { NamedColumn } from "../../statements/dialect.ts";
 import { computedForm, formTypeOf, type StoredForms } from "./stored-forms.ts";
 
-/** The term that is compared: null where a value means nothing. The term itself where all values have one form. */
+/** The term to compare by, null for a value without meaning. The unchanged term if all values have one form. */
 export function comparedTerm(forms: StoredForms, column: Column, term: SQL): SQL {
   const type = formTypeOf(column.type);
-  if (type === null) return isComputedNumber(column) ? numberTerm(term) : term;
+  if (type === null && column.stored === computedForm) return computedTerm(column, term);
+  if (type === null) return term;
   const form = forms.of(column, type);
   return form.isUniform ? term : callOf("key", [type, form.unit], term);
 }
 
-/** The term that is sorted and grouped by: never null but where the value is. */
+/** The term to sort and group by: null only if the stored value is null. */
 export function sortedTerm(forms: StoredForms, column: Column, term: SQL): SQL {
   const type = formTypeOf(column.type);
   if (type === null || forms.of(column, type).isUniform) return term;
   return sql`coalesce(${comparedTerm(forms, column, term)}, ${term})`;
 }
 
-/** The text that answers show. Null where the usual text of the type is right. */
+/** The text that answers show. Null: the type's usual text is right. */
 export function shownTerm(forms: StoredForms, column: Column, term: SQL): SQL | null {
   const type = formTypeOf(column.type);
   if (type === null) return null;
@@ -49,9 +50,11 @@ export function joinedTerms(
 const callOf = (name: "key" | "text", words: readonly string[], term: SQL): SQL =>
   sql`${sql.raw(`rowgate_${name}(${words.map((word) => `'${word}'`).join(", ")}, `)}${term})`;
 
-/** An expression may give texts beside numbers, and SQLite takes every text for greater than a number. */
-const numberTerm = (term: SQL): SQL =>
-  sql`iif(typeof(${term}) in ('integer', 'real'), ${term}, null)`;
-
-const isComputedNumber = ({ stored, type }: Column): boolean =>
-  stored === computedForm && columnTypes[type].arithmetic !== null;
+/**
+ * An expression may give both texts and numbers, and SQLite sorts every text after every number. In a compound query,
+ * one part's type would turn a number that another part is compared with into text: the expression `+x` has no type.
+ */
+function computedTerm({ type }: Column, term: SQL): SQL {
+  if (columnTypes[type].arithmetic === null) return sql`+${term}`;
+  return sql`iif(typeof(${term}) in ('integer', 'real'), ${term}, null)`;
+}

@@ -1,8 +1,6 @@
-/**
- * What SQLite says of its tables and of the columns of a query. It keeps no names of foreign keys, and says nothing of an
- * expression's type.
- */
+/** Reads SQLite's tables and queries' columns. SQLite reports no names of foreign keys and no types of expressions. */
 import {
+  type Alike,
   type Column,
   derivedColumn,
   type ForeignKey,
@@ -12,7 +10,7 @@ import {
 } from "../../../core/values/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
-import { type Connection, sharedFact, type TableReading } from "../engine.ts";
+import { rowsFor, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
 import { refusedByView } from "./instead-of.ts";
 import { formTypeOf, type StoredForms } from "./stored-forms.ts";
@@ -28,7 +26,7 @@ interface ColumnRow {
   readonly hidden: number;
 }
 
-/** Where tables are read, and what is learned of the forms of their values. */
+/** Where tables are read, and where the forms of their values are recorded. */
 export interface Reading extends TableReading {
   readonly database: Database;
   readonly forms: StoredForms;
@@ -40,7 +38,7 @@ export async function readTable(
   name: string,
 ): Promise<Table | null> {
   const rows = async <T>(text: string, ...params: unknown[]): Promise<T[]> =>
-    (await connection.run(text, params, false)).rows as T[];
+    (await rowsFor(connection, text, params)) as T[];
 
   const [found] = await rows<{
     type: string;
@@ -65,15 +63,14 @@ export async function readTable(
   const self = identityOf(schema, found.name);
   const isView = found.type === "view";
   const place = { schema: schema ?? "main", table: found.name };
+  const alikes = isView ? [] : await alikesOf(rows, place, shown);
   const columns = isView
     ? describeView(database, forms, place)
-    : shown.map((row) =>
-        learned(tableColumn(row, { identity, isStrict: found.strict === 1 }), row, {
-          database,
-          forms,
-          place,
-        }),
-      );
+    : shown.map((row, at) => {
+        const column = tableColumn(row, { identity, isStrict: found.strict === 1 });
+        const alike = alikes[at];
+        return learned({ ...column, ...(alike && { alike }) }, row, { database, forms, place });
+      });
   return {
     kind: isView ? "view" : "table",
     schema,
@@ -89,21 +86,18 @@ export async function readTable(
     ...(isView && { refusals: refusedByView(await triggersOf(rows, found.name, schema), columns) }),
     transactional: true,
     identity: self,
-    // What stands under a view changes with it.
+    // A write through a view changes the tables under it.
     changesWith: isView
       ? null
       : changesWith(self, await sharedFact(shared, `links ${schema}`, () => linksOf(rows, schema))),
   };
 }
 
-/** Names of tables and views of the main schema, without SQLite's own. */
-export async function readNames(connection: Connection): Promise<readonly string[]> {
-  const text =
-    "select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name";
-  return (await connection.run(text, [], false)).rows.map((row) => String(row["name"]));
-}
+/** Without SQLite's internal ones. */
+export const namesQuery =
+  "select name from sqlite_schema where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\' order by name";
 
-/** The columns of a result, whatever their names are; those without a declared type are shown as they come. */
+/** The columns of a result, with any names; values without a declared type are shown unchanged. */
 export const outputsOf = (fields: readonly unknown[]): readonly Column[] =>
   (fields as readonly ColumnDefinition[]).map(({ name, type }) =>
     derivedColumn(name, typeFacts(type).type, { native: type ?? "", scale: typeFacts(type).scale }),
@@ -140,7 +134,6 @@ function tableColumn(
     name: row.name,
     ...facts,
     ...notationOf(facts, isStrict),
-    // The collation of a column is told nowhere.
     isLoose: facts.type === "text",
     nullable: row.notnull === 0 && row.pk === 0,
     hasDefault: isIdentity || row.dflt_value !== null,
@@ -148,7 +141,31 @@ function tableColumn(
   };
 }
 
-/** `INTEGER PRIMARY KEY` is the row's own number and has no index; `INTEGER PRIMARY KEY DESC` is not, and has one. */
+/**
+ * How the columns of a table compare texts. SQLite shows a column's collation only in the plan of a comparison: one
+ * operation for each column. Collations that extensions define are not recognized.
+ */
+async function alikesOf(
+  rows: Rows,
+  { schema, table }: LearnOptions["place"],
+  columns: readonly ColumnRow[],
+): Promise<readonly (Alike | undefined)[]> {
+  const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+  const compared = columns.map(({ name }) => `+${quoted(name)} = ''`);
+  const plan = await rows<{ opcode: string; p4: string | null }>(
+    `explain select ${compared.join(", ")} from ${quoted(schema)}.${quoted(table)}`,
+  );
+  const collations = plan.filter(({ opcode }) => opcode === "Eq" || opcode === "Ne");
+  if (collations.length !== columns.length) return [];
+  return collations.map(({ p4 }) => alikes.get(/^\w+/.exec(p4 ?? "")?.[0] ?? ""));
+}
+
+const alikes: ReadonlyMap<string, Alike> = new Map([
+  ["NOCASE", "ascii case"],
+  ["RTRIM", "blanks"],
+]);
+
+/** `INTEGER PRIMARY KEY` is the rowid and has no index; `INTEGER PRIMARY KEY DESC` is an ordinary column with one. */
 async function rowNumber(
   rows: Rows,
   table: string,
@@ -241,11 +258,11 @@ async function triggersOf(rows: Rows, table: string, schema: string | null): Pro
   return found.map(({ sql }) => sql);
 }
 
-/** Names differ in nothing but case here. */
+/** Names are case-insensitive. */
 const identityOf = (schema: string | null, table: string): string =>
   `${schema ?? "main"}.${table}`.toLowerCase();
 
-/** Foreign keys that change the rows which point at a changed one, and tables with triggers; a key never leaves its schema. */
+/** Foreign keys that change the referencing rows, and tables with triggers. A foreign key stays within its schema. */
 async function linksOf(rows: Rows, schema: string | null): Promise<TableLinks> {
   const cascades = await rows<{ parent: string; child: string }>(
     `select f."table" as parent, t.name as child

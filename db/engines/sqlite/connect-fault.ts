@@ -1,10 +1,12 @@
-/** Why a SQLite database cannot be used, in words for its operator. */
+/** Tells the operator why a SQLite database cannot be used. */
 import { statSync } from "node:fs";
-import type { DatabaseFault } from "../../../core/plans/ports.ts";
+import type { DatabaseFault } from "../../../core/plans/db-port.ts";
 import { codeOf } from "../network-fault.ts";
+import { MovedFile } from "./database-file.ts";
 
-/** `path`: absolute. What is wrong with the file itself does not pass by waiting. */
+/** `path`: absolute. Waiting does not help against a fault of the file itself. */
 export function connectFault(error: unknown, path: string): DatabaseFault {
+  if (error instanceof MovedFile) return error.fault;
   const code = codeOf(error);
   if (code === "SQLITE_NOTADB")
     return lasting(`the file ${path} is not a SQLite database`, "correct the path in database.url");
@@ -21,7 +23,7 @@ export function connectFault(error: unknown, path: string): DatabaseFault {
       remedy: "stop that program, or wait for it",
       isLasting: false,
     };
-  // The package has a program for each platform; one that was installed on another machine may lack this one's.
+  // The package has a binary per platform; if it was installed on another machine, this platform's may be missing.
   if (code === "MODULE_NOT_FOUND" || code === "ERR_DLOPEN_FAILED")
     return lasting(
       `the native part of the package better-sqlite3 cannot be loaded on ${process.platform} ${process.arch}`,

@@ -1,13 +1,16 @@
 /**
- * A connection over better-sqlite3. Its calls run at once, on the thread of the caller, so `run` resolves with what is
- * there already. A busy database (another process writes) is waited for without holding up the thread.
+ * A connection over better-sqlite3. Its calls run synchronously, on the caller's thread, so `send` returns its result
+ * at once. If another process keeps the database busy, the wait does not block the thread.
  */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";
 import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/integer-type.ts";
-import type { Connection, RawResult } from "../engine.ts";
+import type { Command, Connection, RawResult, StreamCommand } from "../engine.ts";
+import { engineDefaults } from "../engine-defaults.ts";
+import type { DatabaseFile } from "./database-file.ts";
 import type { StoredForms } from "./stored-forms.ts";
+import type { TableWatch } from "./table-watch.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 
 /** How long to wait before a busy database is asked again. */
@@ -20,70 +23,63 @@ export const createConnection = (database: Database, options: ConnectionOptions)
 export interface ConnectionOptions {
   readonly release: () => void;
   readonly forms: StoredForms;
+  readonly tables: TableWatch;
+  /** Absent: it cannot be taken away. */
+  readonly file?: Pick<DatabaseFile, "check">;
 }
 
 /** A class, so that its methods are small; the driver does all the work within a call. */
 class SqliteConnection implements Connection {
-  alive = true;
+  private isInUse = true;
   private readonly database: Database;
   private readonly release: () => void;
   private readonly forms: StoredForms;
+  private readonly tables: TableWatch;
+  private readonly file: ConnectionOptions["file"];
   private readonly prepared = new Map<string, Statement<unknown[], RawRow>>();
 
-  constructor(database: Database, { release, forms }: ConnectionOptions) {
+  constructor(database: Database, { release, forms, tables, file }: ConnectionOptions) {
     this.database = database;
     this.release = release;
     this.forms = forms;
+    this.tables = tables;
+    this.file = file;
   }
 
-  runNow(text: string, params: readonly unknown[]): RawResult | null {
+  /** Others may have closed the database: its file was replaced. */
+  get alive(): boolean {
+    return this.isInUse && this.database.open;
+  }
+
+  send(command: Command): RawResult | Promise<RawResult> {
     try {
-      return this.execute(text, params, true);
+      return this.execute(command);
     } catch (error) {
       if (this.mustFail(error)) throw error;
-      return null;
+      return this.sendLater(command);
     }
   }
 
-  async run(text: string, params: readonly unknown[], reuse: boolean): Promise<RawResult> {
+  private async sendLater(command: Command): Promise<RawResult> {
     for (;;) {
+      await setTimeout(busyDelayMs);
       try {
-        return this.execute(text, params, reuse);
+        return this.execute(command);
       } catch (error) {
         if (this.mustFail(error)) throw error;
       }
-      await setTimeout(busyDelayMs);
     }
   }
 
-  async native(text: string, params: readonly unknown[]): Promise<RawResult> {
-    if (!this.alive) throw new Error("The database connection is not open");
-    const statement = this.statementOf(text, false);
-    // The operator's own SQL writes values in whatever form it likes.
-    if (!statement.readonly) this.forms.touch();
-    if (!statement.reader) return this.execute(text, params, true);
-    const fields = statement.columns();
-    // As BigInts: the driver's doubles would lose the last digits of long integers.
-    const rows = statement.safeIntegers(true).all(params as unknown[]);
-    for (const row of rows) {
-      for (const [name, value] of Object.entries(row))
-        if (typeof value === "bigint") row[name] = showInteger(value, "number");
-    }
-    return { rows, matched: rows.length, insertId: null, fields };
-  }
-
-  async *stream(
-    text: string,
-    params: readonly unknown[],
-    batchRows: number,
-  ): AsyncGenerator<RawRow[]> {
+  async *stream({ text, params, batchRows }: StreamCommand): AsyncGenerator<RawRow[]> {
+    this.file?.check(this.database);
     let batch: RawRow[] = [];
     for (const row of this.statementOf(text, false).iterate(params as unknown[])) {
       batch.push(row);
       if (batch.length < batchRows) continue;
       yield batch;
       batch = [];
-      // Other requests get their turn between two batches.
+      // Between two batches, other requests can run.
       await setImmediate();
     }
     if (batch.length > 0) yield batch;
@@ -94,20 +90,27 @@ class SqliteConnection implements Connection {
   }
 
   destroy(): void {
-    if (!this.alive) return;
-    this.alive = false;
+    if (!this.isInUse) return;
+    this.isInUse = false;
     this.prepared.clear();
     this.release();
   }
 
-  private execute(text: string, params: readonly unknown[], reuse: boolean): RawResult {
+  private execute({ text, params, reuse, isNative = false }: Command): RawResult {
     if (!this.alive) throw new Error("The database connection is not open");
-    const statement = this.statementOf(text, reuse);
+    const statement = this.statementOf(text, reuse && !isNative);
+    // The operator's SQL may write values in any form.
+    if (isNative && !statement.readonly) this.forms.touch();
+    if (this.mustBeInPlace(text, statement)) this.file?.check(this.database);
     try {
       if (!statement.reader)
         return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
+      if (isNative) return nativeResult(statement, params);
       const rows = statement.all(params as unknown[]);
-      return { rows, matched: rows.length, insertId: null };
+      const result = { rows, matched: rows.length, insertId: null };
+      if (!this.tables.isDue()) return result;
+      this.file?.check(this.database);
+      return this.tables.hasChanged(this.database) ? { ...result, isPreparedAnew: true } : result;
     } catch (error) {
       // SQLite compiles it again for a changed schema, and fails where `prepare` below would not.
       if (isPlain(error)) this.prepared.delete(text);
@@ -132,8 +135,8 @@ class SqliteConnection implements Connection {
   }
 
   /**
-   * What the connection knows of the schema may be old, when another has changed it. SQLite itself looks again only where a
-   * name is missing, not where a table was a view.
+   * The connection's copy of the schema may be out of date. SQLite reloads it if a name is missing, but not if a table
+   * used to be a view: the query below makes it reload.
    */
   private prepare(text: string): Statement<unknown[], RawRow> {
     try {
@@ -144,13 +147,33 @@ class SqliteConnection implements Connection {
     }
   }
 
-  /** Inside a transaction the others wait for us: only its whole can be run again. */
+  /** Writes, BEGIN, COMMIT and the probe must use the file at the path. */
+  private mustBeInPlace(text: string, { readonly, reader }: Statement<unknown[], RawRow>): boolean {
+    if (text === engineDefaults.commit || text === engineDefaults.probe) return true;
+    return !(readonly && reader) && !this.database.inTransaction;
+  }
+
+  /** Inside a transaction a busy database is an error: only the whole transaction can be retried. */
   private mustFail(error: unknown): boolean {
     return !isBusy(error) || this.database.inTransaction;
   }
 }
 
-/** An error without a code of its own, such as one of the statement's text. */
+/** Integers as BigInts on the way: the driver's doubles would lose the last digits of long ones. */
+function nativeResult(
+  statement: Statement<unknown[], RawRow>,
+  params: readonly unknown[],
+): RawResult {
+  const fields = statement.columns();
+  const rows = statement.safeIntegers(true).all(params as unknown[]);
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row))
+      if (typeof value === "bigint") row[name] = showInteger(value, "number");
+  }
+  return { rows, matched: rows.length, insertId: null, fields };
+}
+
+/** An error without a specific code, such as a syntax error. */
 const isPlain = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "SQLITE_ERROR";
 

@@ -1,6 +1,6 @@
 /**
- * How statements are printed on SQLite; how values travel is in `value-forms.ts`. Functions named `rowgate_…` are registered
- * by `functions.ts`.
+ * How statements are printed on SQLite; `value-forms.ts` converts the values. `functions.ts` registers the functions
+ * named `rowgate_…`.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/column.ts";
@@ -9,7 +9,12 @@ import { columnTypes } from "../../../core/values/column-types.ts";
 import { isExact, scaleOf } from "../../../core/values/arithmetic.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
 import type { Formula } from "../../../core/query/formula-tree.ts";
-import type { Dialect, FindOperand, NamedColumn } from "../../statements/dialect.ts";
+import {
+  type Dialect,
+  dialectDefaults,
+  type FindOperand,
+  type NamedColumn,
+} from "../../statements/dialect.ts";
 import { valuesOf } from "../value-forms.ts";
 import { formulaCall } from "./formulas.ts";
 import { comparedTerm, joinedTerms, sortedTerm } from "./by-value.ts";
@@ -21,6 +26,7 @@ import { createValueForms } from "./value-forms.ts";
 export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
   const marks = createMarks(forms);
   return {
+    ...dialectDefaults,
     quote: '"',
     placeholder: () => "?",
     param: (_column, placeholder) => placeholder,
@@ -41,7 +47,7 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
       const isExtreme = name === "min" || name === "max";
       return aggregate(name, column, isExtreme ? comparedTerm(forms, column, term) : term, result);
     },
-    // No estimates: figures are there after ANALYZE alone, and only for whole tables.
+    // No estimates: SQLite has statistics only after ANALYZE, and only for whole tables.
     marks,
     sort: (column, name, direction) => sql`${marks.term(column, name)} ${sql.raw(direction)}`,
     add,
@@ -49,9 +55,9 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     stamp: (own, after, now) => stamp(forms, own, after, now),
     comparand: (column, term, name) => comparand(forms, column, term, name),
     joined: (left, right) => joinedTerms(forms, left, right),
-    forms,
-    // A parameter that stands alone would be a part of the plan: SQLite would plan every execution anew, which takes twice as long as
-    // reading a row.
+    learned: forms,
+    // `+` keeps the parameter out of the plan. Without it SQLite plans every execution anew, which takes twice as long
+    // as reading a row.
     limit: (limit, offset) =>
       sql`limit ${limit ? sql`+${limit}` : sql.raw("-1")} offset +${offset}`,
     returning: true,
@@ -62,15 +68,16 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
 }
 
 /**
- * An expression has no collation, so it is compared by bytes. COLLATE would say so too, but the planner then looks up such a list in the index
- * and sorts the rows anew, and scans the whole table for a condition with OR around it.
+ * An expression has no collation, so it is compared by bytes. With COLLATE, the planner would use the index for a list
+ * but sort the rows again, and would scan the whole table for a condition with OR.
  */
 const asExpression = (term: SQL): SQL => sql`(${term} || '')`;
 
-/** SQLite adds decimals as doubles, and fails where integers leave 64 bits: exact sums are made by `functions.ts`, as text. */
+/** SQLite adds decimals as doubles and fails beyond 64 bits. `functions.ts` computes exact sums, as text. */
 function aggregate(name: AggregateFunction | null, column: Column, term: SQL, result: Column): SQL {
   if (name === null) return term;
-  const scale = sql.raw(String(scaleOf(column) ?? -1));
+  // -1: values may have any number of digits.
+  const scale = sql.raw(String(column.isSampled ? -1 : (scaleOf(column) ?? -1)));
   if (name === "sum" && isExact(column)) return sql`rowgate_sum(${term}, ${scale})`;
   if (name === "avg" && isExact(column))
     return sql`rowgate_avg(${term}, ${scale}, ${sql.raw(String(result.scale ?? 0))})`;
@@ -80,15 +87,15 @@ function aggregate(name: AggregateFunction | null, column: Column, term: SQL, re
 }
 
 /**
- * Exact decimals are compared by a text that sorts as they do. The type of an expression in a view is not known before
- * its rows are: what is compared with a number becomes one, and null where it is none.
+ * Exact decimals are compared by a text that sorts like them. The type of an expression in a view is unknown until its
+ * rows are read: what is compared with a number or bytes is converted to that type, or to null if that is impossible.
  */
 function comparand(forms: StoredForms, column: Column, term: SQL, name: SQL): SQL {
   if (isExactDecimal(column)) return sql`rowgate_decimal_key(${term})`;
   if (columnTypes[column.type].fromMember !== null) return sql`rowgate_json_key(${term})`;
-  if (column.type !== "other") return comparedTerm(forms, column, term);
-  if (term === name) return term;
-  return sql`iif(typeof(${name}) in ('integer', 'real'), rowgate_number(${term}), ${term})`;
+  const isOpen = column.type === "other" || (column.type === "text" && column.isSampled);
+  if (!isOpen || term === name) return comparedTerm(forms, column, term);
+  return sql`case typeof(${name}) when 'text' then ${term} when 'blob' then rowgate_bytes(${term}) else rowgate_number(${term}) end`;
 }
 
 function add(column: Column, name: SQL, delta: SQL): SQL {
@@ -99,7 +106,7 @@ function add(column: Column, name: SQL, delta: SQL): SQL {
   return sql`cast(printf('%!.15g', ${name} + ${delta}) as numeric)`;
 }
 
-/** The formula goes along as a text, which names what it is about once and not for each row. */
+/** The formula is passed as a text, which describes it once and not for each row. */
 function formula(formula: Formula, target: Column, operand: FindOperand): SQL {
   const operands = formula.names.map(operand);
   const plan = formulaCall(
@@ -141,7 +148,7 @@ function stampCall(own: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
   return sql`rowgate_stamp(${id(own)}, ${now}, ${own.name}, ${latest}, ${other?.name ?? sql.raw("null")})`;
 }
 
-/** Texts of one length, whatever form the instant is stored in: they sort by time. */
+/** Texts of equal length for every stored form of an instant, so they sort by time. */
 const millis = (term: SQL): SQL => sql`strftime('%Y-%m-%d %H:%M:%f', ${term})`;
 
 const textOrNothing = (part: SQL | string): SQL =>

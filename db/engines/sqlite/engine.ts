@@ -1,74 +1,116 @@
 /**
- * SQLite over better-sqlite3: one writer and several readers on one file in WAL mode, which has to exist, or one connection for a
- * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`, `sqlite::memory:`.
+ * SQLite over better-sqlite3: one writer and several readers on an existing file in WAL mode, or one connection for a
+ * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`,
+ * `sqlite::memory:`.
  */
-import { indexFor, readPlan } from "./advice.ts";
-import { readOutlines } from "./outline.ts";
+import { readOutlines, referencesQuery } from "./outline.ts";
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import Database from "better-sqlite3";
-import type { Log } from "../../../core/plans/ports.ts";
-import type { Connection, Engine, OpenEngine } from "../engine.ts";
-import { standardTexts } from "../standard-texts.ts";
-import { outputsOf, readNames, readTable } from "./catalog.ts";
-import { readReferencesTo } from "./incoming-keys.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
+import { limits } from "../../../core/values/limits.ts";
+import { type Connection, type Engine, type OpenEngine, rowsFor } from "../engine.ts";
+import { engineDefaults } from "../engine-defaults.ts";
+import { namesQuery, outputsOf, readTable } from "./catalog.ts";
 import { connectFault } from "./connect-fault.ts";
-import { createConnection } from "./connection.ts";
+import { type ConnectionOptions, createConnection } from "./connection.ts";
+import { closeDatabase, createDatabaseFile } from "./database-file.ts";
+import { createLongReads } from "./long-reads.ts";
+import { connectReader } from "./reader.ts";
 import { createDialect } from "./dialect.ts";
 import { failure, loggedMessage } from "./failure.ts";
 import { registerFunctions } from "./functions.ts";
 import { describeQuery } from "./query-columns.ts";
 import { createStoredForms, type StoredForms } from "./stored-forms.ts";
+import { createTableWatch } from "./table-watch.ts";
+import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
+import type { QueryPlan } from "../../../core/plans/db-port.ts";
+import { indexName, plainTerm, quoted, quotedTable } from "../advised-index.ts";
 
-/** Another process may be at the file just then. */
+/** Another process may be using the file at that moment. */
 const openTimeoutMs = 2_000;
-/** SQLite itself waits no longer for another process, because it holds up the thread meanwhile; `connection.ts` goes on waiting. */
+/** Short, because SQLite blocks the thread while it waits for another process; `connection.ts` goes on waiting. */
 const busyTimeoutMs = 10;
 
+/** One piece, because each member of the engine uses the connections and forms that are known here. */
 export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, log }) => {
   const path = pathOf(url);
   const isMemory = path === ":memory:";
   const databases = new WeakMap<Connection, Database.Database>();
   let memory: Database.Database | undefined;
+  const tables = createTableWatch();
+  // A command that only looks at the database serves no requests, and other processes cannot read data in memory.
+  const longReads = isOnlyLookedAt || isMemory ? undefined : createLongReads();
+  /** Reader processes, which are not told that the file was replaced. */
+  const readers = new Set<Connection>();
+  const file = createDatabaseFile(path, {
+    log,
+    onLeave() {
+      for (const reader of readers) reader.destroy();
+      readers.clear();
+    },
+  });
   const latest: Partial<Record<"read" | "write", Database.Database>> = {};
-  // Our own writes come from the one writer, so what changed under it is another program's.
+  // The service writes only through the one writer, so changes that it sees there are from another program.
   const forms = createStoredForms(
     () => memory ?? [latest.write, latest.read].find((database) => database?.open) ?? null,
   );
 
   function connectFile(role: "read" | "write"): Connection {
-    const database = isOnlyLookedAt ? openToLook(path, forms) : openToUse(path, { forms, log });
+    if (isOnlyLookedAt) {
+      const looked = openToLook(path, forms);
+      latest[role] = looked;
+      return keep(looked, { release: () => closeDatabase(looked), forms, tables });
+    }
+    file.mayOpen();
+    const database = openToUse(path, { forms, log });
+    file.opened(database);
     latest[role] = database;
     if (role === "read") database.pragma("query_only = on");
-    return keep(
-      database,
-      createConnection(database, { release: () => closeDatabase(database), forms }),
-    );
+    return keep(database, { release: () => file.close(database), forms, tables, file });
   }
 
-  /** The data live in the one connection to them, so it outlives whoever uses it. */
+  /** The data exist only in this connection, so it stays open after its users are done. */
   function connectMemory(): Connection {
     const database = (memory ??= openToUse(path, { forms }));
     const undo = (): void => void (database.inTransaction && database.exec("rollback"));
-    return keep(database, createConnection(database, { release: undo, forms }));
+    return keep(database, { release: undo, forms, tables });
   }
 
-  function keep(database: Database.Database, connection: Connection): Connection {
+  function keep(database: Database.Database, options: ConnectionOptions): Connection {
+    const connection = createConnection(database, options);
     databases.set(connection, database);
+    tables.begin(database);
     return connection;
   }
 
   const engine: Engine = {
+    ...engineDefaults,
     name: "sqlite",
     system: "sqlite",
-    ...standardTexts,
     dialect: createDialect(decimals, forms),
     singleWriter: !isMemory,
-    ...(isMemory ? { connectionsMax: 1 } : {}),
-    connect: async (role) => (isMemory ? connectMemory() : connectFile(role)),
+    ...(isMemory ? { connectionsMax: 1 } : { longReadsMax: limits.longReadsMax }),
+    // Reader processes are not in the map: they do not block the thread.
+    isLong(connection, read) {
+      const database = databases.get(connection);
+      return database?.open === true && longReads?.isLong(database, read) === true;
+    },
+    connect: async (role) => {
+      if (isMemory) return connectMemory();
+      if (role !== "longRead") return connectFile(role);
+      file.mayOpen();
+      const reader = await connectReader(
+        path,
+        () => latest.read?.open === true && tables.hasChanged(latest.read),
+      );
+      for (const one of readers) if (!one.alive) readers.delete(one);
+      readers.add(reader);
+      return reader;
+    },
     begin: ["begin immediate"],
     beginSnapshot: ["begin"],
-    // There is one writer anyway.
+    // There is only one writer.
     beginAlone: () => ["begin immediate"],
     createLedger: {
       jobs: "create table if not exists rowgate_jobs (job_id varchar(64) not null primary key, result text, finished_at timestamp)",
@@ -80,11 +122,10 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     connectFault: (error) => connectFault(error, path),
     table: ({ connection, shared }, schema, name) =>
       readTable({ connection, shared, database: databases.get(connection)!, forms }, schema, name),
-    names: readNames,
+    namesQuery,
+    referencesQuery,
     plan: readPlan,
     indexFor,
-    schemas: async () => [],
-    referencesTo: readReferencesTo,
     outlines: readOutlines,
     async query(connection, text) {
       const database = databases.get(connection)!;
@@ -95,7 +136,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
   return engine;
 };
 
-/** An absolute path, or `:memory:`. Two slashes behind the scheme are tolerated. */
+/** An absolute path, or `:memory:`. Two slashes after the scheme are accepted. */
 function pathOf(url: string): string {
   const path = url.slice(url.indexOf(":") + 1).replace(/^\/\/(?=[/.])/, "");
   if (path === "")
@@ -110,7 +151,7 @@ interface Use {
   readonly log?: Log | undefined;
 }
 
-/** A file in WAL mode: one in another mode is switched, which stays so. Neither file nor folder is created. */
+/** Opens a file and switches it permanently to WAL mode if needed. Creates neither the file nor its folder. */
 function openToUse(path: string, { forms, log }: Use): Database.Database {
   const options = { fileMustExist: path !== ":memory:" };
   return openWith(path, { options, forms }, (database) => {
@@ -124,8 +165,8 @@ function openToUse(path: string, { forms, log }: Use): Database.Database {
 }
 
 /**
- * A connection that leaves the file as it is. Where a log stands beside it, closing a usual connection would write the log's pages into the
- * file; where there is none, one that only reads would leave an empty log behind.
+ * A connection that leaves the file as it is. If a log exists, closing a writable connection would write the log into
+ * the file. If none exists, a read-only connection would leave an empty log behind.
  */
 function openToLook(path: string, forms: StoredForms): Database.Database {
   const readonly = existsSync(`${path}-wal`);
@@ -135,12 +176,12 @@ function openToLook(path: string, forms: StoredForms): Database.Database {
   });
 }
 
-/** Throws what the service would meet when it uses a database that it may only read. */
+/** Throws the errors that the service would meet if it may only read the database. */
 function refuseReadOnly(path: string): void {
   try {
     for (const place of [path, dirname(path)]) accessSync(place, constants.W_OK);
   } catch (cause) {
-    // A runtime with permissions of its own may not let a check ask; that says nothing of the file.
+    // A runtime with a permission system may refuse this check, which tells nothing about the file.
     if ((cause as { code?: unknown }).code === undefined) return;
     const error = new Error("The database or its folder cannot be written to", { cause });
     throw Object.assign(error, { code: "SQLITE_READONLY" });
@@ -155,7 +196,7 @@ function openWith(
   const database = new Database(path, { timeout: openTimeoutMs, ...options });
   try {
     setUp(database);
-    // Whatever is no database shows only when it is read.
+    // A file that is not a database is only noticed when it is read.
     database.pragma("schema_version");
     database.pragma(`busy_timeout = ${busyTimeoutMs}`);
     registerFunctions(database, forms);
@@ -166,19 +207,36 @@ function openWith(
   }
 }
 
-/** A stream that was left open keeps its database busy; the garbage collector closes that one. */
-function closeDatabase(database: Database.Database): void {
-  try {
-    database.close();
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-  }
-}
-
-/** The columns of a query that is prepared and not run. It must be one SELECT, alone and as a subquery. */
+/** The columns of a query that is prepared and not run. It must be one SELECT, and valid as a subquery. */
 function prepareQuery(database: Database.Database, text: string): Database.ColumnDefinition[] {
   const statement = database.prepare(text);
   if (!statement.reader || !statement.readonly) throw new Error("The query is not a SELECT");
   database.prepare(`select * from (\n${text}\n) as "source"`);
   return statement.columns();
+}
+
+async function readPlan(
+  connection: Connection,
+  text: string,
+  params: readonly unknown[],
+): Promise<QueryPlan> {
+  const rows = await rowsFor(connection, `explain query plan ${text}`, params);
+  const steps = rows.map(({ detail }) => String(detail));
+  return {
+    readsAll: steps.some((step) => step.startsWith("SCAN ")),
+    sortsAll: steps.some((step) => step === "USE TEMP B-TREE FOR ORDER BY"),
+  };
+}
+
+/** No index serves a search within a text: FTS5 needs a separate table, which our statements do not read. */
+function indexFor(wish: IndexWish): IndexStatements | null {
+  const { column, use } = wish;
+  if (use === "contains") return null;
+  const purpose = { begins: "search", equals: "equal", sorts: "sort" }[use];
+  const create = `create index ${indexName(wish, purpose)} on ${quotedTable(wish.table, '"')}`;
+  if (use === "sorts")
+    return [`${create} (${wish.order.map((term) => plainTerm(term, '"')).join(", ")})`];
+  const name = quoted(column.name, '"');
+  // LIKE ignores the case of ASCII letters, so the index must do the same.
+  return [`${create} (${use === "begins" ? `${name} collate nocase` : name})`];
 }

@@ -12,7 +12,9 @@ export function failure(error: unknown): Failure {
   const known = constraints.get(code);
   if (known !== undefined) return { kind: known, ...subjectOf(message) };
   if (/^SQLITE_(BUSY|LOCKED|SCHEMA)/.test(code)) return { kind: "conflict" };
-  if (/^SQLITE_(CANTOPEN|IOERR|NOTADB|CORRUPT|FULL|READONLY|PERM|AUTH)/.test(code))
+  // The index of the log, which readers need as well, could not grow.
+  if (code === "SQLITE_FULL" || code === "SQLITE_IOERR_SHMSIZE") return { kind: "full" };
+  if (/^SQLITE_(CANTOPEN|IOERR|NOTADB|CORRUPT|READONLY|PERM|AUTH)/.test(code))
     return { kind: "connection" };
   if (message === "The database connection is not open") return { kind: "connection" };
   if (code === "SQLITE_ERROR" && missing.test(message)) return { kind: "missing" };
@@ -20,7 +22,7 @@ export function failure(error: unknown): Failure {
   return { kind: "unknown" };
 }
 
-/** See `Engine.loggedMessage`. Only where a text of a handler, or a trigger, is at fault does SQLite repeat a part of it. */
+/** See `Engine.loggedMessage`. SQLite repeats a part of the SQL only if that of a handler or a trigger is at fault. */
 export function loggedMessage(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   const { code, message } = error;
@@ -28,7 +30,7 @@ export function loggedMessage(error: unknown): string | null {
   if (code === "SQLITE_CONSTRAINT_TRIGGER") return hiddenMessage;
   return /^(near|unrecognized token:) "/.test(message) ? withoutQuoted(message) : message;
 }
-/** `no such table: main.orders`, `table orders has no column named note`, `cannot modify orders because it is a view`. */
+/** `no such table: main.orders`, `table orders has no column named note`, `cannot modify … because it is a view`. */
 const missing =
   /^no such (?:table|column): |^table .+ has no column named |^cannot modify .+ because it is a view$/s;
 
@@ -38,14 +40,14 @@ const constraints: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failur
   ["SQLITE_CONSTRAINT_ROWID", "duplicate"],
   ["SQLITE_CONSTRAINT_NOTNULL", "notNull"],
   ["SQLITE_CONSTRAINT_CHECK", "check"],
-  // SQLite tells neither the columns nor the direction.
+  // SQLite reports neither the columns nor the direction.
   ["SQLITE_CONSTRAINT_FOREIGNKEY", "foreignKeyMissing"],
   ["SQLITE_CONSTRAINT_DATATYPE", "badValue"],
   ["SQLITE_MISMATCH", "badValue"],
   ["SQLITE_TOOBIG", "tooLong"],
 ]);
 
-/** From `UNIQUE constraint failed: t.a, t.b`, `… failed: index 'i'`, `… failed: check_name` or `cannot store … column t.a`. */
+/** From `UNIQUE constraint failed: t.a, t.b`, `… failed: index 'i'`, `… failed: check_name`, `cannot store … t.a`. */
 function subjectOf(message: string): Pick<Failure, "columns" | "constraint"> {
   const stored = /^cannot store .* value in .* column ([^.]+)\.(.+)$/s.exec(message);
   if (stored) return { columns: [stored[2]!] };

@@ -1,6 +1,6 @@
 /**
- * Formulas on SQLite, which has no decimals: one SQL function that computes a row's result with core's exact arithmetic. Its first
- * argument says what to compute (`formulaCall`), the others are the row's values.
+ * Formulas on SQLite, which has no decimals: one SQL function computes a row's result with core's exact arithmetic.
+ * Its first argument is the formula (`formulaCall`), the others are the row's values.
  */
 import type { Database } from "better-sqlite3";
 import type { Column } from "../../../core/values/column.ts";
@@ -59,7 +59,7 @@ function readCall(text: string): Call {
   return { formula: parsed.formula, target: { ...target, range }, scales };
 }
 
-/** A double counts as the fifteen digits that it surely keeps, rounded to those of its column. */
+/** A double counts with its 15 reliable digits, rounded to the scale of its column. */
 function decimalOf(value: unknown, scale: number | null): string | null {
   if (value === null) return null;
   const digits = normalDecimal(typeof value === "number" ? value.toPrecision(15) : String(value));

@@ -2,6 +2,7 @@
  * SQL functions that SQLite lacks: matching beyond ASCII, and exact decimals kept as text. Every
  * connection has them.
  */
+import { Buffer } from "node:buffer";
 import type { Database } from "better-sqlite3";
 import { registerAggregates } from "./aggregates.ts";
 import { registerFormulas } from "./formulas.ts";
@@ -42,6 +43,9 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
     whole === null ? null : holdsPart(storedJson(whole), storedJson(part)) ? 1 : 0,
   );
   database.function("rowgate_number", pure, numberOf);
+  database.function("rowgate_bytes", pure, (value: unknown) =>
+    typeof value === "string" ? Buffer.from(value, "base64") : value,
+  );
   const stamp = (id: unknown, now: unknown, old: unknown, otherId: unknown, other: unknown) =>
     forms.stamped(now, { id: String(id), value: old }, { id: String(otherId), value: other });
   database.function("rowgate_stamp", pure, stamp);
@@ -49,19 +53,21 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
   registerFormulas(database);
 }
 
-/** What is compared with a number that an expression gives; null: no number is above, below or equal. */
+/** The value to compare with an expression's number; null: it is not above, below or equal to any number. */
 function numberOf(value: unknown): unknown {
   if (typeof value !== "string") return value;
   if (value === "true" || value === "false") return value === "true" ? 1n : 0n;
   const digits = normalDecimal(value.trim());
   if (digits === null) return null;
   const number = Number(digits);
-  return Number.isSafeInteger(number) || digits.includes(".") ? number : BigInt(digits);
+  if (Number.isSafeInteger(number) || digits.includes(".")) return number;
+  const integer = BigInt(digits);
+  return BigInt.asIntN(64, integer) === integer ? integer : number;
 }
 
 /**
- * SQL's LIKE with a backslash as escape character. Goes back to the last `%` alone, so that a hostile pattern takes
- * the product of the two lengths at most.
+ * SQL's LIKE with a backslash as escape character. Backtracks only to the last `%`, so that a hostile pattern takes at
+ * most the product of the two lengths.
  */
 export function matchesLike(text: string, pattern: string): boolean {
   const characters = [...text];
@@ -108,7 +114,7 @@ function patternItems(pattern: string): (string | symbol)[] {
   return items;
 }
 
-/** A text that sorts (by code unit) as the number does; null for a text that is no number. */
+/** A text that sorts (by code unit) as the number does; null for a text that is not a number. */
 export function decimalKey(text: string): string | null {
   const decimal = normalDecimal(text);
   if (decimal === null) return null;
@@ -118,7 +124,7 @@ export function decimalKey(text: string): string | null {
   const digits = (whole + fraction).replace(/^0+/, "");
   const exponent = String(exponentBias + digits.length - fraction.length).padStart(6, "0");
   if (!negative) return `2${exponent}${digits.replace(/0+$/, "")}`;
-  // Among negative numbers more is less: every digit is turned round, and more digits come first.
+  // Negative numbers sort in reverse: every digit is inverted, and more digits come first.
   const turned = `${exponent}${digits.replace(/0+$/, "")}`.replace(/\d/g, (digit) =>
     String(9 - Number(digit)),
   );

@@ -1,4 +1,4 @@
-/** The forms of timestamps and dates: which one a column has, told by the spellings of its values. */
+/** The forms of timestamps and dates, recognized by the spellings of a column's values. */
 import { type StoredForm, form } from "./stored-form.ts";
 import { julianDays, millisecondsMin, secondsMin, type Unit, unitOfSize } from "./stored-values.ts";
 
@@ -11,13 +11,16 @@ export interface Spellings {
   readonly writesFractions: boolean;
 }
 
-/** Spellings that are no text. */
+/** Spellings of numbers. */
 const number = { whole: "whole", real: "real" } as const;
 
 const instantText =
   /^\d{4}-\d\d-\d\d(?:([T ])(\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?( ?(?:Z|[+-]\d\d:?\d\d))?)?$/;
 
-/** `separator|digits|zeros|zone|midnight`, `day`, a kind of number, or `?`. Zeros: `0` = all digits, `z` = the last ones behind the third. */
+/**
+ * `separator|digits|zeros|zone|midnight`, `day`, a kind of number, or `?`.
+ * Zeros: `0` = all digits are zeros, `z` = the digits after the third end in a zero.
+ */
 export function instantSpelling(raw: unknown): string {
   if (typeof raw === "number") return Number.isInteger(raw) ? number.whole : number.real;
   const match = typeof raw === "string" ? instantText.exec(raw) : null;
@@ -33,7 +36,7 @@ export function instantSpelling(raw: unknown): string {
 interface TextForm {
   readonly separator: string;
   readonly digits: number;
-  /** A fraction of nothing is left out, and of `digits` 3 the zeros behind the third digit; else there are always as many digits. */
+  /** No fraction if it is zero; with `digits` 3, no trailing zeros after the third digit. Else always all digits. */
   readonly isTrimmed: boolean;
   readonly zone: string;
   /** Midnight is a bare date. */
@@ -59,7 +62,7 @@ export function instantFormOf({ counts, sizes, writesFractions }: Spellings): St
   return textFormOf(spellings, writesFractions);
 }
 
-/** What the numbers of a column count, as far as all of them tell the same. */
+/** The unit of a column's numbers, if all of them agree. */
 export function unitOf({ sizes }: Spellings): Unit {
   if (sizes === null) return "size";
   if (sizes.max >= millisecondsMin) return "ms";
@@ -93,7 +96,7 @@ function textFormOf(spellings: readonly string[], writesFractions: boolean): Sto
   return textForm({ separator, digits, isTrimmed: false, zone, isBare });
 }
 
-/** Whether fractions of these lengths are written as we do: none, or three digits and up to three more that are not zeros. */
+/** Whether fractions of these lengths are written as ours: none, or 3 digits and up to 3 more if they are not zeros. */
 function isFinest(lengths: ReadonlySet<number>, writesFractions: boolean): boolean {
   const [first = 0] = lengths;
   // Always three digits: no second was whole yet, or the database itself writes the zeros.
@@ -111,7 +114,7 @@ function textForm(given: TextForm): StoredForm {
     holds: (raw) => allows(instantSpelling(raw)),
   });
 
-  /** From ISO 8601 in UTC. A fraction that the form cannot hold gives a text between its two neighbours, to compare with. */
+  /** From ISO 8601 in UTC. A fraction too fine for the form gives a text between its neighbours, for comparisons. */
   function write(iso: string): string {
     const day = iso.slice(0, 10);
     const clock = iso.slice(11, 19);
@@ -144,7 +147,7 @@ function numberForm(unit: "ms" | "seconds", words: string, fractionDigits: numbe
     fractionDigits,
     bind(value) {
       const iso = String(value);
-      // Digits behind the milliseconds are for comparisons alone.
+      // Digits after the milliseconds are only for comparisons.
       const ms = Date.parse(`${iso.slice(0, 23)}Z`) + Number(`0.${iso.slice(23, -1) || "0"}`);
       const count = unit === "ms" ? ms : ms / 1_000;
       return Number.isInteger(count) ? BigInt(count) : count;
@@ -161,7 +164,7 @@ const days = form("whole milliseconds since 1970", {
   holds: (raw) => typeof raw === "number" && raw % 86_400_000 === 0,
 });
 
-/** What stands behind the day, or a kind of number. */
+/** The part after the day, or a kind of number. */
 export function dateSpelling(raw: unknown): string {
   if (typeof raw === "number") return days.holds(raw) ? number.whole : number.real;
   const match = typeof raw === "string" ? /^\d{4}-\d\d-\d\d($|[T ].*$)/s.exec(raw) : null;

@@ -1,7 +1,7 @@
-/** What a view of SQLite takes: the statements for which it has an INSTEAD OF trigger. */
+/** The statements that a view of SQLite accepts: those for which it has an INSTEAD OF trigger. */
 import type { Column, TableRefusal, WriteKind } from "../../../core/values/column.ts";
 
-/** From the texts of the triggers. A trigger `of` some columns takes no UPDATE of the others. */
+/** From the texts of the triggers. A trigger `of` some columns does not accept an UPDATE of the others. */
 export function refusedByView(
   triggers: readonly string[],
   columns: readonly Column[],

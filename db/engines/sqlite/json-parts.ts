@@ -1,13 +1,13 @@
-/** JSON that SQLite keeps as text, compared by what it means: whole values, and what is part of them. Pure functions. */
+/** Compares JSON that SQLite keeps as text by its meaning: whole values, and parts of values. Pure functions. */
 import { normalDecimal } from "../../../core/values/decimal.ts";
 import { ExactNumber, type Json } from "../../../core/values/json.ts";
 import { showJson } from "../../../core/values/json-types.ts";
 
-/** What answers show of a stored value: a text that is no JSON is a text. Never called with null. */
+/** What answers show of a stored value: a text that is not JSON stays a text. Never called with null. */
 export const storedJson = (raw: unknown): Json =>
   typeof raw === "string" ? showJson(raw) : (raw as Json);
 
-/** One text for all ways to write a value: without blanks, members in order, numbers by their digits. */
+/** The same text for all ways to write a value: no spaces, members in order, numbers by their digits. */
 export function jsonKey(value: Json): string {
   if (isNumber(value)) return normalDecimal(String(value)) ?? String(value);
   if (Array.isArray(value)) return `[${value.map(jsonKey).join(",")}]`;

@@ -1,6 +1,6 @@
 /**
- * Places of rows in an order, as SQLite compares them. A column may hold values of every storage class, which sort by class
- * first, so a mark says the class: `i12`, `n1.5`, `ttext`, `bFFEE`.
+ * Positions of rows in an order, as SQLite compares them. A column can hold values of all storage classes, and values
+ * sort by class first, so a mark begins with the class: `i12`, `n1.5`, `ttext`, `bFFEE`.
  */
 import { Buffer } from "node:buffer";
 import { sql } from "drizzle-orm/sql/sql";

@@ -1,10 +1,10 @@
-/** The tables and views of a SQLite file. It keeps no comments, and checks only in the text of CREATE TABLE. */
+/** The tables and views of a SQLite file. It stores no comments, and checks only in the text of CREATE TABLE. */
 import type { Outline } from "../../../core/plans/database-catalog.ts";
-import type { Connection } from "../engine.ts";
+import { type Connection, rowsFor } from "../engine.ts";
 
-/** SQLite has one schema: `schemas` is not looked at. */
+/** SQLite has one schema: `schemas` is ignored. */
 export async function readOutlines(connection: Connection): Promise<readonly Outline[]> {
-  const { rows } = await connection.run(outlineQuery, [], false);
+  const rows = await rowsFor(connection, outlineQuery);
   return rows.map((row) => ({
     schema: null,
     name: String(row["name"]),
@@ -15,14 +15,14 @@ export async function readOutlines(connection: Connection): Promise<readonly Out
   }));
 }
 
-/** Virtual tables and their shadows belong to a module that knows what may be done with them. */
+/** Without virtual tables and their shadow tables: only their module knows what may be done with them. */
 const outlineQuery = `
   select l.name, l.type, s.sql
   from pragma_table_list as l join sqlite_schema as s on s.name = l.name
   where l.schema = 'main' and l.type in ('table', 'view') and l.name not like 'sqlite\\_%' escape '\\'
   order by l.name`;
 
-/** What stands between the brackets behind each CHECK, outside of quotes and comments. */
+/** The text in the brackets after each CHECK that is outside of quotes and comments. */
 function checksIn(sql: string): string[] {
   const found: string[] = [];
   const token =
@@ -42,3 +42,11 @@ function checksIn(sql: string): string[] {
   }
   return found;
 }
+
+/** The foreign keys that point at a table; a foreign key stays within its schema. */
+export const referencesQuery = `
+  select t.name || ' ' || f.id as id, coalesce(asked.schema || '.', '') || t.name as "table", f."from" as "column",
+    f."to" as referenced, f.on_delete as rule
+  from (select ? as schema, ? as name) as asked, pragma_table_list as t, pragma_foreign_key_list(t.name, t.schema) as f
+  where t.schema = coalesce(asked.schema, 'main') and t.type = 'table' and f."table" = asked.name collate nocase
+  order by t.name, f.id, f.seq`;

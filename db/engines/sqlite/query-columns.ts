@@ -1,12 +1,13 @@
 /**
- * The columns of a query or view. SQLite names the table's column behind one that is passed on as it is, and says nothing of the
- * type of an expression: that is told from its text where it can be (`expression-types.ts`), else from the values that it gives,
- * else a rule has to say it.
+ * The columns of a query or view. SQLite names the table's column behind one that is passed on unchanged. It reports no
+ * type for an expression: that comes from its text (`expression-types.ts`), else from its values, else from a rule.
+ * For a compound query, it reports the columns of one part, whatever the others give.
  */
 import type { ColumnDefinition, Database } from "better-sqlite3";
 import type { Column, ColumnType } from "../../../core/values/column.ts";
 import { expressionTypes } from "./expression-types.ts";
-import { sampledTypes } from "./sampled-types.ts";
+import type { Place } from "./sample-values.ts";
+import { fits, sampleColumns, sampledType } from "./sampled-types.ts";
 import { computedForm, formTypeOf, type StoredForms } from "./stored-forms.ts";
 import { notationOf, typeFacts } from "./types.ts";
 
@@ -28,18 +29,22 @@ export function describeQuery(
   const isPassed = passesColumns(database, text);
   const isSilent = columns.some(({ type }) => type === null);
   const written = isSilent ? expressionTypes(select, columns.length) : null;
-  const isUnknown = columns.some(({ type }, at) => type === null && !written?.[at]);
-  const sampled = isUnknown ? sampledTypes(database, text) : null;
+  const isUnknown = !isPassed || columns.some(({ type }, at) => type === null && !written?.[at]);
+  const samples = isUnknown ? sampleColumns(database, text) : null;
   return columns.map((column, at) => {
     const { name } = column;
     if (seen.has(name)) throw new Error(`The query returns two columns named "${name}"`);
     seen.add(name);
     const rest = { name, nullable: true, hasDefault: false, generated: "none" } as const;
-    if (column.type === null)
-      return { ...rest, ...computedFacts(written?.[at] ?? sampled?.get(name) ?? null) };
+    const values = samples?.get(name) ?? [];
     const facts = typeFacts(column.type);
+    if (column.type === null || (!isPassed && !fits(facts.type, values))) {
+      const sampled = values.length > 0 ? sampledType(values) : null;
+      const type = written?.[at] ?? sampled;
+      return { ...rest, ...computedFacts(type), ...(!written?.[at] && { isSampled: true }) };
+    }
     const type = formTypeOf(facts.type);
-    // The collation of a column is told nowhere.
+    // SQLite does not report the collation of a column.
     if (type === null)
       return { ...rest, ...facts, ...notationOf(facts, false), isLoose: facts.type === "text" };
     const origin = isPassed ? originOf(column) : null;
@@ -61,11 +66,11 @@ export function describeView(
     )
     .pluck()
     .get(table);
-  const select = String(definition ?? "").replace(/^[^]*?\bas\b(?=\s*(?:select|with)\b)/i, "");
+  const select = String(definition ?? "");
   return describeQuery(database.prepare(text).columns(), { database, forms, select, text });
 }
 
-/** Any rule may say the type of an expression; its values are then read as whatever they are. */
+/** Any rule can set the type of an expression; its values are then read in any form. */
 function computedFacts(
   type: ColumnType | null,
 ): Omit<Column, "name" | "nullable" | "hasDefault" | "generated"> {
@@ -104,18 +109,12 @@ const computedRuleTypes: readonly ColumnType[] = [
   "json",
 ];
 
-interface Origin {
-  readonly schema: string;
-  readonly table: string;
-  readonly column: string;
-}
-
-const originOf = ({ database, table, column }: ColumnDefinition): Origin | null =>
+const originOf = ({ database, table, column }: ColumnDefinition): Place | null =>
   database !== null && table !== null && column !== null
     ? { schema: database, table, column }
     : null;
 
-/** Of a compound query, SQLite names the columns of one part alone. */
+/** Of a compound query, SQLite names the columns of only one part. */
 function passesColumns(database: Database, text: string): boolean {
   const plan = database.prepare<[], { detail: string }>(`explain query plan ${text}`).all();
   return !plan.some(({ detail }) => /COMPOUND|UNION|EXCEPT|INTERSECT|MERGE|RECURSIVE/.test(detail));

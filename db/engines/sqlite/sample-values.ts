@@ -1,6 +1,6 @@
 /**
- * A look at the values of a column that costs little, however large the table is: all of a small table; of a large one, rows at
- * evenly spaced places, the last ones, and what stands at both ends of an index.
+ * Samples the values of a column at low cost, however large the table is. A small table is read whole; of a large one,
+ * rows at evenly spaced places, the last rows, and both ends of an index.
  */
 import type { Database } from "better-sqlite3";
 
@@ -50,8 +50,8 @@ export function sampleValues(
 }
 
 /**
- * What a write of somebody else may have left behind. Calls `take` with all values of a table that is small enough to be read
- * before a request; else with those of the newest rows, and those at both ends of an index over the column.
+ * Samples what another program may have written. Calls `take` with all values of a table that is small enough to read
+ * before a request; else with those of the newest rows and those at both ends of an index on the column.
  */
 export function sampleChanges(
   database: Database,

@@ -1,47 +1,74 @@
-/** The types of a query's columns by what its first rows give, where reading them costs little. */
+/** The types of a query's columns by its first rows, if reading them is cheap. Stops at a row that cannot be read. */
 import type { Database } from "better-sqlite3";
 import type { ColumnType } from "../../../core/values/column.ts";
+import { columnTypes } from "../../../core/values/column-types.ts";
+import { formTypeOf } from "./stored-forms.ts";
+import { readers } from "./stored-values.ts";
 
 /** Rows of all tables that the query reads: a grouping or a sort looks at all of them before it gives the first one. */
 const tableRowsMax = 100_000;
 const rowsMax = 1_000;
 
-/** By name; a column of which nothing can be told is missing. Null: the query may read too much. */
-export function sampledTypes(
+/** Values other than null by column name; a column without values is missing. Null: the query may read too much. */
+export function sampleColumns(
   database: Database,
   text: string,
-): ReadonlyMap<string, ColumnType> | null {
+): ReadonlyMap<string, readonly unknown[]> | null {
   if (!isSmall(database, text)) return null;
   const rows = database
     .prepare<[], Record<string, unknown>>(`select * from (\n${text}\n) limit ${rowsMax}`)
-    .safeIntegers()
-    .all();
-  const seen = new Map<string, Set<string>>();
-  for (const row of rows) {
-    for (const [name, value] of Object.entries(row)) {
-      if (value === null) continue;
-      const kinds = seen.get(name) ?? new Set();
-      seen.set(name, kinds.add(kindOf(value)));
+    .safeIntegers();
+  const seen = new Map<string, unknown[]>();
+  try {
+    for (const row of rows.iterate()) {
+      for (const [name, value] of Object.entries(row)) {
+        if (value === null) continue;
+        const values = seen.get(name);
+        if (values === undefined) seen.set(name, [value]);
+        else values.push(value);
+      }
     }
+  } catch (error) {
+    // An expression that fails on a row is a fault of the requests that read it.
+    if (!isOfValues(error)) throw error;
   }
-  return new Map(
-    [...seen].flatMap(([name, kinds]) => {
-      const type = typeOf(kinds);
-      return type === null ? [] : [[name, type] as const];
-    }),
-  );
+  return seen;
 }
 
-const kindOf = (value: unknown): string => (value instanceof Uint8Array ? "bytes" : typeof value);
+/** Whether an expression failed, and not the database. */
+const isOfValues = (error: unknown): boolean =>
+  ["SQLITE_ERROR", "SQLITE_TOOBIG", "SQLITE_MISMATCH"].includes(
+    String((error as { code?: unknown }).code),
+  );
 
-function typeOf(kinds: ReadonlySet<string>): ColumnType | null {
+/** The type that all these values have; null where they have none in common. */
+export function sampledType(values: readonly unknown[]): ColumnType | null {
+  const kinds = new Set(
+    values.map((value) => (value instanceof Uint8Array ? "bytes" : typeof value)),
+  );
   const isNumber = [...kinds].every((kind) => kind === "bigint" || kind === "number");
   if (isNumber) return kinds.has("number") ? "float" : "integer";
   if (kinds.size > 1) return null;
   return kinds.has("string") ? "text" : "bytes";
 }
 
-/** By the tables that the compiled query opens. One that may never end, or reads what has no row numbers, is not small. */
+/** Whether a column of the type can hold these values. */
+export function fits(type: ColumnType, values: readonly unknown[]): boolean {
+  if (values.length === 0) return true;
+  const found = sampledType(values);
+  if (type === "boolean")
+    return values.every((value) => /^([01tfyn]|true|false|yes|no)$/i.test(String(value)));
+  const form = formTypeOf(type);
+  if (form !== null)
+    return values.every(
+      (value) => readers[form](typeof value === "bigint" ? Number(value) : value, "size") !== null,
+    );
+  const { arithmetic } = columnTypes[type];
+  if (arithmetic === null) return found === type || type === "other";
+  return found === "integer" || (found === "float" && !arithmetic.isWhole);
+}
+
+/** Judged by the tables that the compiled query opens. Not small: recursion, virtual tables, no row numbers. */
 function isSmall(database: Database, text: string): boolean {
   const plan = database.prepare<[], { detail: string }>(`explain query plan ${text}`).all();
   if (plan.some(({ detail }) => /RECURSIVE|VIRTUAL TABLE/.test(detail))) return false;

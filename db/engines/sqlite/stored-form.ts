@@ -1,4 +1,4 @@
-/** One form in which a column keeps its values, and how values get into it and out of it. */
+/** One form in which a column stores its values, and the conversions to and from it. */
 import type { Json } from "../../../core/values/json.ts";
 import type { Scalar } from "../../../core/values/scalar.ts";
 import { showBytes } from "../../../core/values/bytes-type.ts";
@@ -7,23 +7,23 @@ import { showTimestamp } from "../../../core/values/timestamp-type.ts";
 import { type FormType, readers, type Unit } from "./stored-values.ts";
 
 export interface StoredForm {
-  /** For the operator: an example, or what the values are. */
+  /** For the operator: an example, or a description of the values. */
   readonly words: string;
-  /** The form that the service itself uses, and expects where there are no values. */
+  /** The form that the service itself uses, and expects in columns without values. */
   readonly isUsual: boolean;
-  /** Stored values compare and sort as what they mean; false: they are compared by their meaning. */
+  /** Stored values sort like their meaning, so they are compared directly; false: they are compared by meaning. */
   readonly isUniform: boolean;
-  /** What the column's numbers count. */
+  /** The unit of the column's numbers. */
   readonly unit: Unit;
   /** Digits of a second's fraction that the form keeps, 0 to 6. */
   readonly fractionDigits: number;
   /** What is stored for a value, and what is compared with the stored values. Never called with null. */
   readonly bind: (value: Exclude<Scalar, null>) => unknown;
-  /** Whether a stored value is written so. */
+  /** Whether a stored value has this form. */
   readonly holds: (raw: unknown) => boolean;
 }
 
-/** A form of which only what differs from the usual case is given. */
+/** A form, given by its differences from the usual case. */
 export const form = (
   words: string,
   given: Pick<StoredForm, "bind" | "holds"> & Partial<StoredForm>,
@@ -36,7 +36,7 @@ export const form = (
   ...given,
 });
 
-/** Values are written as `written` says, and read as whatever they are. */
+/** Values are written in the form `written`, and read in any form. */
 export const mixedForm = (written: StoredForm, unit: Unit): StoredForm => ({
   ...written,
   words: "different forms, so that it is compared by value, without an index",
@@ -46,13 +46,13 @@ export const mixedForm = (written: StoredForm, unit: Unit): StoredForm => ({
   fractionDigits: written.unit === "size" ? 6 : 3,
   bind(value) {
     const bound = written.bind(value);
-    // A place between two texts of the form is no instant.
+    // A position between two texts of the form is not an instant.
     return typeof bound === "string" && bound.endsWith("~") ? String(value) : bound;
   },
   holds: () => true,
 });
 
-/** What answers show of a stored value: what it means, or itself where it means nothing. */
+/** What answers show of a stored value: its meaning, or the value itself if it has none. */
 export function shown(type: FormType, raw: unknown, unit: Unit): Json {
   const read = readers[type](raw, unit);
   if (read !== null) return read;

@@ -1,11 +1,11 @@
 /**
- * What is known of the forms in which columns keep dates, times, booleans and UUIDs. Each is looked at when the configuration is
- * compiled. From then on a value of another form is noticed when it is shown, or when it is among the newest rows after another
- * program wrote: the column is then compared by value, for good.
+ * The forms in which columns store dates, times, booleans and UUIDs. Each column is sampled when the configuration is
+ * compiled. A value of another form is noticed later when it is shown, or if it is among the newest rows after another
+ * program wrote: from then on the column is compared by value.
  */
 import type { Database, Statement } from "better-sqlite3";
 import type { Column, ColumnType, StoredIn } from "../../../core/values/column.ts";
-import type { LearnedForms } from "../../statements/dialect.ts";
+import type { Learned } from "../../statements/dialect.ts";
 import {
   dateFormOf,
   dateSpelling,
@@ -52,27 +52,27 @@ export const formTypeOf = (type: ColumnType): FormType | null =>
 /** What an expression gives may have any form. */
 export const computedForm: StoredIn = { id: "computed", note: null, isUniform: true };
 
-/** A column to be looked at: its place, type, and default as SQL. */
+/** A column to be sampled: its place, type, and default as SQL. */
 export interface Looked extends Place {
   readonly type: FormType;
   readonly byDefault: string | null;
 }
 
-export interface StoredForms extends LearnedForms {
+export interface StoredForms extends Learned {
   /** Looks at the column's values, and keeps what they tell under the id of the result. */
   learn(database: Database, looked: Looked): StoredIn & { readonly fractionDigits: number };
-  /** As `learn`, where the column was not looked at before. */
+  /** As `learn`, if the column was not sampled before. */
   recall(database: Database, looked: Looked): StoredIn;
-  /** The form of a column. One that is no table's own has the usual form. */
+  /** The form of a column. A column that belongs to no table has the usual form. */
   of(column: Column, type: FormType): StoredForm;
-  /** A value that was read of the column: one of another form than that which is known changes what is known. */
+  /** Takes a value that was read from the column: one of another form than the known one changes the known form. */
   notice(column: Column, raw: unknown): void;
   /**
-   * The time of a change as its column stores it: `now` as the column's form binds it, or a millisecond after the later of the two
-   * old values. Those come as stored, with the ids of their columns; a column of the other kind has none.
+   * The time of a change as its column stores it: `now` in the column's form, or a millisecond after the later of the
+   * two old values. These are given as stored, with the ids of their columns (empty for a column without forms).
    */
   stamped(now: unknown, own: StoredValue, other: StoredValue): unknown;
-  /** Somebody may have written past the service's own statements. */
+  /** The database may have been written by other statements than the service's. */
   touch(): void;
 }
 
@@ -97,12 +97,17 @@ interface Known {
   version: string;
 }
 
-/** `watched`: a connection whose `data_version` tells that another program wrote; null = there is none yet. */
+/**
+ * `watched`: a connection whose `data_version` shows that another program wrote; null = there is none yet. One
+ * piece, because every function reads and changes the known forms.
+ */
 export function createStoredForms(watched: () => Database | null): StoredForms {
   const known = new Map<string, Known>();
   const anyForms = new Map<FormType, StoredForm>();
   let generation = 0;
   let touches = 0;
+  /** The columns that were asked about since `restOf` began to print. */
+  let asked: Set<string> | null = null;
 
   const versions = new WeakMap<Database, Statement>();
   const versionOf = (database: Database | null): string => {
@@ -112,41 +117,11 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
     return `${touches} ${String(statement.get())}`;
   };
 
-  function look(database: Database, looked: Looked): Look {
-    const { usual, spelling, formOf } = families[looked.type];
-    const counts = new Map<string, number>();
-    let sizes: { min: number; max: number } | null = null;
-    const take = (raw: unknown): void => {
-      const spelled = spelling(raw);
-      counts.set(spelled, (counts.get(spelled) ?? 0) + 1);
-      if (typeof raw !== "number") return;
-      const size = Math.abs(raw);
-      sizes = { min: Math.min(size, sizes?.min ?? size), max: Math.max(size, sizes?.max ?? size) };
-    };
-    const { isWhole } = sampleValues(database, looked, take);
-    const filled = defaultOf(database, looked.byDefault);
-    const isEmpty = counts.size === 0;
-    if (isEmpty && filled !== null) take(filled);
-    const writesFractions = looked.byDefault?.includes("%f") ?? false;
-    const spellings: Spellings = { counts, sizes, writesFractions };
-    const found = formOf(spellings);
-    if (found !== null && (filled === null || found.holds(filled)))
-      return { form: found, isEmpty, isWhole };
-    const written = writtenForm(spellings, looked.type) ?? usual;
-    return { form: mixedForm(written, unitOf(spellings)), isEmpty, isWhole };
-  }
-
   function set(one: Known, form: StoredForm): void {
     if (form === one.form) return;
     one.form = form;
     generation++;
   }
-
-  const storedIn = (id: string, { isUsual, isUniform, words }: StoredForm): StoredIn => ({
-    id,
-    note: isUsual ? null : words,
-    isUniform,
-  });
 
   const forms: StoredForms = {
     get generation() {
@@ -163,7 +138,7 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
       const before = known.get(id);
       const found = look(database, looked);
       const { isEmpty, isWhole } = found;
-      // What a value showed once, a sample need not have met again.
+      // A form that was seen once stays known: the sample may have missed it this time.
       const form = before && !before.form.isUniform && !isWhole ? before.form : found.form;
       if (before !== undefined && before.form !== form) generation++;
       known.set(id, { looked, form, isEmpty, version });
@@ -171,6 +146,7 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
     },
     of({ stored }, type) {
       if (stored === undefined) return families[type].usual;
+      asked?.add(stored.id);
       const found = known.get(stored.id)?.form;
       if (found !== undefined) return found;
       const any = anyForms.get(type) ?? mixedForm(families[type].usual, "size");
@@ -201,6 +177,15 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
     touch() {
       touches++;
     },
+    restOf(print) {
+      asked = new Set();
+      try {
+        print();
+        return [...asked];
+      } finally {
+        asked = null;
+      }
+    },
     refresh(ids) {
       const database = watched();
       if (database === null) return;
@@ -224,6 +209,37 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
   };
   return forms;
 }
+
+/** Tells the form of a column by a sample of its values. */
+function look(database: Database, looked: Looked): Look {
+  const { usual, spelling, formOf } = families[looked.type];
+  const counts = new Map<string, number>();
+  let sizes: { min: number; max: number } | null = null;
+  const take = (raw: unknown): void => {
+    const spelled = spelling(raw);
+    counts.set(spelled, (counts.get(spelled) ?? 0) + 1);
+    if (typeof raw !== "number") return;
+    const size = Math.abs(raw);
+    sizes = { min: Math.min(size, sizes?.min ?? size), max: Math.max(size, sizes?.max ?? size) };
+  };
+  const { isWhole } = sampleValues(database, looked, take);
+  const filled = defaultOf(database, looked.byDefault);
+  const isEmpty = counts.size === 0;
+  if (isEmpty && filled !== null) take(filled);
+  const writesFractions = looked.byDefault?.includes("%f") ?? false;
+  const spellings: Spellings = { counts, sizes, writesFractions };
+  const found = formOf(spellings);
+  if (found !== null && (filled === null || found.holds(filled)))
+    return { form: found, isEmpty, isWhole };
+  const written = writtenForm(spellings, looked.type) ?? usual;
+  return { form: mixedForm(written, unitOf(spellings)), isEmpty, isWhole };
+}
+
+const storedIn = (id: string, { isUsual, isUniform, words }: StoredForm): StoredIn => ({
+  id,
+  note: isUsual ? null : words,
+  isUniform,
+});
 
 const idOf = ({ schema, table, column }: Place): string =>
   `${schema}.${table}.${column}`.toLowerCase();

@@ -1,6 +1,6 @@
 /**
- * What the stored values of dates, times, booleans and UUIDs mean, in whatever form a program wrote them: SQLite has no types of
- * its own for them. Pure functions; `stored-forms.ts` says which form a column has.
+ * The meaning of stored dates, times, booleans and UUIDs, in any form that a program wrote: SQLite has no such types.
+ * Pure functions; `stored-forms.ts` knows which form a column has.
  */
 import { finestIso, isDate, readTimestamp } from "../../../core/values/formats.ts";
 import { showTime } from "../../../core/values/time-type.ts";
@@ -8,10 +8,10 @@ import { showTime } from "../../../core/values/time-type.ts";
 /** The types of which SQLite databases hold several forms. */
 export type FormType = "timestamp" | "date" | "time" | "boolean" | "uuid";
 
-/** What the numbers of a column count from: milliseconds or seconds since 1970, Julian days; `size`: each by its size. */
+/** The unit of a column's numbers: milliseconds or seconds since 1970, or Julian days. `size`: by the number's size. */
 export type Unit = "ms" | "seconds" | "days" | "size";
 
-/** From a stored value (never null) to what it means: the text that answers show, or a boolean. Null: it means nothing. */
+/** From a stored value (never null) to the text that answers show, or a boolean. Null: the value has no meaning. */
 export type ReadStored = (raw: unknown, unit: Unit) => string | boolean | null;
 
 export const readers: Readonly<Record<FormType, ReadStored>> = {
@@ -28,20 +28,20 @@ export const readers: Readonly<Record<FormType, ReadStored>> = {
 export function keyOf(type: FormType, raw: unknown, unit: Unit): string | number | null {
   const read = readers[type](raw, unit);
   if (typeof read === "boolean") return read ? 1 : 0;
-  // Without its zone, a text with a longer fraction sorts behind the shorter one.
+  // Without its zone, a text with a longer fraction sorts after the shorter one.
   return read !== null && type === "timestamp" ? read.slice(0, -1) : read;
 }
 
 function readInstant(raw: unknown, unit: Unit): string | null {
   if (typeof raw === "number") return instantOfNumber(raw, unit);
   if (typeof raw !== "string") return null;
-  // Some programs write a blank before the zone.
+  // Some programs write a space before the zone.
   const text = raw[raw.length - 7] === " " ? raw.slice(0, -7) + raw.slice(-6) : raw;
   const instant = readTimestamp(text);
   return instant && finestIso(instant);
 }
 
-/** A text's day is the one that is written, whatever its zone is. */
+/** The day as written, whatever the zone of the text is. */
 function readDay(raw: unknown, unit: Unit): string | null {
   if (typeof raw === "number") return instantOfNumber(raw, unit)?.slice(0, 10) ?? null;
   if (typeof raw !== "string") return null;
@@ -56,12 +56,12 @@ const dayMs = 86_400_000;
 
 /** Seconds since 1970 stay below, milliseconds of the years from 1973 on are above. */
 export const millisecondsMin = 1e11;
-/** Less, as seconds since 1970, would be before March 1973: more likely a number of something else. */
+/** Smaller numbers would be before March 1973 in seconds since 1970: more likely something other than a time. */
 export const secondsMin = 1e8;
 /** Julian days of the years 1 to 9999. */
 export const julianDays = { min: 1_721_425.5, max: 5_373_484.5 };
 
-/** What a number of this size counts; null: nothing that can be told. */
+/** The unit of a number of this size; null: unknown. */
 export function unitOfSize(number: number): Exclude<Unit, "size"> | null {
   const size = Math.abs(number);
   if (size >= millisecondsMin) return "ms";

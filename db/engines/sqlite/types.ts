@@ -4,7 +4,7 @@
  */
 import type { Column, ColumnType } from "../../../core/values/column.ts";
 
-/** What a declared type says; the other facts of a column come from the table. */
+/** The facts from a declared type; the other facts of a column come from the table. */
 export type TypeFacts = Omit<Column, "name" | "nullable" | "hasDefault" | "generated">;
 
 /** `null`: an expression, or a column without a type. */
@@ -36,7 +36,7 @@ export function typeFacts(declared: string | null): TypeFacts {
   };
 }
 
-/** How the service shows and takes texts of a table's column of another type. A word that SQLite does not know means numbers to it. */
+/** How texts of a column of type `other` are shown and taken. SQLite gives an unknown type name numeric affinity. */
 export function notationOf(
   { type, native }: Pick<Column, "type" | "native">,
   isStrict: boolean,
@@ -46,7 +46,7 @@ export function notationOf(
   return { notation: isKept ? "anything" : "numberLike" };
 }
 
-/** The declared type does not say whether text is meant as a long decimal, or an integer as a boolean; a rule may. */
+/** A declared type does not tell whether text holds decimals or an integer holds booleans; a rule can set that. */
 const ruleTypes: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
   text: ["decimal"],
   integer: ["boolean"],
@@ -63,7 +63,7 @@ const ruleTypes: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
   other: [],
 };
 
-/** SQLite's own rule for columns that keep text as it is. */
+/** SQLite's rule for columns that keep text unchanged. */
 export const isTextType = (native: string): boolean =>
   /CHAR|CLOB|TEXT/i.test(native) && !/INT/i.test(native);
 
@@ -82,7 +82,7 @@ const ranges: ReadonlyMap<string, { min: bigint; max: bigint }> = new Map([
   ["MEDIUMINT", { min: -8_388_608n, max: 8_388_607n }],
 ]);
 
-/** Declared types that mean more than the rules of SQLite say. */
+/** Declared types that mean more than SQLite's rules define. */
 export const words: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ["BOOLEAN", "boolean"],
   ["BOOL", "boolean"],

@@ -1,8 +1,7 @@
 /**
- * How values of each type travel to SQLite and back. It has five storage classes and no more: decimals are floating point
- * unless their column is declared as text; dates, times, booleans and UUIDs have the form that the column's values have
- * (`stored-forms.ts`); and any column may hold a value of another class than it is declared for, which is then shown as
- * what it is.
+ * Converts values of each type to SQLite's five storage classes and back. Decimals are floating point unless their
+ * column is declared as text. Dates, times, booleans and UUIDs have the form of their column (`stored-forms.ts`).
+ * Any column can hold a value of another class than declared, which is then shown as what it is.
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
@@ -13,7 +12,13 @@ import { showDecimal } from "../../../core/values/decimal-type.ts";
 import { showFloat } from "../../../core/values/float-type.ts";
 import { showJson } from "../../../core/values/json-types.ts";
 import type { Decimals } from "../../../core/values/type-definition.ts";
-import { decodesNothing, plainColumn, type ValueForm, type ValueForms } from "../value-forms.ts";
+import {
+  formsBeside,
+  plainColumn,
+  textForm,
+  type ValueForm,
+  type ValueForms,
+} from "../value-forms.ts";
 import type { Decode } from "../../statements/dialect.ts";
 import { shownTerm } from "./by-value.ts";
 import { shown } from "./stored-form.ts";
@@ -23,75 +28,78 @@ import { isExactDecimal } from "./types.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as text)`;
 
-/** Stored and given as what statements carry. */
-const plain: ValueForm = {
-  bind: (_column, value) => value,
-  output: plainColumn,
-  decoder: decodesNothing,
-  textOf: castToText,
-};
+/** Stored and returned as statements carry it. */
+const plain: ValueForm = { ...textForm, bind: (_column, value) => value, textOf: castToText };
 
-const json: ValueForm = {
-  ...plain,
+const json: Partial<ValueForm> = {
   decoder: () => (raw) => (typeof raw === "string" ? showJson(raw) : (raw as Json)),
   textOf: null,
 };
 
-export const createValueForms = (forms: StoredForms): ValueForms => ({
-  text: { ...plain, textOf: plainColumn },
-  integer: {
-    ...plain,
-    output: (column, name, decimals) =>
-      decimals === "string" && isBigint(column) ? sql`cast(${name} as text)` : longAsText(name),
-  },
-  decimal: {
-    bind: (column, value) => (isExactDecimal(column) ? value : Number(value)),
-    output: (column, name) => (isExactDecimal(column) ? name : longAsText(name)),
-    decoder: decimalDecoder,
-    textOf(column, name) {
-      if (isExactDecimal(column)) return name;
-      return numberText(
-        column.scale === null ? name : sql`round(${name}, ${sql.raw(String(column.scale))})`,
-      );
+export const createValueForms = (forms: StoredForms): ValueForms =>
+  formsBeside(plain, {
+    text: { decoder: sampledDecoder, textOf: plainColumn },
+    integer: {
+      decoder: sampledDecoder,
+      output: (column, name, decimals) =>
+        decimals === "string" && isBigint(column) ? sql`cast(${name} as text)` : longAsText(name),
     },
-  },
-  float: {
-    ...plain,
-    decoder: () => (raw) => (typeof raw === "number" ? showFloat(raw) : (raw as Json)),
-    textOf: (_column, name) => numberText(name),
-  },
-  boolean: { ...formed(forms, "boolean", usualBoolean), textOf: null },
-  date: formed(forms, "date", usualDate, (name) => sql`substr(${name}, 1, 10)`),
-  timestamp: formed(
-    forms,
-    "timestamp",
-    usualTimestamp,
-    // The function of SQLite knows milliseconds, and every form.
-    (name) =>
-      sql`iif(length(${name}) > 23 and substr(${name}, 11, 1) = ' ', replace(${name}, ' ', 'T') || 'Z', strftime('%Y-%m-%dT%H:%M:%fZ', ${name}))`,
-  ),
-  time: formed(forms, "time", usualTime),
-  uuid: formed(forms, "uuid", usualUuid, (name) => sql`lower(${name})`),
-  json,
-  bytes: {
-    ...plain,
-    bind(_column, value) {
-      const { buffer, byteOffset, byteLength } = value as Uint8Array;
-      return Buffer.from(buffer, byteOffset, byteLength);
+    decimal: {
+      bind: (column, value) => (isExactDecimal(column) ? value : Number(value)),
+      output: (column, name) => (isExactDecimal(column) ? name : longAsText(name)),
+      decoder: decimalDecoder,
+      textOf(column, name) {
+        if (isExactDecimal(column)) return name;
+        return numberText(
+          column.scale === null ? name : sql`round(${name}, ${sql.raw(String(column.scale))})`,
+        );
+      },
     },
-    decoder: () => (raw) => showBytes(raw instanceof Uint8Array ? raw : Buffer.from(String(raw))),
-    textOf: null,
-  },
-  array: json,
-  other: {
-    ...plain,
-    output: (_column, name) => longAsText(name),
-    decoder: ({ notation }) => {
-      const show = notation === undefined ? (raw: unknown) => raw as Json : String;
-      return (raw) => (raw instanceof Uint8Array ? showBytes(raw) : show(raw));
+    float: {
+      output: ({ isSampled }, name) => (isSampled ? longAsText(name) : name),
+      decoder: () => showAnything,
+      textOf: (_column, name) => numberText(name),
     },
-  },
-});
+    boolean: { ...formed(forms, "boolean", usualBoolean), textOf: null },
+    date: formed(forms, "date", usualDate, (name) => sql`substr(${name}, 1, 10)`),
+    timestamp: formed(
+      forms,
+      "timestamp",
+      usualTimestamp,
+      // The function of SQLite knows milliseconds, and every form.
+      (name) =>
+        sql`iif(length(${name}) > 23 and substr(${name}, 11, 1) = ' ', replace(${name}, ' ', 'T') || 'Z', strftime('%Y-%m-%dT%H:%M:%fZ', ${name}))`,
+    ),
+    time: formed(forms, "time", usualTime),
+    uuid: formed(forms, "uuid", usualUuid, (name) => sql`lower(${name})`),
+    json,
+    bytes: {
+      bind(_column, value) {
+        const { buffer, byteOffset, byteLength } = value as Uint8Array;
+        return Buffer.from(buffer, byteOffset, byteLength);
+      },
+      decoder: ({ isSampled }) =>
+        isSampled
+          ? showAnything
+          : (raw) => showBytes(raw instanceof Uint8Array ? raw : Buffer.from(String(raw))),
+      textOf: null,
+    },
+    array: json,
+    other: {
+      output: (_column, name) => longAsText(name),
+      decoder: ({ notation }) => {
+        if (notation === undefined) return showAnything;
+        return (raw) => (raw instanceof Uint8Array ? showBytes(raw) : String(raw));
+      },
+    },
+  });
+
+function showAnything(raw: unknown): Json {
+  if (typeof raw === "number") return showFloat(raw);
+  return raw instanceof Uint8Array ? showBytes(raw) : (raw as Json);
+}
+
+const sampledDecoder = ({ isSampled }: Column): Decode | null => (isSampled ? showAnything : null);
 
 /** `decimals: "string"` is about 64-bit integers that are declared as such; every INTEGER of SQLite could be one. */
 const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.native);
@@ -104,18 +112,17 @@ const longAsText = (name: SQL): SQL =>
   sql`case when typeof(${name}) = 'integer' and (${name} > 9007199254740991 or ${name} < -9007199254740991) then cast(${name} as text) else ${name} end`;
 
 /**
- * A type of which columns have different stored forms. `usual` shows a value of the usual form, at little cost, and gives
- * undefined for every other.
+ * A type whose columns have different stored forms. `usual` is a fast path: it shows a value of the usual form, and
+ * returns undefined for any other.
  */
 function formed(
   forms: StoredForms,
   type: FormType,
   usual: (raw: unknown) => Json | undefined,
   usualText: (name: SQL) => SQL = (name) => name,
-): ValueForm {
+): Partial<ValueForm> {
   return {
     bind: (column, value) => forms.of(column, type).bind(value),
-    output: plainColumn,
     decoder(column) {
       const { isUsual, unit } = forms.of(column, type);
       const other: Decode = (raw) => {
@@ -153,7 +160,7 @@ const usualBoolean = (raw: unknown): boolean | undefined =>
 const usualUuid = (raw: unknown): string | undefined =>
   typeof raw === "string" && raw === raw.toLowerCase() ? raw : undefined;
 
-/** Floating point sums carry noise behind the declared scale, or behind the fifteenth digit. */
+/** Floating point sums have rounding noise after the declared scale, or after the fifteenth digit. */
 function decimalDecoder({ scale }: Column, decimals: Decimals): Decode {
   const unit = 10 ** Math.min(scale ?? 0, 15);
   return (raw) => {

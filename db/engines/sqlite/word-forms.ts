@@ -17,7 +17,7 @@ export function timeSpelling(raw: unknown): string {
   return `${fraction.length}|${fraction.endsWith("0") ? "z" : ""}|${zone}`;
 }
 
-/** The one form that all these values have; null when there is none. So are the functions below. */
+/** The one form that all these values have; null when there is none. The same holds for the functions below. */
 export function timeFormOf({ counts }: Spellings): StoredForm | null {
   const spellings = [...counts.keys()];
   if (spellings.every((one) => one.endsWith("||"))) return usualTime;
@@ -27,7 +27,7 @@ export function timeFormOf({ counts }: Spellings): StoredForm | null {
   return timeForm(Number(digits), zone);
 }
 
-/** There are always as many digits. */
+/** The number of digits is fixed. */
 function timeForm(digits: number, zone: string): StoredForm {
   return form(`texts like ${write("08:15:00")}`, {
     fractionDigits: digits,
@@ -38,7 +38,7 @@ function timeForm(digits: number, zone: string): StoredForm {
     },
   });
 
-  /** A fraction that the form cannot hold gives a text between its two neighbours, to compare with. */
+  /** A fraction too fine for the form gives a text between its neighbours, for comparisons. */
   function write(time: string): string {
     const [clock, fraction = ""] = time.split(".");
     const kept = digits === 0 ? "" : `.${fraction.slice(0, digits).padEnd(digits, "0")}`;
@@ -52,7 +52,7 @@ export const usualBoolean: StoredForm = form("1 and 0", {
   holds: (raw) => raw === 1 || raw === 0,
 });
 
-/** Each sorts as false and true do. */
+/** In each pair, the words sort as false and true. */
 const wordPairs = [
   ["false", "true"],
   ["FALSE", "TRUE"],
@@ -94,7 +94,7 @@ const upperUuid = form("texts in upper case", {
   holds: (raw) => typeof raw === "string" && raw === raw.toUpperCase(),
 });
 
-/** `digits`: without a letter, so that it is both. */
+/** `digits`: without letters, so it is both upper and lower case. */
 export function uuidSpelling(raw: unknown): string {
   if (typeof raw !== "string") return "digits";
   const isLower = raw === raw.toLowerCase();

@@ -6,7 +6,7 @@ import { limits } from "../../../core/values/limits.ts";
 import { elementsIn, textIn } from "./answers.ts";
 import type { BucketClient } from "./client.ts";
 
-/** Ends uploads below the prefix into which nothing came for `limits.fileAbandonedMs`. Rejects when the bucket refuses. */
+/** Ends uploads below the prefix that got no part for `limits.fileAbandonedMs`. Rejects when the bucket refuses. */
 export async function removeAbandoned(client: BucketClient, prefix: string): Promise<void> {
   const before = Date.now() - limits.fileAbandonedMs;
   let marker: Record<string, string> | null = {};
@@ -27,7 +27,7 @@ export async function removeAbandoned(client: BucketClient, prefix: string): Pro
   }
 }
 
-/** Milliseconds since 1970; 0 when no part has come yet, or the upload has ended. A long export goes on for hours. */
+/** Milliseconds since 1970; 0 when no part has arrived yet or the upload has ended. A long export takes hours. */
 async function lastPartAtMs(
   client: BucketClient,
   { key, uploadId }: { key: string; uploadId: string },
@@ -44,7 +44,7 @@ async function lastPartAtMs(
   return last;
 }
 
-/** What cannot be read counts as now: it is left alone. */
+/** Unreadable times count as now, so the upload is kept. */
 function timeIn(xml: string, name: string): number {
   const ms = Date.parse(textIn(xml, name) ?? "");
   return Number.isNaN(ms) ? Date.now() : ms;

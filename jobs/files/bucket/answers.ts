@@ -1,6 +1,6 @@
 /**
- * Reads the XML that buckets answer: flat lists of elements with texts, of which a few are wanted. A parser would be a package of its own
- * for four names; attributes, comments and CDATA do not occur in these answers.
+ * Reads the XML that buckets answer: flat lists of elements with texts. Four names are needed, so a parser is not
+ * worth a dependency. Attributes, comments and CDATA do not occur in these answers.
  */
 
 /** The text of the first element of that name, or null. */
@@ -9,7 +9,7 @@ export function textIn(xml: string, name: string): string | null {
   return text === undefined ? null : unescaped(text);
 }
 
-/** What stands in each of the elements of that name, which do not nest. */
+/** The content of each element of that name; these elements do not nest. */
 export const elementsIn = (xml: string, name: string): string[] =>
   Array.from(xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, "gs")), ([, inner = ""]) => inner);
 
@@ -28,6 +28,6 @@ const unescaped = (text: string): string =>
       : (signs[name] ?? whole),
   );
 
-/** The text as it stands in an element. */
+/** The text escaped for use in an element. */
 export const escaped = (text: string): string =>
   text.replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -1,6 +1,6 @@
 /**
- * Calls to one bucket: signed, with an end in time, and made again when the service is busy or the network fails. `fetch` and Web Crypto are
- * all it needs, so that it runs wherever the service does. Whatever goes wrong is `unavailable`, with the reason as its cause, for the log.
+ * Calls to one bucket: signed, limited in time, and repeated when the service is busy or the network fails. Needs only
+ * `fetch` and Web Crypto, so it runs on all runtimes. Every failure is `unavailable`; the cause has the reason.
  */
 import { AwsClient } from "aws4fetch";
 import { type AppError, unavailable } from "../../../core/values/errors.ts";
@@ -10,7 +10,7 @@ import { textIn } from "./answers.ts";
 
 /** Where a bucket is, and the keys to it. */
 export interface BucketAddress {
-  /** Where the bucket answers, without a slash at the end: `https://shop.s3.eu-central-1.amazonaws.com`, `http://minio:9000/shop`. */
+  /** The address without a final slash: `https://shop.s3.eu-central-1.amazonaws.com`, `http://minio:9000/shop`. */
   readonly url: string;
   readonly region: string;
   readonly keys: BucketKeys;
@@ -38,9 +38,9 @@ export interface BucketAnswer {
 
 /** Calls to one bucket. */
 export interface BucketClient {
-  /** Answers a 404 about a key as any success; rejects with `unavailable`, or with what `signal` was aborted with. */
+  /** A 404 about a key counts as success. Rejects with `unavailable`, or with the reason of `signal`. */
   ask(call: BucketCall): Promise<BucketAnswer>;
-  /** As `ask`, but the body of a success is still to be read, and its time is the reader's matter. Null: 404. */
+  /** Like `ask`, but the caller reads the body of a success, without this time limit. Null: 404. */
   open(call: BucketCall): Promise<Response | null>;
 }
 
@@ -68,7 +68,7 @@ export function createBucketClient({ url, region, keys }: BucketAddress): Bucket
     return fetch(request, { signal, redirect: "manual" });
   }
 
-  /** `take` is part of the try: what it rejects with counts as a network that failed. */
+  /** `take` is part of the try: its rejection counts as a network failure. */
   async function sendWithRetries<T>(
     call: BucketCall,
     take: (answer: Response) => Promise<T>,
@@ -142,7 +142,7 @@ async function textOf({ body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Putting parts together may end in an error although its answer began as a success. */
+/** The answer to joining the parts can begin as a success and end in an error. */
 const isSuccess = (status: number, text: string): boolean =>
   status === 404
     ? textIn(text, "Code") !== "NoSuchBucket"
@@ -155,7 +155,7 @@ function refusal(status: number, text: string): Trouble {
   return new Trouble(words.join(" "), { mayPass });
 }
 
-/** The URL is named without its query, where nothing secret could stand. */
+/** The URL is named without its query, which could contain secrets. */
 function outOfReach({ method, key = "" }: BucketCall, reason: string, cause?: unknown): AppError {
   const detail = new Error(`The bucket did not do ${method} /${key}: ${reason}`, { cause });
   return unavailable("The file storage is not reachable; try again later", detail);

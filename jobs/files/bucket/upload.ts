@@ -1,6 +1,6 @@
 /**
- * Stores bytes of unknown length under a key: in one call where they are few, else in parts, of which a few are under way at a time, so that
- * memory does not grow with the file. The service shows nothing under the key before all of it is there.
+ * Stores bytes of unknown length under a key: few in one call, more in parts. Only a few parts are sent at a time, so
+ * memory does not grow with the file. The key shows nothing before the upload is complete.
  */
 import { unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
@@ -107,7 +107,7 @@ async function begin(client: BucketClient, key: string): Promise<Multipart> {
       const timeoutMs = limits.bucketCompleteMs;
       const { status } = await client.ask({ method: "POST", key, query, body, timeoutMs });
       if (status !== 404) return;
-      // The answer to an earlier try may have been lost on its way.
+      // The answer to an earlier try can have been lost.
       const { headers } = await client.ask({ method: "HEAD", key });
       if (Number(headers.get("content-length") ?? -1) !== size) throw lost(key);
     },

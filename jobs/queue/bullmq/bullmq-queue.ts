@@ -4,20 +4,20 @@
  */
 import { AppError, unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
-import type { Queue } from "../../../core/plans/ports.ts";
+import { openedOnce } from "../../../core/values/opened-once.ts";
+import type { Queue } from "../../../core/jobs/queue.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 import {
   type BullmqServer,
   openServerQueue,
   queueCounts,
   resolvedWithin,
-  type ServerQueue,
 } from "./bullmq-server.ts";
 import { waitingLimits, type WaitingLimits } from "../waiting-share.ts";
 import { createOwnWaiting } from "./own-waiting.ts";
 import { dataOf, type JobData, recordOf } from "./stored-job.ts";
 
-/** A server that is silent is not waited for. */
+/** How long an unresponsive server is waited for. */
 const closeTimeoutMs = 500;
 
 /** The queue, and how long it keeps jobs. */
@@ -32,7 +32,7 @@ export interface BullmqOptions {
   readonly waitingMost?: WaitingLimits;
 }
 
-/** Asks nothing of the server before the first call. */
+/** Sends nothing to the server before the first call. */
 export function createBullmqQueue({
   server,
   queueName,
@@ -40,52 +40,52 @@ export function createBullmqQueue({
   waitingMost = waitingLimits,
 }: BullmqOptions): Queue {
   const ownWaiting = createOwnWaiting(waitingMost);
-  let opening: Promise<ServerQueue<JobData>> | null = null;
-
-  async function openOnce(): Promise<ServerQueue<JobData>> {
+  const opened = openedOnce(() => openServerQueue<JobData>(server, queueName));
+  const whenReady = async () => {
     await server.ready();
-    opening ??= openServerQueue<JobData>(server, queueName).catch((error: unknown) => {
-      opening = null;
-      throw error;
-    });
-    return opening;
-  }
+    return opened();
+  };
 
   return {
     add: (job) =>
       answerInTime(async () => {
-        const queue = await openOnce();
+        const queue = await whenReady();
         if (!server.keepsJobs()) throw new Error("The server of the job queue may evict jobs");
-        await ownWaiting.take(job, async (id) => (await queue.getJobState(id)) === "waiting");
+        const priority = await ownWaiting.take(job, {
+          isWaiting: async (id) => (await queue.getJobState(id)) === "prioritized",
+          firstPlace: async () => (await queue.getPrioritized(0, 0))[0]?.opts.priority ?? null,
+        });
         const kept = { age: keptSecondsMax() };
         const options = {
           jobId: job.id,
+          priority,
           attempts: limits.jobTriesMax,
           backoff: { type: "exponential", delay: limits.jobRetryDelayMs, jitter: 0.5 },
           removeOnComplete: kept,
           removeOnFail: kept,
-          // It would only show where the worker says that a job failed.
+          // The stack would only show the line where the worker fails the job.
           stackTraceLimit: 0,
         };
         await queue.add(job.kind, dataOf(job), options).catch((error: unknown) => {
           ownWaiting.drop(job.id);
           throw error;
         });
+        ownWaiting.stored(job.id);
       }),
     find: (id) =>
       answerInTime(async () => {
-        const job = await (await openOnce()).getJob(id);
+        const job = await (await whenReady()).getJob(id);
         return job ? recordOf(job) : null;
       }),
     cancel: (id) =>
       answerInTime(async () => {
-        const job = await (await openOnce()).getJob(id);
+        const job = await (await whenReady()).getJob(id);
         if (!job || job.finishedOn !== undefined) return;
         await job.updateData({ ...job.data, cancelledAtMs: Date.now() });
       }),
-    counts: () => answerInTime(async () => queueCounts(await openOnce())),
+    counts: () => answerInTime(async () => queueCounts(await whenReady())),
     async close() {
-      const queue = await opening?.catch(() => null);
+      const queue = await opened.known()?.catch(() => null);
       await resolvedWithin(queue?.close(), closeTimeoutMs);
       await server.close();
     },

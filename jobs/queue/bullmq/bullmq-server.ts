@@ -1,20 +1,20 @@
 /**
- * A server that keeps BullMQ's jobs, as queue and worker see it. What differs between the kinds of server is the connection
- * and its checks, and stands in `redis-server.ts` and `postgres-server.ts`; `open-bullmq-server.ts` picks one.
+ * A server that keeps BullMQ's jobs, as queue and worker see it. The connection and its checks differ between the
+ * kinds of server: `redis-server.ts` and `postgres-server.ts`, of which `open-bullmq-server.ts` picks one.
  */
 import { type BackendFactory, type IQueueBackend, Queue } from "bullmq";
-import type { QueueCounts } from "../../../core/plans/ports.ts";
+import type { QueueCounts } from "../../../core/jobs/queue.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 
-/** A server in use. It may become unreachable and reachable again. */
+/** A server in use. It can become unreachable and reachable again. */
 export interface BullmqServer {
-  /** Makes what a Queue or a Worker of BullMQ speaks to the server through, with a connection of the server's own. */
+  /** Creates the backend of a Queue or Worker of BullMQ, with its own connection to the server. */
   readonly backend: BackendFactory;
   /** Rejects while the server is unreachable. BullMQ objects that are created then would never work. */
   ready(): Promise<void>;
-  /** False once the server reported that it may evict jobs. */
+  /** False once the server reported that it can evict jobs. */
   keepsJobs(): boolean;
-  /** After what was made over it is closed. */
+  /** To be called after the backends are closed. */
   close(): Promise<void>;
 }
 
@@ -48,11 +48,11 @@ export async function openServerQueue<Data>(
 
 /** How many entries are in each state. */
 export async function queueCounts<Data>(queue: ServerQueue<Data>): Promise<QueueCounts> {
-  const states = ["waiting", "active", "delayed", "completed", "failed"] as const;
+  const states = ["waiting", "prioritized", "active", "delayed", "completed", "failed"] as const;
   const counts = await queue.getJobCounts(...states);
   const countOf = (state: (typeof states)[number]): number => counts[state] ?? 0;
   return {
-    waiting: countOf("waiting"),
+    waiting: countOf("waiting") + countOf("prioritized"),
     active: countOf("active"),
     delayed: countOf("delayed"),
     completed: countOf("completed"),
@@ -60,7 +60,7 @@ export async function queueCounts<Data>(queue: ServerQueue<Data>): Promise<Queue
   };
 }
 
-/** The outcome of a call to a server that may be away: null when it fails, or takes longer. Never rejects. */
+/** The result of a call to a possibly unreachable server: null when it fails or takes longer. Never rejects. */
 export const resolvedWithin = <T>(
   call: Promise<T> | null | undefined,
   timeoutMs: number,

@@ -4,7 +4,8 @@
  * the queue.
  */
 import { limits } from "../../../core/values/limits.ts";
-import type { Log, RunJob } from "../../../core/plans/ports.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
+import type { RunJob } from "../../../core/jobs/job.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 import type { BullmqServer } from "./bullmq-server.ts";
 import { createJobRuns } from "./job-runs.ts";
@@ -30,13 +31,13 @@ export interface BullmqWorkerOptions {
 
 /** A worker that takes jobs. */
 export interface RunningWorker {
-  /** Running jobs may finish for a moment, then they go back to the queue. */
+  /** Running jobs get a moment to finish, then they go back to the queue. */
   stop(): Promise<void>;
 }
 
 const closeTimeoutMs = { worker: 2_000, queue: 500 };
 
-/** Resolves when the server is there and jobs are taken. */
+/** Resolves when the server is reachable and jobs are taken. */
 export async function startBullmqWorker(options: BullmqWorkerOptions): Promise<RunningWorker> {
   const { server, queueName, runJob, log, stuckLookMs, onStuck } = options;
   const { lockMs = limits.jobLockMs, lookMs = limits.jobLookMs } = options;

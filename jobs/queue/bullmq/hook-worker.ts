@@ -1,11 +1,12 @@
 /**
- * Makes the calls of the queue of hooks over BullMQ. It belongs to a service, which cannot end when its worker gets no calls any more: that
- * worker is then replaced.
+ * Makes the calls of the hook queue over BullMQ. It runs within a service, which cannot exit when its worker stops
+ * receiving calls, so the worker is replaced.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { UnrecoverableError } from "bullmq";
 import { limits } from "../../../core/values/limits.ts";
-import type { HookCall, Log } from "../../../core/plans/ports.ts";
+import type { HookCall } from "../../../core/plans/hook-call.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
 import { isGivenUp, type MakeCall, briefReason } from "../../../core/workflow/hook-queue.ts";
 import { type BullmqServer, resolvedWithin } from "./bullmq-server.ts";
 import {
@@ -21,7 +22,6 @@ import {
 import { watchForStuck } from "./watchdog.ts";
 
 /** What the worker takes calls from, and what makes them. */
-/** A worker that makes the calls of hooks. */
 export interface HookWorkerOptions {
   readonly server: BullmqServer;
   readonly queueName: string;
@@ -34,21 +34,22 @@ export interface HookData {
   readonly call: string;
 }
 
+/** A worker that makes hook calls. */
 export interface HookWorker {
-  /** Calls are made from now on, as soon as the server is within reach. */
+  /** Starts to make calls, as soon as the server is reachable. */
   start(): void;
-  /** Resolves when no call waits or is made, or at this moment (of `performance.now()`); what is made then is broken off. */
+  /** Resolves when no calls are left, or at this time (of `performance.now()`) after aborting those in progress. */
   drain(untilMs: number): Promise<void>;
   /** After `drain`. */
   close(): Promise<void>;
 }
 
-/** A server that is silent is not waited for. */
+/** How long an unresponsive server is waited for. */
 const closeTimeoutMs = 500;
-/** How often `drain` looks whether calls are still waiting. */
+/** How often `drain` checks for waiting calls. */
 const drainLookMs = 50;
 
-/** Asks nothing of the server before `start`. */
+/** Sends nothing to the server before `start`. */
 export function createHookWorker(options: HookWorkerOptions): HookWorker {
   const { log } = options;
   const calls = createCalls(options);
@@ -92,7 +93,7 @@ export function createHookWorker(options: HookWorkerOptions): HookWorker {
   async function untilNoneWaits(untilMs: number): Promise<void> {
     while (opened && performance.now() < untilMs) {
       const left = await resolvedWithin(opened.queue.getWaitingCount(), closeTimeoutMs);
-      // A server that is away gives none, and takes back none.
+      // An unreachable server delivers no calls and takes none back.
       if (!left && calls.isIdle()) return;
       await pause(drainLookMs);
     }
@@ -138,7 +139,7 @@ function workerOptionsOf(
 interface Calls {
   /** Makes the call once; rejects with an error that tells BullMQ what to do with it. */
   perform(taken: TakenJob<HookData>): Promise<string>;
-  /** Calls that are being made end and go back to the queue, and so do all that come later. */
+  /** Aborts calls in progress; these, and all later ones, go back to the queue. */
   breakOff(): void;
   /** Number of calls since the start, each try counted. */
   begun(): number;

@@ -1,23 +1,23 @@
 /** The runs of one worker of jobs: runs each job and reports the result to BullMQ. */
 import { UnrecoverableError } from "bullmq";
 import { cancelledError } from "../../../core/jobs/jobs.ts";
-import type { Log, RunJob } from "../../../core/plans/ports.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
+import type { RunJob } from "../../../core/jobs/job.ts";
 import { type EndReason, outcomeOf } from "../outcome.ts";
-import { reasonOf } from "./failure-reason.ts";
+import { reasonOf, type JobData, jobOf } from "./stored-job.ts";
 import { putBack, type TakenJob } from "./open-worker.ts";
 import { watchRun } from "./run-watch.ts";
-import { type JobData, jobOf } from "./stored-job.ts";
 
 /** What runs the jobs of a worker. */
-/** The runs of a worker, by the ids of their jobs. */
 export interface JobRunsOptions {
   readonly runJob: RunJob;
   readonly lockMs: number;
   readonly log: Log;
 }
 
+/** The runs of a worker, by the ids of their jobs. */
 export interface JobRuns {
-  /** Runs the job. Gives its result as a JSON text, or rejects with an error that tells BullMQ what to do with the job. */
+  /** Runs the job. Resolves with its result as JSON text, or rejects with an error that tells BullMQ what to do. */
   perform(taken: TakenJob<JobData>): Promise<string>;
   /** Ends the run of the job with this id, if there is one. */
   end(id: string, reason: EndReason): void;

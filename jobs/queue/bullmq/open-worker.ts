@@ -1,4 +1,4 @@
-/** Opens a worker of BullMQ, for jobs and for hooks: a queue to ask, and a worker that takes from it, both or nothing. */
+/** Opens a worker of BullMQ, for jobs or hooks, and a queue for queries: both or neither. */
 import { setTimeout as pause } from "node:timers/promises";
 import { type IQueueBackend, type Job, WaitingError, Worker } from "bullmq";
 import {
@@ -25,7 +25,7 @@ export interface QueueWorkerOptions<Data> {
   readonly queueName: string;
   /** Jobs that are performed at the same time. */
   readonly atOnce: number;
-  /** A worker that says nothing for this long has lost its jobs. */
+  /** A worker that is silent for this long loses its jobs. */
   readonly lockMs: number;
   /** Pause between two looks for jobs that were lost in that way. */
   readonly lookMs: number;
@@ -33,7 +33,7 @@ export interface QueueWorkerOptions<Data> {
   readonly takeOversMax: number;
   /** Gives the result. */
   perform(taken: TakenJob<Data>): Promise<string>;
-  /** Is told what goes wrong between worker and server; both try again by themselves. */
+  /** Called with errors between worker and server; both try again by themselves. */
   onError(error: Error): void;
 }
 
@@ -75,11 +75,11 @@ export function createServerWorker<Data>(
 export interface ReachOptions {
   /** Ends the tries. */
   readonly signal?: AbortSignal;
-  /** Is told why the first try failed. */
+  /** Called with the reason of the first failure. */
   onUnreachable(error: unknown): void;
 }
 
-/** Tries until the server is within reach. Rejects when the signal comes first. */
+/** Tries until the server is reachable. Rejects when the signal aborts first. */
 export async function openWorkerWhenReached<Data>(
   options: QueueWorkerOptions<Data>,
   { signal, onUnreachable }: ReachOptions,
@@ -108,7 +108,7 @@ async function openWorker<Data>(options: QueueWorkerOptions<Data>): Promise<Open
   }
 }
 
-/** Hands the job back to the queue. The error has to be thrown, as it tells BullMQ so. */
+/** Returns the job to the queue. The caller has to throw the error, which tells BullMQ so. */
 export async function putBack<Data>({ job, token }: TakenJob<Data>): Promise<WaitingError> {
   await job.moveToWait(token);
   return new WaitingError();

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL as the server of the jobs, for installations without Redis: BullMQ keeps them in tables of its own, in the schema `bullmq`, which is made
- * at the first start.
+ * PostgreSQL as the job server, for installations without Redis. BullMQ keeps jobs in its own tables, in the schema
+ * `bullmq`, which is created at the first start.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import {
@@ -10,7 +10,8 @@ import {
   UnsupportedPostgresVersionError,
 } from "bullmq";
 import { limits } from "../../../core/values/limits.ts";
-import type { Log } from "../../../core/plans/ports.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
+import { openedOnce } from "../../../core/values/opened-once.ts";
 import { type BullmqServer, resolvedWithin, type ServerUse } from "./bullmq-server.ts";
 
 /** Milliseconds for opening a connection, or waiting for a free one, and for one call. */
@@ -22,13 +23,13 @@ const timeouts: Readonly<Record<ServerUse, { connectMs: number; callMs: number }
 /** Connections of one Queue or Worker; a Worker has one more, on which it hears of new jobs. */
 const connectionsMax = 4;
 
-/** A database that is silent is not waited for. */
+/** How long an unresponsive database is waited for. */
 const closeTimeoutMs = 500;
 
-/** The tables may take a moment longer to be made than a call has. */
+/** Creating the tables can take longer than other calls. */
 const migrationTimeoutMs = 30_000;
 
-/** Rejects with an Error when the database is there and cannot keep jobs. Resolves also while it is away. */
+/** Rejects with an Error when a reachable database cannot keep jobs. Resolves also while it is unreachable. */
 export async function openDatabaseServer(
   address: string,
   { use, log }: { use: ServerUse; log: Log },
@@ -36,22 +37,12 @@ export async function openDatabaseServer(
   const { connectMs, callMs } = timeouts[use];
   const common = { ...addressOf(address), connectionTimeoutMillis: connectMs };
   const connections = new Set<PostgresConnection>();
-  let preparing: Promise<void> | null = null;
-
-  /** Makes the tables where they are not there yet, once. */
-  function ready(): Promise<void> {
-    preparing ??= migrate({ ...common, query_timeout: migrationTimeoutMs }).catch(
-      (error: unknown) => {
-        preparing = null;
-        throw error;
-      },
-    );
-    return preparing;
-  }
+  /** Creates missing tables. */
+  const ready = openedOnce(() => migrate({ ...common, query_timeout: migrationTimeoutMs }));
 
   await ready().catch((error: unknown) => {
     if (!isAway(error)) throw new Error(refusalOf(error));
-    // A worker says so itself.
+    // A worker logs this itself.
     if (use === "service")
       log.warn({ err: error }, "The database of the job queue is not reachable");
   });
@@ -90,14 +81,14 @@ async function migrate(options: Readonly<Record<string, string | number>>): Prom
   }
 }
 
-/** BullMQ's own, for workers that have to be left alone with a database in trouble. */
+/** BullMQ's own backend, changed for workers that must wait while their database is unavailable. */
 class Backend extends PostgresQueueBackend {
-  /** Seconds. By itself BullMQ would wait for an hour where the call that a job has come was lost. */
+  /** Seconds. BullMQ's default is an hour, which a worker would wait after a lost notification of a new job. */
   override get maximumBlockTimeout(): number {
     return 10;
   }
 
-  /** By itself a Worker would ask again at once, for as long as the database refuses to answer. */
+  /** Without the pause, a worker would retry in a tight loop while the database refuses to answer. */
   override async moveToActive(
     token: string,
     name?: string,
@@ -114,8 +105,8 @@ class Backend extends PostgresQueueBackend {
 const restMs = 500;
 
 /**
- * Whether the database may be there a little later. What it says itself has a severity, and of that: broken connections (08), shutting down or starting
- * up (57P), no room for one more connection (53).
+ * Whether the failure is temporary. Errors of the server itself have a severity; of these: broken connections (08),
+ * shutdown or start (57P), too many connections (53).
  */
 function isAway(error: unknown): boolean {
   if (error instanceof SchemaVersionMismatchError) return false;

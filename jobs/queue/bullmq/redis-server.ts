@@ -2,11 +2,11 @@
 import { createRedisBackend, type QueueOptions } from "bullmq";
 import { Redis } from "ioredis";
 import { limits } from "../../../core/values/limits.ts";
-import type { Log } from "../../../core/plans/ports.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 import type { BullmqServer, ServerUse } from "./bullmq-server.ts";
 
-/** Keys of one queue stand in one slot of a cluster. */
+/** All keys of a queue are in one slot of a cluster. */
 export const keyPrefix = "{rowgate}";
 
 const options = {
@@ -14,7 +14,7 @@ const options = {
   retryStrategy: (tries: number) => Math.min(50 * 2 ** tries, 1_000),
 };
 
-/** Rejects with an Error when Redis is there and may throw jobs away. Resolves also while Redis is away. */
+/** Rejects with an Error when Redis is reachable and can evict jobs. Resolves also while Redis is unreachable. */
 export async function openRedisServer(
   url: string,
   { use, log }: { use: ServerUse; log: Log },
@@ -37,7 +37,7 @@ export async function openRedisServer(
   };
 }
 
-/** For what answers within a request: fails at once when the server is away, and queues nothing. */
+/** For calls within a request: fails at once when the server is unreachable, and queues nothing. */
 function connectService(url: string): Redis {
   return withErrorListener(
     new Redis(url, {
@@ -50,9 +50,8 @@ function connectService(url: string): Redis {
 }
 
 /** For a worker: waits for the server as long as it takes. */
-export function connectWorker(url: string): Redis {
-  return withErrorListener(new Redis(url, { ...options, maxRetriesPerRequest: null }));
-}
+export const connectWorker = (url: string): Redis =>
+  withErrorListener(new Redis(url, { ...options, maxRetriesPerRequest: null }));
 
 /** Without a listener an error would end the process; the caller of a command gets the error anyway. */
 function withErrorListener(redis: Redis): Redis {
@@ -61,13 +60,13 @@ function withErrorListener(redis: Redis): Redis {
 }
 
 interface Policy {
-  /** False once the server said that it may throw jobs away. */
+  /** False once the server reported that it can evict jobs. */
   keepsJobs(): boolean;
 }
 
 /**
- * Asks on every connection; rejects with an Error when the first answer is bad. Resolves without an answer when the server is
- * not there within a moment.
+ * Checks on every connection. Rejects with an Error when the first answer shows a fault. Resolves without an answer if
+ * the server is not reachable within a moment.
  */
 async function watchPolicy(redis: Redis, log: Log): Promise<Policy> {
   let fault: string | null = null;
@@ -87,7 +86,7 @@ async function watchPolicy(redis: Redis, log: Log): Promise<Policy> {
   return { keepsJobs: () => fault === null };
 }
 
-/** `info`: the server's answer to INFO memory. Null: it says that it keeps everything, or does not say. */
+/** `info`: the server's answer to INFO memory. Null: it reports that it keeps everything, or reports nothing. */
 function faultIn(info: string): string | null {
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? "noeviction";
   const isBounded = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0) > 0;

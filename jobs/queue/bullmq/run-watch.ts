@@ -1,11 +1,11 @@
 /** Reports one run's progress while it holds the job, and ends the run when it no longer does or was cancelled. */
 import { limits } from "../../../core/values/limits.ts";
-import type { JobProgress } from "../../../core/plans/ports.ts";
+import type { JobProgress } from "../../../core/jobs/queue.ts";
 import type { EndReason } from "../outcome.ts";
 import type { TakenJob } from "./open-worker.ts";
 import { type JobData, storedProgress } from "./stored-job.ts";
 
-/** How often a run asks whether it still counts. */
+/** How often a run checks whether it still owns its job. */
 const checkMs = 250;
 
 /** How a run is watched. */
@@ -17,7 +17,7 @@ export interface WatchOptions {
 
 /** The watch over one run. */
 export interface RunWatch {
-  /** Rows done and rows in all, as the run says. */
+  /** Rows done and rows in all, as reported by the run. */
   progress(processed: number, total: number): void;
   stop(): void;
 }
@@ -43,7 +43,7 @@ export function watchRun(
     isBusy = false;
   }
 
-  /** Rejects when another run has the job: this one's progress would stand beside that run's. */
+  /** Rejects when another run has the job, as this one's progress would mix with that run's. */
   async function report(): Promise<void> {
     const progress = latest;
     latest = null;

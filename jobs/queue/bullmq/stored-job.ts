@@ -1,17 +1,17 @@
 /** A job as BullMQ stores it, and core's view of it. */
 import type { Job as BullJob } from "bullmq";
-import { cancelledError } from "../../../core/jobs/jobs.ts";
+import { cancelledError, abandonedError, unknownError } from "../../../core/jobs/jobs.ts";
 import type { Json } from "../../../core/values/json.ts";
-import type { Job, JobProgress, JobRecord } from "../../../core/plans/ports.ts";
-import { errorOf } from "./failure-reason.ts";
+import type { Job } from "../../../core/jobs/job.ts";
+import type { JobProgress, JobRecord } from "../../../core/jobs/queue.ts";
 
 /**
- * What the server stores besides the state. `request` and results are JSON text, because they may contain characters
+ * What the server stores besides the state. `request` and results are JSON text, because they can contain characters
  * that a database's own JSON type refuses, such as NUL.
  */
 export type JobData = Omit<Job, "id" | "request"> & {
   readonly request: string;
-  /** Milliseconds since 1970; absent: nobody asked for its end. */
+  /** Milliseconds since 1970; absent: its end was not asked for. */
   readonly cancelledAtMs?: number;
 };
 
@@ -49,6 +49,23 @@ export async function recordOf(job: BullmqJob): Promise<JobRecord> {
 
 const resultOf = ({ returnvalue }: BullmqJob): Json => JSON.parse(returnvalue) as Json;
 
-/** Null: nothing was said yet, which BullMQ stores as 0. */
+/** Null: no report yet, which BullMQ stores as 0. */
 export const storedProgress = ({ progress }: BullmqJob): JobProgress | null =>
   typeof progress === "object" && progress !== null ? (progress as unknown as JobProgress) : null;
+
+/**
+ * The reason of a failed job: our own sentence for the client as JSON, which distinguishes it from messages of the
+ * library and its server, which clients never see.
+ */
+export const reasonOf = (error: string): string => JSON.stringify({ error });
+
+/** The sentence for the client, from a reason of any origin. */
+export function errorOf(reason: string | undefined): string {
+  if (reason?.includes("stalled")) return abandonedError;
+  try {
+    const { error } = JSON.parse(reason ?? "") as { error?: unknown };
+    return typeof error === "string" ? error : unknownError;
+  } catch {
+    return unknownError;
+  }
+}

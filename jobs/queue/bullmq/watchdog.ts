@@ -6,22 +6,23 @@
 /** What is watched, and what is done. */
 export interface Watchdog {
   readonly queue: {
-    getWaitingCount(): Promise<number>;
+    /** Jobs that wait, with a priority or without. */
+    getJobCountByTypes(...types: ["waiting", "prioritized"]): Promise<number>;
     isPaused(): Promise<boolean>;
   };
   /** Jobs that the worker has taken since its start. */
   taken(): number;
   /** Whether none of them is running. */
   isIdle(): boolean;
-  /** Pause between two looks. Default: half a minute. */
+  /** Pause between two checks. Default: 30 seconds. */
   readonly lookMs?: number | undefined;
-  /** Called at each look from the second on that finds jobs waiting, while the worker neither runs nor took one since the look before. */
+  /** Called from the second check in a row at which jobs wait, the worker is idle, and none was taken in between. */
   onStuck(): void;
 }
 
 const looksMax = 2;
 
-/** Gives the function that ends it. A queue that does not answer is no sign of anything. */
+/** Returns the function that ends it. A queue that does not answer proves nothing. */
 export function watchForStuck({ queue, taken, isIdle, lookMs = 30_000, onStuck }: Watchdog) {
   let takenBefore = 0;
   let suspicions = 0;
@@ -29,7 +30,8 @@ export function watchForStuck({ queue, taken, isIdle, lookMs = 30_000, onStuck }
   async function checkQueue(): Promise<void> {
     const before = takenBefore;
     takenBefore = taken();
-    const waits = (await queue.getWaitingCount()) > 0 && !(await queue.isPaused());
+    const waits =
+      (await queue.getJobCountByTypes("waiting", "prioritized")) > 0 && !(await queue.isPaused());
     suspicions = waits && isIdle() && taken() === before ? suspicions + 1 : 0;
     if (suspicions >= looksMax) onStuck();
   }

@@ -1,7 +1,7 @@
 /**
- * The hook calls that a queue in files gave up: each is a small file until an operator sends it again or it is too old.
- * A call that is sent again is moved to a folder of its own, which the service looks into, because the operator's
- * command is another process and only the service may touch the files of its queue.
+ * The hook calls that a queue in files gave up: each is a small file until an operator sends it again or it is too
+ * old. A call to be sent again is moved to a folder that the service checks, because the operator's command is another
+ * process and only the service uses the files of its queue.
  */
 import {
   type DeadCall,
@@ -10,7 +10,8 @@ import {
   briefReason,
 } from "../../../core/workflow/hook-queue.ts";
 import { limits } from "../../../core/values/limits.ts";
-import type { Files, HookCall } from "../../../core/plans/ports.ts";
+import type { Files } from "../../../core/plans/files-port.ts";
+import type { HookCall } from "../../../core/plans/hook-call.ts";
 
 /** What the file of a call holds. */
 interface StoredDeadCall {
@@ -22,7 +23,7 @@ interface StoredDeadCall {
 
 /** The files, as the queue uses them. */
 export interface DeadCallFiles {
-  /** False: as many as may be are kept already. Rejects when the files are unreachable. */
+  /** False: the maximum is reached already. Rejects when the files are unreachable. */
   add(call: HookCall, failure: HookFailure & { readonly tries: number }): Promise<boolean>;
   count(): Promise<number>;
   /** The calls that an operator sends again. */
@@ -120,7 +121,7 @@ async function write(files: Files, key: string, stored: StoredDeadCall): Promise
   await files.write(key, [Buffer.from(JSON.stringify(stored))]);
 }
 
-/** Null for what is no call, or is gone meanwhile. */
+/** Null for a file that is not a call, or was removed in between. */
 async function readDeadCall(files: Files, key: string): Promise<StoredDeadCall | null> {
   try {
     const stored = JSON.parse(await new Response(await files.read(key)).text()) as StoredDeadCall;

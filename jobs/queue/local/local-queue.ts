@@ -1,182 +1,153 @@
 /**
- * core's `Queue` inside the process, for installations without Redis. Each job is a small file next to the exports,
- * which is rewritten before a change of its state is reported; a restart reads all files and continues the jobs that
- * have not ended. Only one process at a time may use it.
+ * The one queue of a process: it performs a few entries at a time, and repeats one later when its carrier asks for it.
+ * With files, each entry is a small file from when it is added until it is dropped; the next process continues with
+ * those left; only one process at a time can use them. Without files, entries are lost with the process.
  */
-import { unavailable } from "../../../core/values/errors.ts";
-import { cancelledError } from "../../../core/jobs/jobs.ts";
-import { limits } from "../../../core/values/limits.ts";
-import type { Files, Log, Queue } from "../../../core/plans/ports.ts";
-import { withTimeout } from "../../../core/values/with-timeout.ts";
-import { shareFault, type Waiting, waitingLimits, type WaitingLimits } from "../waiting-share.ts";
-import type { EndReason } from "../outcome.ts";
-import {
-  createLocalJob,
-  hasEnded,
-  isUnavailable,
-  jobsFolder,
-  type LocalJob,
-  newStoredJob,
-  readStoredJob,
-  localRecordOf,
-  removeStoredJob,
-} from "./local-job.ts";
-import { type LocalRunOptions, recoverLocalJob, runLocalJob } from "./run-local-job.ts";
+import type { Files } from "../../../core/plans/files-port.ts";
+import type { Log } from "../../../core/plans/log-port.ts";
+import { AppError } from "../../../core/values/errors.ts";
 import { createTaskList, type TaskList } from "./task-list.ts";
 
-/** Where jobs are kept, and what runs them. */
-export interface LocalQueueOptions extends LocalRunOptions {
-  readonly files: Files;
-  /** Jobs that run at the same time. Default: `limits.jobsAtOnce`. */
-  readonly atOnce?: number;
-  /** Default: those of the service. */
-  readonly waitingMost?: WaitingLimits;
+/** An entry of the queue, with its file. */
+export interface Entry<Value> {
+  /** As its file has it. */
+  readonly value: Value;
+  /**
+   * Changes are written one after the other, and count once they are on the disk. Rejects when the files are
+   * unreachable.
+   */
+  save(change: Partial<Value>): Promise<void>;
+  /** Resolves when no change is being written, successful or not. */
+  settled(): Promise<void>;
 }
 
-/** By id: jobs that have not ended, or ended a short while ago. */
-type LocalJobs = Map<string, LocalJob>;
+/** The properties of one kind of entry. */
+export interface Carrier<Value> {
+  /** Null: the entries are only in memory. */
+  readonly files: Files | null;
+  /** Where their files are; ends with a slash. */
+  readonly folder: string;
+  /** The log message for a file without a valid entry. */
+  readonly unreadable: string;
+  readonly log: Log;
+  /** Entries that are performed at the same time. */
+  readonly atOnce: number;
+  idOf(value: Value): string;
+  addedAtMs(value: Value): number;
+  /** Whether the content of a file is a valid entry; it can throw for one that is not. */
+  isValid(value: Value): boolean;
+  /** Returns the milliseconds until the entry is performed again; null: not again by this process. Must not reject. */
+  perform(entry: Entry<Value>): Promise<number | null>;
+  /** Projects and callers take turns; absent: entries are performed in order. */
+  turnOf?(value: Value): readonly [project: string, share: string];
+  /** Saves the state of an entry that an earlier process left. */
+  recover?(entry: Entry<Value>): Promise<void>;
+  /** Whether the entry is only kept; absent: no entry is. */
+  isOver?(value: Value): boolean;
+}
 
-const forgetEveryMs = 60_000;
-/** A job whose state could not be stored is run again after this time. */
-const storeAgainMs = 2_000;
-/** What earlier processes left is read again after this time, when the files were unreachable. */
-const readAgainMs = 2_000;
+export interface LocalQueue<Value> {
+  /** By id: all that were not dropped. */
+  readonly entries: ReadonlyMap<string, Entry<Value>>;
+  readonly tasks: TaskList<Entry<Value>>;
+  /** Resolves when the entry is on the disk. Rejects when the files are unreachable; it is forgotten then. */
+  add(value: Value): Promise<void>;
+  /** Forgets the entry and removes its file. */
+  drop(id: string): Promise<void>;
+  /** Takes over what earlier processes left, the oldest first. Rejects while the files are unreachable. */
+  recall(): Promise<void>;
+}
 
-/**
- * Resolves when what earlier processes left was read, or cannot be read yet: until the files are within reach, every call is
- * `unavailable`.
- */
-export async function openLocalQueue(options: LocalQueueOptions): Promise<Queue> {
-  const { files, log, atOnce = limits.jobsAtOnce, waitingMost = waitingLimits } = options;
-  const jobs: LocalJobs = new Map();
-  const tasks = createTaskList<LocalJob>({
+/** Nothing is performed before the list of tasks is started. */
+export function createLocalQueue<Value>(carrier: Carrier<Value>): LocalQueue<Value> {
+  const { files, folder, atOnce, idOf, turnOf } = carrier;
+  const entries = new Map<string, Entry<Value>>();
+  const keyOf = (id: string): string => `${folder}${id}.json`;
+  const tasks = createTaskList<Entry<Value>>({
     atOnce,
-    perform,
-    turnOf: ({ stored: { project, share = "" } }) => [project, share],
+    async perform(entry) {
+      const againMs = await carrier.perform(entry);
+      if (againMs !== null) tasks.addLater(entry, againMs);
+    },
+    ...(turnOf && { turnOf: ({ value }) => turnOf(value) }),
   });
-  let isClosing = false;
-  let isRead = false;
 
-  await begin();
-  const forgetting = setInterval(() => void forgetOld(jobs, files), forgetEveryMs);
-  forgetting.unref?.();
+  const entryOf = (first: Value): Entry<Value> =>
+    createEntry(first, async (next) => {
+      await files?.write(keyOf(idOf(next)), [Buffer.from(JSON.stringify(next))]);
+    });
 
-  async function begin(): Promise<void> {
+  /** Null for a file that is not an entry, or was removed in between. */
+  async function read(key: string): Promise<Value | null> {
     try {
-      const found = await readJobs(files, log);
-      for (const job of found) jobs.set(job.stored.id, job);
-      tasks.addFirst(found.filter(({ stored }) => !hasEnded(stored)));
-      tasks.start();
-      isRead = true;
+      const value = JSON.parse(await new Response(await files!.read(key)).text()) as Value;
+      return carrier.isValid(value) && key === keyOf(idOf(value)) ? value : null;
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      const message =
-        "The jobs are still being read; try again later, so none is taken; trying again";
-      log.error({ err: error.cause }, message);
-      tasks.runLater(() => void begin(), readAgainMs);
+      // Such an entry is not lost.
+      if (isUnavailable(error)) throw error;
+      return null;
     }
-  }
-
-  async function perform(job: LocalJob): Promise<void> {
-    try {
-      const againMs = await runLocalJob(job, options);
-      if (againMs !== null) tasks.addLater(job, againMs);
-    } catch (error) {
-      // Nothing was stored, so the previous state counts.
-      log.error({ err: error, job: job.stored.id }, "The state of a job cannot be stored");
-      tasks.addLater(job, storeAgainMs);
-    }
-  }
-
-  function checkIsRead(): void {
-    if (!isRead) throw unavailable("The jobs are still being read; try again later");
   }
 
   return {
-    async add(added) {
-      if (isClosing) throw unavailable("The service is stopping");
-      checkIsRead();
-      const known = jobs.get(added.id);
-      if (known) return known.settled();
-      const fault = shareFault(added, waitingJobs(jobs), waitingMost);
-      if (fault) throw fault;
-      const job = createLocalJob(files, newStoredJob(added));
-      jobs.set(added.id, job);
-      await job.save({}).catch((error: unknown) => {
-        jobs.delete(added.id);
-        throw notStored(error);
-      });
-      tasks.add(job);
+    entries,
+    tasks,
+    async add(value) {
+      const id = idOf(value);
+      const entry = entryOf(value);
+      entries.set(id, entry);
+      try {
+        if (files) await entry.save({});
+      } catch (error) {
+        entries.delete(id);
+        throw error;
+      }
+      tasks.add(entry);
     },
-    async find(id) {
-      checkIsRead();
-      const job = jobs.get(id);
-      return job ? localRecordOf(job.stored) : null;
+    async drop(id) {
+      entries.delete(id);
+      await files?.remove(keyOf(id));
     },
-    async cancel(id) {
-      checkIsRead();
-      const job = jobs.get(id);
-      if (job) await cancelJob(job);
-    },
-    async counts() {
-      checkIsRead();
-      const counts = { waiting: 0, active: 0, delayed: 0, completed: 0, failed: 0 };
-      for (const { stored } of jobs.values()) counts[stored.state] += 1;
-      return counts;
-    },
-    async close() {
-      if (isClosing) return;
-      isClosing = true;
-      clearInterval(forgetting);
-      await stopJobs(jobs, tasks);
+    async recall() {
+      const found: Value[] = [];
+      for await (const { key } of files!.list(folder)) {
+        const value = await read(key);
+        if (value === null) carrier.log.warn({ file: key }, carrier.unreadable);
+        // Checked right after reading its file: later, an entry of this process could be dropped already.
+        else if (!entries.has(idOf(value))) found.push(value);
+      }
+      found.sort((one, other) => carrier.addedAtMs(one) - carrier.addedAtMs(other));
+      const recalled = found.map(entryOf);
+      for (const entry of carrier.recover ? recalled : []) await carrier.recover!(entry);
+      // Some can have been added in between.
+      const fresh = recalled.filter(({ value }) => !entries.has(idOf(value)));
+      for (const entry of fresh) entries.set(idOf(entry.value), entry);
+      tasks.addFirst(fresh.filter(({ value }) => carrier.isOver?.(value) !== true));
     },
   };
 }
 
-/** What earlier processes left, the oldest first. Rejects with `unavailable` while the files are unreachable. */
-async function readJobs(files: Files, log: Log): Promise<LocalJob[]> {
-  const found: LocalJob[] = [];
-  for await (const { key } of files.list(jobsFolder)) {
-    const stored = await readStoredJob(files, key);
-    if (stored) found.push(createLocalJob(files, stored));
-    else log.warn({ file: key }, "The file of a job cannot be read; the job is dropped");
-  }
-  found.sort((one, other) => one.stored.createdAtMs - other.stored.createdAtMs);
-  for (const job of found) await recoverLocalJob(job);
-  return found;
+/** Changes are written one after the other; the value is the one that was written last. */
+function createEntry<Value>(first: Value, write: (next: Value) => Promise<void>): Entry<Value> {
+  let value = first;
+  let saving: Promise<void> = Promise.resolve();
+  return {
+    get value() {
+      return value;
+    },
+    save(change) {
+      const saved = saving.then(async () => {
+        const next = { ...value, ...change };
+        await write(next);
+        value = next;
+      });
+      saving = saved.catch(() => undefined);
+      return saved;
+    },
+    settled: () => saving,
+  };
 }
 
-function* waitingJobs(jobs: LocalJobs): Iterable<Waiting> {
-  for (const { stored } of jobs.values()) if (stored.state === "waiting") yield stored;
-}
-
-async function forgetOld(jobs: LocalJobs, files: Files): Promise<void> {
-  for (const [id, { stored }] of jobs) {
-    const { finishedAtMs, keptSeconds } = stored;
-    if (finishedAtMs === null || Date.now() - finishedAtMs <= keptSeconds * 1_000) continue;
-    jobs.delete(id);
-    await removeStoredJob(files, id).catch(() => undefined);
-  }
-}
-
-async function cancelJob(job: LocalJob): Promise<void> {
-  if (hasEnded(job.stored)) return;
-  await job.save({ isCancelled: true }).catch((error: unknown) => {
-    throw notStored(error);
-  });
-  if (job.run) job.run.abort("cancelled" satisfies EndReason);
-  else if (!hasEnded(job.stored)) await job.fail(cancelledError);
-}
-
-/** Running jobs get a short time to finish, then they are asked to stop and get the same time again. */
-async function stopJobs(jobs: LocalJobs, tasks: TaskList<LocalJob>): Promise<void> {
-  tasks.stop();
-  const idle = tasks.idle();
-  const noLonger = { timeoutMs: limits.jobDrainMs, onTimeout: () => undefined };
-  await withTimeout(idle, noLonger);
-  for (const { run } of jobs.values()) run?.abort("stopping" satisfies EndReason);
-  await withTimeout(idle, noLonger);
-}
-
-const notStored = (error: unknown) =>
-  unavailable("The job could not be stored; try again later", error);
+/** Whether the files are unreachable, which can be temporary. */
+export const isUnavailable = (error: unknown): error is AppError =>
+  error instanceof AppError && error.kind === "unavailable";

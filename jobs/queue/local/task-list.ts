@@ -23,14 +23,22 @@ export interface TaskList<Task> {
   addFirst(tasks: readonly Task[]): void;
   /** Adds the task when the time is over, unless `dropDelayed` or `stop` comes first. */
   addLater(task: Task, delayMs: number): void;
-  /** Does the work when the time is over, with the same exception. */
-  runLater(work: () => void, delayMs: number): void;
-  /** Drops all delayed tasks. */
-  dropDelayed(): void;
+  /** Drops and returns all delayed tasks. */
+  dropDelayed(): readonly Task[];
   /** As `dropDelayed`, and no further task starts. */
-  stop(): void;
+  stop(): readonly Task[];
   /** Resolves when no task is under way and none can begin. */
   idle(): Promise<void>;
+  /** As `idle`, and no task is delayed. */
+  allDone(): Promise<void>;
+  counts(): { readonly waiting: number; readonly active: number; readonly delayed: number };
+}
+
+/** A task that waits for its time. */
+interface Delay {
+  /** Resolves when it is over, or the task was dropped. */
+  readonly over: Promise<void>;
+  drop(): void;
 }
 
 /** Nothing is performed before `start`. */
@@ -42,7 +50,7 @@ export function createTaskList<Task>({
   const takeNext = turnOf ? createTurns(turnOf) : (tasks: Task[]): Task => tasks.shift()!;
   const waiting: Task[] = [];
   const running = new Set<Promise<void>>();
-  const timers = new Set<ReturnType<typeof setTimeout>>();
+  const delayed = new Map<Task, Delay>();
   let state: "new" | "started" | "stopped" = "new";
   let isDelaying = true;
 
@@ -61,19 +69,27 @@ export function createTaskList<Task>({
     beginNext();
   }
 
-  function runLater(work: () => void, delayMs: number): void {
+  function addLater(task: Task, delayMs: number): void {
     if (!isDelaying) return;
+    const { promise: over, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      timers.delete(timer);
-      work();
+      delayed.delete(task);
+      add(task);
+      resolve();
     }, delayMs);
-    timers.add(timer);
+    const drop = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    delayed.set(task, { over, drop });
   }
 
-  function dropDelayed(): void {
+  function dropDelayed(): readonly Task[] {
     isDelaying = false;
-    for (const timer of timers) clearTimeout(timer);
-    timers.clear();
+    const dropped = [...delayed.keys()];
+    for (const { drop } of delayed.values()) drop();
+    delayed.clear();
+    return dropped;
   }
 
   return {
@@ -86,16 +102,20 @@ export function createTaskList<Task>({
       waiting.unshift(...tasks);
       beginNext();
     },
-    addLater: (task, delayMs) => runLater(() => add(task), delayMs),
-    runLater,
+    addLater,
     dropDelayed,
     stop() {
-      dropDelayed();
       state = "stopped";
+      return dropDelayed();
     },
     async idle() {
       while (running.size > 0) await Promise.all(running);
     },
+    async allDone() {
+      while (running.size + delayed.size > 0)
+        await Promise.all([...running, ...[...delayed.values()].map(({ over }) => over)]);
+    },
+    counts: () => ({ waiting: waiting.length, active: running.size, delayed: delayed.size }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * A Worker that holds many installations of the service at once, so that one workerd serves all contract tests: `PUT /<name>` brings a
- * configuration and its bindings as JSON, and a request with `X-Installation: <name>` is answered by it. `../workerd-service.ts` talks to it.
+ * A Worker that holds many installations of the service, so that one workerd serves all contract tests. `PUT /<name>`
+ * brings a configuration and its bindings as JSON; that installation answers requests with `X-Installation: <name>`.
  */
 import { createWorker, type Worker } from "../../../app/start/edge/cloudflare.ts";
 

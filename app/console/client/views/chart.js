@@ -1,9 +1,10 @@
 /** Aggregates as a small chart: what to group by, what to count or add up, as bars or as a line. */
 import { crumb } from "../crumb.js";
-import { post } from "../api.js";
 import { barChart, lineChart } from "../chart-drawing.js";
+import { loadGroups } from "../chart-groups.js";
 import { fill, h } from "../dom.js";
 import { isNumber, labelText, textOf } from "../format.js";
+import { readState, writeState } from "../grid-state.js";
 import { labelOf } from "../labels.js";
 import { loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
@@ -11,10 +12,9 @@ import { keepInAddress } from "../router.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */
+/** @typedef {import("../grid-state.js").GridState} GridState */
 
 const barsMax = 30;
-/** More days than these are put together to months. */
-const daysMax = 45;
 /** Left and right of a sheet, in pixels. */
 const paddings = 48;
 const functions = {
@@ -32,6 +32,7 @@ export async function show(place, { parts, query }) {
   if (!entity?.actions.has("aggregate")) throw new Error("You may not aggregate this list");
   document.title = `Chart – ${entity.title} – Rowgate`;
   const fields = [...entity.fields.values()].filter(({ name }) => entity.shown.includes(name));
+  let state = readState(query, entity);
   const groups = fields.filter(
     ({ name, type }) =>
       !entity.key.includes(name) &&
@@ -43,11 +44,14 @@ export async function show(place, { parts, query }) {
     groups.find(({ references }) => references) ??
     groups[0];
 
+  const chosen = query.get("by") ?? usual?.name ?? "";
   const by = choice(
     "Group by",
     groups.map(({ name, label }) => [name, label]),
-    query.get("by") ?? usual?.name ?? "",
+    chosen,
   );
+  const formFor = (/** @type {string} */ name) =>
+    ["date", "timestamp"].includes(entity.fields.get(name)?.type ?? "") ? "line" : "bars";
   const measures = [
     ["count:*", functions.count],
     ...["sum", "avg", "min", "max"].flatMap((one) =>
@@ -64,7 +68,7 @@ export async function show(place, { parts, query }) {
       ["bars", "Bars"],
       ["line", "Line"],
     ],
-    query.get("as") ?? "bars",
+    query.get("as") ?? formFor(chosen),
   );
   const drawing = h("div.sheet", { "aria-live": "polite" });
   let asked = 0;
@@ -74,15 +78,19 @@ export async function show(place, { parts, query }) {
     const field = entity?.fields.get(by.value());
     if (!entity || !field)
       return fill(drawing, h("p.quiet", null, "There is nothing to group by."));
-    keepInAddress(
-      parts,
-      new URLSearchParams({ by: by.value(), measure: measure.value(), as: form.value() }),
-    );
+    const kept = writeState(state, entity);
+    kept.set("by", by.value());
+    kept.set("measure", measure.value());
+    kept.set("as", form.value());
+    keepInAddress(parts, kept);
     try {
+      const [operation = "count", measured = "*"] = measure.value().split(":");
       const chart = await chartOf(entity, {
         field,
-        measure: measure.value(),
+        operation,
+        measured,
         isLine: form.value() === "line",
+        state,
         width: Math.min(900, Math.max(280, drawing.clientWidth - paddings)),
       });
       if (now === asked) fill(drawing, chart);
@@ -92,12 +100,25 @@ export async function show(place, { parts, query }) {
   }
 
   by.select.addEventListener("change", () => {
-    const { type = "" } = entity.fields.get(by.value()) ?? {};
-    form.select.value = type === "date" || type === "timestamp" ? "line" : "bars";
+    form.select.value = formFor(by.value());
   });
+  const head = h("div.head");
+  const note = h("div");
+  const title = h("h1", null, `Chart: ${entity.title.toLowerCase()}`);
+  const showState = () => {
+    fill(head, crumb(entity, writeState(state, entity)), title);
+    fill(note, filterNote(entity, state, showAll));
+  };
+  const showAll = () => {
+    state = { ...state, search: "", filters: new Map() };
+    showState();
+    void draw();
+  };
+  showState();
   fill(
     place,
-    h("div.head", null, crumb(entity), h("h1", null, `Chart: ${entity.title.toLowerCase()}`)),
+    head,
+    note,
     h(
       "form.chart-choices",
       {
@@ -128,17 +149,12 @@ function choice(label, options, chosen) {
   };
 }
 
-/** @param {Entity} entity @param {{ field: Field, measure: string, isLine: boolean, width: number }} wanted the width in pixels */
-async function chartOf(entity, { field, measure, isLine, width }) {
-  const [operation = "count", measured = "*"] = measure.split(":");
-  const { body } = await post(`${entity.path}/aggregate`, {
-    operations: [{ function: operation, field: measured, alias: "value" }],
-    group_by: [field.name],
-    sort_columns: isLine
-      ? [{ column: field.name, direction: "ASC" }]
-      : [{ column: "value", direction: "DESC" }],
-    limit: isLine ? 5000 : barsMax + 1,
-  });
+/**
+ * @param {Entity} entity @param {Omit<import("../chart-groups.js").Wanted, "barsMax"> & { width: number }} wanted the width in pixels
+ */
+async function chartOf(entity, { width, ...wanted }) {
+  const { field, operation, measured, isLine } = wanted;
+  const { groups, notes } = await loadGroups(entity, { ...wanted, barsMax });
   const measuredField = entity.fields.get(measured);
   const write = (/** @type {number} */ value) =>
     textOf(
@@ -147,44 +163,54 @@ async function chartOf(entity, { field, measure, isLine, width }) {
         ? { type: "integer" }
         : { type: "decimal", scale: measuredField?.scale ?? 2 },
     );
-  /** @type {{ key: unknown, value: number }[]} */
-  const groups = body.data.map((/** @type {any} */ row) => ({
-    key: row[field.name],
-    value: Number(row.value),
-  }));
-  if (groups.length === 0) return h("p.quiet", null, "There are no records yet.");
-  const isTime = field.type === "date" || field.type === "timestamp";
-  const canAdd = operation === "count" || operation === "sum";
-  const shown = isLine && isTime && canAdd && groups.length > daysMax ? byMonth(groups) : groups;
+  if (groups.length === 0)
+    return h("p.quiet", null, "No record fits. Group by another field, or show all records.");
   const points = await Promise.all(
-    shown.slice(0, isLine ? 5000 : barsMax).map(async ({ key, value }) => ({
+    groups.map(async ({ key, value, place }) => ({
       label: await labelFor(entity, field, key),
       value,
       text: write(Math.round(value * 1e6) / 1e6),
+      place,
     })),
   );
   const frame = { title: `${entity.title} by ${field.label.toLowerCase()}`, width };
   const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
   return [
     isLine ? lineChart(points, frame, (value) => short.format(value)) : barChart(points, frame),
-    groups.length > barsMax && !isLine && h("p.quiet", null, `The ${barsMax} largest.`),
+    notes.map((note) => h("p.quiet", null, note)),
   ];
-}
-
-/** @param {{ key: unknown, value: number }[]} days */
-function byMonth(days) {
-  const months = Map.groupBy(days, ({ key }) => String(key).slice(0, 7));
-  return [...months].map(([key, all]) => ({
-    key,
-    value: all.reduce((sum, { value }) => sum + value, 0),
-  }));
 }
 
 /** @param {Entity} entity @param {Field} field @param {unknown} key */
 async function labelFor(entity, field, key) {
-  if (key === null) return "empty";
+  if (key === null) return "No value";
+  const text = String(key);
   if (field.references)
-    return (await labelOf(entity.project, field.references, key)) ?? String(key).slice(0, 8);
-  if (entity.status?.field === field.name) return labelText(String(key));
-  return /^\d{4}-\d\d$/.test(String(key)) ? String(key) : textOf(key, field) || "empty";
+    return (await labelOf(entity.project, field.references, key)) ?? text.slice(0, 8);
+  if (entity.status?.field === field.name) return labelText(text);
+  if (/^\d{4}-\d\d$/.test(text)) return text;
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
+  return textOf(key, isDay ? { type: "date" } : field) || "Empty text";
+}
+
+/** Names the filters that limit the records of the chart. @param {Entity} entity @param {Pick<GridState, "search" | "filters">} state @param {() => void} onRemove */
+function filterNote(entity, { search, filters }, onRemove) {
+  if (search === "" && filters.size === 0) return null;
+  const parts = [...filters].map(([name, text]) => {
+    const field = entity.fields.get(name);
+    const value = h("strong", { dir: "auto" }, text.replace(/^=/, ""));
+    if (field?.references)
+      void labelOf(entity.project, field.references, text).then(
+        (label) => label !== null && fill(value, label),
+      );
+    return h("span", null, `${field?.label ?? name}: `, value, ". ");
+  });
+  return h(
+    "p.note.chart-filter",
+    null,
+    "Only the records of the list. ",
+    search && h("span", null, "Search: ", h("strong", { dir: "auto" }, search), ". "),
+    parts,
+    h("button.button", { type: "button", onclick: onRemove }, "Show all records"),
+  );
 }

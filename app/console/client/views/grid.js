@@ -8,7 +8,15 @@ import { counted, isNumber } from "../format.js";
 import { loadPage, pageSizes, readState, writeState } from "../grid-state.js";
 import { fieldOf, loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
-import { addressOf, go, keepInAddress, recordParts } from "../router.js";
+import {
+  addressOf,
+  go,
+  keepInAddress,
+  recordParts,
+  restoreScroll,
+  stepInAddress,
+} from "../router.js";
+import { showsLabel } from "../search.js";
 import DataTable from "../vendor/datatables.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
@@ -65,6 +73,11 @@ function headOf(entity, state, showFilters) {
   const { project, endpoint, actions } = entity;
   const may = (/** @type {string} */ action) => actions.has(action);
   const link = (/** @type {string} */ view) => addressOf([project, endpoint, view]);
+  /** The chart then shows the records of the list. @param {Event} event */
+  const openChart = ({ currentTarget }) => {
+    const chart = /** @type {HTMLAnchorElement} */ (currentTarget);
+    chart.href = addressOf([project, endpoint, "chart"], writeState(state, entity));
+  };
   return h(
     "div.head",
     null,
@@ -76,9 +89,16 @@ function headOf(entity, state, showFilters) {
       "aria-pressed": String(state.filters.size > 0),
     }),
     may("aggregate") &&
-      h("a.button", { href: link("chart") }, icon("chart"), h("span", null, "Chart")),
+      h(
+        "a.button",
+        { onclick: openChart, href: link("chart") },
+        icon("chart"),
+        h("span", null, "Chart"),
+      ),
     may("export") &&
-      iconButton("down", "Export", { onclick: () => void exportDialog(entity, state) }),
+      iconButton("down", "Export", {
+        onclick: () => void exportDialog(entity, state).catch(tellFault),
+      }),
     may("import-upload") &&
       h("a.button", { href: link("import") }, icon("up"), h("span", null, "Import")),
     (may("create-composite") || may("create")) &&
@@ -123,6 +143,7 @@ function toolbarOf(entity, state, grid) {
 function gridOf(entity, state) {
   const parts = [entity.project, entity.endpoint];
   const info = h("span.info", { role: "status" });
+  const cutNote = h("p.note", { role: "status", hidden: true });
   const table = h("table.grid", { "aria-label": entity.title });
   const holder = h(
     "div.grid-holder",
@@ -135,6 +156,8 @@ function gridOf(entity, state) {
   let loading = new AbortController();
   /** @type {any} */
   let made = null;
+  // The first rows are those of the address.
+  let isStep = false;
   const filters = filterRow(entity, fields, state, (name, text) => {
     if (text === "") state.filters.delete(name);
     else state.filters.set(name, text);
@@ -148,14 +171,21 @@ function gridOf(entity, state) {
       const field = fields[column]?.name;
       return field && dir ? [{ field, isDown: dir === "desc" }] : [];
     });
-    keepInAddress(parts, writeState(state, entity));
+    (isStep ? stepInAddress : keepInAddress)(parts, writeState(state, entity));
+    isStep = true;
     loading.abort();
     loading = new AbortController();
     holder.setAttribute("aria-busy", "true");
     try {
-      const { rows, total, filtered } = await loadPage(entity, state, loading.signal);
+      const { rows, total, filtered, cut } = await loadPage(entity, state, loading.signal);
+      cutNote.hidden = cut.length === 0;
+      fill(
+        cutNote,
+        `Too many records fit the search by ${cut.join(", ")}. Search for more letters to find all.`,
+      );
       if (rows.length === 0 && filtered > 0 && state.page > 1) {
         // The last rows of this page are gone.
+        isStep = false;
         setTimeout(() => made.page("last").draw("page"));
       }
       fill(
@@ -166,10 +196,12 @@ function gridOf(entity, state) {
       );
       answer({ draw: asked.draw, recordsTotal: total, recordsFiltered: filtered, data: rows });
       holder.removeAttribute("aria-busy");
+      restoreScroll();
     } catch (error) {
       if (/** @type {Error} */ (error).name === "AbortError") return;
       holder.removeAttribute("aria-busy");
       tellFault(error);
+      restoreScroll();
       answer({ draw: asked.draw, recordsTotal: 0, recordsFiltered: 0, data: [] });
     }
   }
@@ -182,15 +214,20 @@ function gridOf(entity, state) {
   }
 
   return {
-    element: holder,
+    element: [cutNote, holder],
     info,
     change,
     showFilters: filters.toggle,
     /** @param {string[]} columns */
     showColumns(columns) {
+      const added = columns.filter((name) => !state.columns.includes(name));
       state.columns = columns;
       fields.forEach(({ name }, at) => made.column(at).visible(columns.includes(name), false));
       keepInAddress(parts, writeState(state, entity));
+      // Bytes are loaded only if they are shown.
+      if (!added.some((name) => entity.fields.get(name)?.type === "bytes")) return;
+      isStep = false;
+      made.draw("page");
     },
     start() {
       fill(
@@ -202,7 +239,15 @@ function gridOf(entity, state) {
             "tr",
             null,
             fields.map((field) =>
-              h("th", { scope: "col", class: isNumber(field) ? "number" : "" }, field.label),
+              h(
+                "th",
+                {
+                  scope: "col",
+                  class: isNumber(field) ? "number" : "",
+                  title: showsLabel(entity, field) && "Names of another list have no order here",
+                },
+                field.label,
+              ),
             ),
           ),
           filters.row,
@@ -217,10 +262,11 @@ function gridOf(entity, state) {
           name: field.name,
           visible: state.columns.includes(field.name),
           className: isNumber(field) ? "number" : "",
+          orderable: !showsLabel(entity, field),
           render: (/** @type {unknown} */ _, /** @type {string} */ type, /** @type {Row} */ row) =>
             type === "display"
               ? rowCell(entity, row, { field, isFirst: field.name === first })
-              : row[field.name],
+              : (row[field.name] ?? null),
         })),
         order: state.sort.map(({ field, isDown }) => [
           fields.findIndex(({ name }) => name === field),
@@ -267,7 +313,7 @@ const opens = ({ key, actions }, row) =>
   key.every((name) => row[name] !== undefined && row[name] !== null) &&
   (actions.has("first") || actions.has("read-composite"));
 
-/** A click anywhere in a row opens its record, unless somebody marks text. @param {HTMLElement} table @param {Entity} entity @param {any} made */
+/** A click anywhere in a row opens its record, unless text is selected. @param {HTMLElement} table @param {Entity} entity @param {any} made */
 function openOnClick(table, entity, made) {
   table.addEventListener("click", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);

@@ -1,4 +1,4 @@
-/** What there is: the entities of every project, as cards. */
+/** The entities of every project, as cards. */
 import { fill, h, icon } from "../dom.js";
 import { loadIndex, wordsOf } from "../model.js";
 import { addressOf } from "../router.js";

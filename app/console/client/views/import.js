@@ -1,4 +1,4 @@
-/** Importing a workbook, step by step: choose the file, see what would become of each row, store them, see the result. */
+/** Importing a workbook, step by step: choose the file, preview each row, store the rows, see the result. */
 import { crumb } from "../crumb.js";
 import { ask, download, post } from "../api.js";
 import { fill, h, icon } from "../dom.js";
@@ -53,7 +53,7 @@ function chooseFile(entity, place, fault = "") {
   const { stage } = place;
   const input = h("input.unseen", {
     type: "file",
-    accept: ".xlsx",
+    accept: ".xlsx,.csv",
     id: "import-file",
     "aria-label": "Workbook to import",
   });
@@ -61,7 +61,7 @@ function chooseFile(entity, place, fault = "") {
     "div.drop",
     null,
     icon("up"),
-    h("p", null, "Drop an Excel workbook (.xlsx) here, or"),
+    h("p", null, "Drop an Excel workbook (.xlsx) or a csv file here, or"),
     input,
     h("button.button.primary", { type: "button", onclick: () => input.click() }, "Choose a file"),
   );

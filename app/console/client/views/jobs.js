@@ -1,4 +1,4 @@
-/** Exports and imports that this tab started: how far they are, their files, and stopping them. */
+/** Exports and imports that this tab started: their progress, their files, and a way to stop them. */
 import { ApiError, download } from "../api.js";
 import { statusBadge } from "../cells.js";
 import { fill, h } from "../dom.js";

@@ -5,7 +5,7 @@ import { documentLines } from "../document-lines.js";
 import { fill, h } from "../dom.js";
 import { loadEntity } from "../model.js";
 import { tell } from "../notices.js";
-import { bodyOf, guard, lineSchema, showFaults } from "../record-editing.js";
+import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
 import { addressOf, go, recordParts } from "../router.js";
 
@@ -69,7 +69,7 @@ function showNew(place, entity, given) {
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    fault.hidden = true;
+    if (!isReadable({ form, lines, fault })) return;
     save.disabled = true;
     const record = {
       ...form.all(),

@@ -4,12 +4,13 @@ import { ApiError, post } from "../api.js";
 import { statusBadge } from "../cells.js";
 import { documentLines } from "../document-lines.js";
 import { fill, h, icon } from "../dom.js";
+import { sentence } from "../format.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
 import { conflictChoice, recordActions } from "../record-actions.js";
-import { bodyOf, guard, lineSchema, showFaults } from "../record-editing.js";
+import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
-import { lockHolder, recordLock } from "../record-lock.js";
+import { recordLock } from "../record-lock.js";
 import { titleOf, totalsOf, valuesOf } from "../record-values.js";
 import { relatedLinks } from "../related.js";
 import { go } from "../router.js";
@@ -54,9 +55,9 @@ async function showRecord(place, entity, shown) {
   const { row } = shown;
   let { etag } = shown;
   const body = bodyOf(entity, "update");
-  const lock = recordLock(entity, row);
   const banner = h("div.banner", { role: "status", hidden: true });
   const fault = h("div.banner.fault", { role: "alert", hidden: true });
+  const lock = recordLock(entity, row, showHolder);
   const save = h("button.button.primary", { type: "submit" }, "Save");
   const undo = h("button.button", { type: "button", onclick: () => void again() }, "Discard");
   const saveBar = h(
@@ -95,31 +96,24 @@ async function showRecord(place, entity, shown) {
   });
   const isTouched = () => (form?.isChanged() ?? false) || lines.some((one) => one.isChanged());
 
-  async function changed() {
+  function changed() {
     saveBar.hidden = !isTouched();
-    if (saveBar.hidden) return;
-    const holder = await lock.take();
-    if (holder) showHolder(holder);
+    if (!saveBar.hidden) lock.take();
   }
 
-  /** @param {{ owner: string, seconds: number }} holder */
-  function showHolder({ owner }) {
-    banner.hidden = false;
-    fill(
-      banner,
-      icon("lock"),
-      `${owner} is editing this record. Your changes may be refused until they have finished.`,
-    );
+  /** @param {import("../record-lock.js").Holder | null} holder */
+  function showHolder(holder) {
+    banner.hidden = holder === null;
+    if (holder === null) return;
+    const text = `${holder.owner} is editing this record. Your changes may be refused until they have finished.`;
+    fill(banner, icon("lock"), sentence(text));
   }
 
   /** Shows the record as it is now. */
   async function again() {
     isDone = true;
-    await lock.release();
-    const fresh = await loadRecord(
-      entity,
-      entity.key.map((name) => String(row[name])),
-    );
+    const keys = entity.key.map((name) => String(row[name]));
+    const [fresh] = await Promise.all([loadRecord(entity, keys), lock.release()]);
     stop();
     if (!fresh) return go([entity.project, entity.endpoint]);
     stop = await showRecord(place, entity, fresh);
@@ -128,8 +122,7 @@ async function showRecord(place, entity, shown) {
   /** @param {Event} [event] */
   async function submit(event) {
     event?.preventDefault();
-    if (!body || !form) return;
-    fault.hidden = true;
+    if (!body || !form || !isReadable({ form, lines, fault })) return;
     save.disabled = true;
     const keys = Object.fromEntries(entity.key.map((name) => [name, row[name]]));
     const record = { ...keys, ...form.changes() };
@@ -137,12 +130,12 @@ async function showRecord(place, entity, shown) {
       const operations = lines[at]?.operations() ?? {};
       if (Object.keys(operations).length > 0) record[name] = operations;
     }
-    const headers = { ...(etag !== null && { "If-Match": etag }), ...lock.headers() };
+    const sent = body.member === null ? record : { [body.member]: record };
+    /** @type {Record<string, string>} */
+    const known = etag === null ? {} : { "If-Match": etag };
     try {
-      await post(
-        `${entity.path}/${body.action}`,
-        body.member === null ? record : { [body.member]: record },
-        { headers },
+      await lock.write((token) =>
+        post(`${entity.path}/${body.action}`, sent, { headers: { ...known, ...token } }),
       );
       tell("Saved");
       await again();
@@ -176,12 +169,13 @@ async function showRecord(place, entity, shown) {
   const title = titleOf(entity, row);
   document.title = `${title} – ${entity.title} – Rowgate`;
   const totals = entity.lines.flatMap((one) => one.totals);
-  // A drop-down shows the name of the other record already.
+  // A drop-down already shows the name of the other record.
   const chosen = form?.inputs
     .map(({ name }) => entity.fields.get(name))
     .filter((field) => field?.references);
   const isRepeated = (/** @type {string} */ name) =>
     chosen?.some((field) => field?.label === entity.fields.get(name)?.label) ?? false;
+  const related = h("div");
   fill(
     place,
     h(
@@ -215,14 +209,16 @@ async function showRecord(place, entity, shown) {
       ),
       saveBar,
     ),
-    await relatedLinks(entity, row),
+    related,
   );
-  void lockHolder(entity, row).then((holder) => holder && showHolder(holder), tellFault);
+  void relatedLinks(entity, row).then((links) => links && related.replaceWith(links), tellFault);
+  void lock.look().catch(tellFault);
   let isDone = false;
   const leave = guard(() => !isDone && isTouched());
   let stop = () => {
-    void lock.release();
-    return leave();
+    const isLeft = leave();
+    if (isLeft) void lock.release();
+    return isLeft;
   };
   return () => stop();
 }

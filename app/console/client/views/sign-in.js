@@ -39,7 +39,7 @@ export async function show(place) {
     forgetLabels();
     try {
       await ask("./", { quiet: true, isTrial: true });
-      // Whoever followed a link gets there.
+      // After following a link, its address is shown.
       if (location.hash.startsWith("#/sign-in")) location.hash = "#/";
       else dispatchEvent(new HashChangeEvent("hashchange"));
     } catch {
@@ -77,11 +77,7 @@ export async function show(place) {
           "Sign in",
         ),
       ),
-      h(
-        "p.quiet",
-        null,
-        "It is sent to this service alone, and forgotten when you close this tab.",
-      ),
+      h("p.quiet", null, "It is sent only to this service, and forgotten when you close this tab."),
     ),
   );
   secret.focus();

@@ -1,0 +1,61 @@
+/**
+ * Compresses the texts that browsers load, if the client accepts it: pages, their files, and documents. Answers of
+ * actions stay as they are, because a proxy compresses them better than the process that runs the statements.
+ */
+import type { Handle } from "./exchange.ts";
+import type { HeaderFields } from "./incoming.ts";
+import { extended, type Reply } from "./reply.ts";
+
+/** gzip of the runtime, which does not block the main thread. */
+export interface Compression {
+  gzip(content: string | Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
+  gunzip(content: Uint8Array): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Smaller texts fit into one packet. */
+const bytesMin = 1_024;
+
+const isText = (mediaType = ""): boolean =>
+  /^(text\/|application\/(json|javascript)|image\/svg)/.test(mediaType);
+
+/** Whether the client takes gzip, as it says in Accept-Encoding. */
+export function takesGzip(headers: HeaderFields): boolean {
+  const offers = (headers.get("accept-encoding") ?? "").toLowerCase().split(",");
+  const qualities = new Map(
+    offers.map((offer): [string, number] => {
+      const [name = "", ...parameters] = offer.split(";").map((part) => part.trim());
+      const quality = parameters.find((part) => part.startsWith("q="));
+      return [name, quality === undefined ? 1 : Number(quality.slice(2))];
+    }),
+  );
+  return (qualities.get("gzip") ?? qualities.get("*") ?? 0) > 0;
+}
+
+/** The headers of a compressed answer. */
+export const gzipHeaders = { "Content-Encoding": "gzip" } as const;
+
+/** `compression`: null where the platform compresses answers itself. */
+export const compressing =
+  (handle: Handle, compression: Compression | null): Handle =>
+  async (incoming, exchange) => {
+    const reply = await handle(incoming, exchange);
+    if (compression === null || !isLongText(reply)) return reply;
+    const varies = /accept-encoding/i.test(reply.headers["Vary"] ?? "");
+    const varying = varies ? reply : extended(reply, { Vary: "Accept-Encoding" });
+    if (!takesGzip(incoming.headers)) return varying;
+    const body = await compression.gzip(reply.body);
+    return { ...varying, headers: { ...varying.headers, ...gzipHeaders }, body };
+  };
+
+/** Of an answer that is not compressed yet. */
+function isLongText(
+  reply: Reply,
+): reply is Reply & { readonly body: string | Uint8Array<ArrayBuffer> } {
+  const { body, headers } = reply;
+  return (
+    (typeof body === "string" || body instanceof Uint8Array) &&
+    body.length >= bytesMin &&
+    headers["Content-Encoding"] === undefined &&
+    isText(headers["Content-Type"])
+  );
+}

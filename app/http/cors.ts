@@ -1,0 +1,87 @@
+/** What answers tell browsers about pages of other origins: `cors.origins` of a project.json. */
+import type { MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import type { Projects } from "../../core/dispatch.ts";
+import type { Runtime } from "../../core/plans/runtime.ts";
+import { headersOf } from "./envelope.ts";
+import type { Incoming } from "./incoming.ts";
+import { extended, type Reply } from "./reply.ts";
+
+export interface CorsDeps extends Pick<Runtime, "newId"> {
+  /** The origins whose pages may call each project; a project without an entry allows none. */
+  readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
+  readonly projects: Projects;
+}
+
+const exposeHeaders = [
+  "ETag",
+  "X-Request-Id",
+  "Retry-After",
+  "Idempotency-Replayed",
+  "Content-Disposition",
+  "Content-Range",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Server-Timing",
+];
+
+export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
+  /** The projects that a path is about; null: a path that no other origin needs. */
+  function projectsAt(path: string): readonly string[] | null {
+    if (path === "/openapi.json") return [...projects.keys()];
+    const [, name] = /^\/api\/([^/]+)/.exec(path) ?? [];
+    return name === undefined ? null : [name];
+  }
+
+  /** A page may read the answer if all the projects allow its origin. */
+  function allowedOrigin(names: readonly string[], origin: string): string | null {
+    const lists = names.map((name) => corsOrigins.get(name) ?? []);
+    if (lists.every((allowed) => allowed.includes("*"))) return "*";
+    const isAllowed = lists.every((list) => list.includes("*") || list.includes(origin));
+    return isAllowed ? origin : null;
+  }
+
+  const answerPreflight = cors({
+    origin: (origin, { req }) => allowedOrigin(projectsAt(req.path) ?? [], origin),
+    allowMethods: ["GET", "POST"],
+    allowHeaders: [
+      "Content-Type",
+      "If-Match",
+      "X-Request-Id",
+      "X-Request-Mode",
+      "Idempotency-Key",
+      "X-Lock-Token",
+      "Authorization",
+      "X-Api-Key",
+      "traceparent",
+      "tracestate",
+    ],
+    exposeHeaders,
+    maxAge: 600,
+  });
+
+  const preflight: MiddlewareHandler = async (c, next) => {
+    const response = await answerPreflight(c, next);
+    if (!response) return;
+    const more = headersOf({ requestId: newId(), answerHeaders: {} });
+    for (const [name, value] of Object.entries(more)) response.headers.set(name, value);
+    return response;
+  };
+
+  return {
+    /** For OPTIONS. */
+    preflight,
+    /** The answer to every other request. */
+    allowing({ path, headers }: Incoming, reply: Reply): Reply {
+      const names = projectsAt(path);
+      if (names === null) return reply;
+      const origin = allowedOrigin(names, headers.get("origin") ?? "");
+      return extended(reply, {
+        ...(origin && { "Access-Control-Allow-Origin": origin }),
+        "Access-Control-Expose-Headers": exposeHeaders.join(","),
+        // Spelled as in the answers of pages, some of which have one already.
+        vary: "Origin",
+      });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** Gauges of projects and queues, set when the metrics are read. */
+import type { QueueCounts } from "../../core/jobs/queue.ts";
+import type { ConnectionCounts } from "../../core/plans/observer.ts";
+import { limits } from "../../core/values/limits.ts";
+import { withTimeout } from "../../core/values/with-timeout.ts";
+import type { ServiceMetrics } from "./service-metrics.ts";
+
+interface ServedProject {
+  readonly name: string;
+  /** Null: its database is not reached yet. */
+  readonly routes: object | null;
+  readonly db: { connections(): ConnectionCounts };
+}
+
+export function gaugeProjects(
+  { projectUp, connections, callersWaiting }: ServiceMetrics,
+  projects: readonly ServedProject[],
+): void {
+  projectUp.set(
+    projects.map(({ name, routes }) => ({ values: [name], value: routes === null ? 0 : 1 })),
+  );
+  const counted = projects.map(({ name, db }) => ({ name, ...db.connections() }));
+  connections.set(
+    counted.flatMap(({ name, busy, idle, opening }) => [
+      { values: [name, "busy"], value: busy },
+      { values: [name, "idle"], value: idle },
+      { values: [name, "opening"], value: opening },
+    ]),
+  );
+  callersWaiting.set(counted.map(({ name, waiting }) => ({ values: [name], value: waiting })));
+}
+
+/** By the name of the queue; null: there is no such queue. */
+type Queues = Readonly<Record<"jobs" | "hooks", (() => Promise<QueueCounts>) | null>>;
+
+/** Numbers of jobs and hook calls by state. Resolves within `limits.jobTimeoutMs`, with the counts known by then. */
+export async function countQueues(
+  { jobs, queueUp }: Pick<ServiceMetrics, "jobs" | "queueUp">,
+  queues: Queues,
+): Promise<void> {
+  const asked = await Promise.all(
+    Object.entries(queues).flatMap(([name, ask]) => (ask ? [countsOf(name, ask)] : [])),
+  );
+  queueUp.set(asked.map(({ name, counts }) => ({ values: [name], value: counts ? 1 : 0 })));
+  jobs.set(
+    asked.flatMap(({ name, counts }) =>
+      Object.entries(counts ?? {}).map(([state, value]) => ({ values: [name, state], value })),
+    ),
+  );
+}
+
+async function countsOf(name: string, ask: () => Promise<QueueCounts>) {
+  const counts = await withTimeout(
+    ask().catch(() => null),
+    { timeoutMs: limits.jobTimeoutMs, onTimeout: () => null },
+  );
+  return { name, counts };
+}

@@ -1,0 +1,57 @@
+/**
+ * Writes the module that `wrangler` bundles: the configuration folder as texts, its components as imports, and a Worker
+ * that uses both. A Worker has no files, so both must be part of its code. CONFIG_DIR names the folder. Usage:
+ * `node app/start/commands/bundle-config.ts [module]`
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { readConfigFiles } from "../settings/config-files.ts";
+import { consoleSources } from "../opening/static-files.ts";
+import { parseEnv } from "../settings/env.ts";
+
+const { configDir } = parseEnv({ CONFIG_DIR: process.env["CONFIG_DIR"] });
+const target = process.argv[2] ?? "dist/worker.ts";
+const files = await readConfigFiles(configDir);
+const components = [...files.keys()].filter((path) => path.includes("/components/")).toSorted();
+
+/** The import specifier of a file, relative to the module. */
+function specifierOf(path: string): string {
+  const way = relative(dirname(target), path).replaceAll("\\", "/");
+  return JSON.stringify(way.startsWith(".") ? way : `./${way}`);
+}
+
+/** Names and texts. */
+const consoleTexts = (): Promise<[string, string][]> =>
+  Promise.all(
+    [...consoleSources()].map(async ([name, file]): Promise<[string, string]> => [
+      name,
+      await readFile(file, "utf8"),
+    ]),
+  );
+
+const text = [
+  "/** Written by app/start/commands/bundle-config.ts from the configuration folder; not to be edited. */",
+  `import { createWorker } from ${specifierOf(join(import.meta.dirname, "../edge/cloudflare.ts"))};`,
+  ...components.map((path, at) => `import * as c${at} from ${specifierOf(join(configDir, path))};`),
+  "",
+  "export default createWorker({",
+  "  files: new Map([",
+  ...[...files]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    // The code of a component is imported; of its text only the path is needed.
+    .map(([path, code]) => [path, components.includes(path) ? "" : code])
+    .map((file) => `    ${JSON.stringify(file)},`),
+  "  ]),",
+  "  components: new Map<string, Record<string, unknown>>([",
+  ...components.map((path, at) => `    [${JSON.stringify(path)}, c${at}],`),
+  "  ]),",
+  "  consoleFiles: new Map([",
+  ...(await consoleTexts()).map((file) => `    ${JSON.stringify(file)},`),
+  "  ]),",
+  "});",
+  "",
+].join("\n");
+
+await mkdir(dirname(target), { recursive: true });
+await writeFile(target, text);
+process.stdout.write(`${target} holds ${files.size} files of ${configDir}\n`);

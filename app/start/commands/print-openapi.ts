@@ -1,0 +1,137 @@
+/**
+ * `rowgate openapi`: the OpenAPI document of the configuration, as a caller with every permission sees it, or a
+ * collection of requests made from it. `rowgate client`: typed client code for one project. Both work without a running
+ * service.
+ */
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { formatFaults } from "../../../core/config/faults.ts";
+import {
+  type DescribedProject,
+  describeProject,
+  describeProjects,
+  type OpenApiDocument,
+  wholeView,
+} from "../../../core/openapi/describe.ts";
+import { postmanCollection } from "../../clients/postman.ts";
+import { checkConfig } from "./check-config.ts";
+import { importFrom } from "../settings/component-modules.ts";
+import { readConfigFiles } from "../settings/config-files.ts";
+import { createEnvFiles } from "../settings/env-file.ts";
+import { parseEnv } from "../settings/env.ts";
+import { clientCode } from "../../clients/client-code.ts";
+
+const usage =
+  "Usage: rowgate openapi [--project <name>] [--format openapi|postman] [--out <file>] [--env-file <file>]";
+
+/**
+ * Writes the document to the file of `--out` and returns a confirmation, or without `--out` returns the document.
+ * Rejects with an Error for other arguments, an unknown project, and a configuration or database that cannot be used.
+ */
+export async function printOpenApi(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+): Promise<string> {
+  const { project, out, format = "openapi" } = documentOptions(args, { usage, env });
+  if (!["openapi", "postman"].includes(format))
+    throw new Error(`There is no format ${JSON.stringify(format)}\n${usage}`);
+  const projects = await compiledProjects(env);
+  const document = await documentOf(projects, {
+    name: project,
+    serverUrl: `http://localhost:${parseEnv(env).port}`,
+  });
+  const printed =
+    format === "postman" ? postmanCollection(document, project ?? "Rowgate") : document;
+  const text = `${JSON.stringify(printed, null, 2)}\n`;
+  if (out === undefined) return text;
+  await writeFile(out, text);
+  const operations = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
+  return `Wrote ${out}: ${operations.length} operations\n`;
+}
+
+interface Arguments {
+  readonly project?: string;
+  readonly out?: string;
+  readonly format?: string;
+}
+
+/** Parses the arguments, and adds the variables of their files to `env`. Throws an Error with the usage. */
+function documentOptions(
+  args: readonly string[],
+  {
+    usage: help,
+    env,
+  }: { readonly usage: string; readonly env: Record<string, string | undefined> },
+): Arguments {
+  try {
+    const text = { type: "string" } as const;
+    const options = { project: text, out: text, format: text } as const;
+    const envFile = { ...text, multiple: true } as const;
+    const { values } = parseArgs({ args: [...args], options: { ...options, "env-file": envFile } });
+    const { "env-file": files = [], ...others } = values;
+    createEnvFiles(files, env)().apply();
+    return others;
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${help}`, { cause: error });
+  }
+}
+
+/** The projects of the configuration, compiled against their databases. */
+async function compiledProjects(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly DescribedProject[]> {
+  const { configDir } = parseEnv(env);
+  const { projects, faults, unreachable } = await checkConfig({
+    files: await readConfigFiles(configDir),
+    env,
+    importComponent: importFrom(configDir),
+  });
+  const problems = [
+    ...(faults.length > 0 ? [formatFaults(faults)] : []),
+    ...unreachable.map(({ sentence }) => sentence),
+  ];
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  return projects.map((one) => ({ ...one, viewOf: wholeView }));
+}
+
+function documentOf(
+  projects: readonly DescribedProject[],
+  { name, serverUrl }: { readonly name: string | undefined; readonly serverUrl: string },
+): Promise<OpenApiDocument> {
+  if (name === undefined) return describeProjects(projects, { serverUrl });
+  return describeProject(projectNamed(projects, { name, usage }), { serverUrl });
+}
+
+/** Throws an Error with the names that there are. */
+function projectNamed(
+  projects: readonly DescribedProject[],
+  { name, usage: help }: { readonly name: string; readonly usage: string },
+): DescribedProject {
+  const project = projects.find((one) => one.name === name);
+  if (project) return project;
+  const names = projects.map((one) => one.name).join(", ");
+  throw new Error(`There is no project ${JSON.stringify(name)}; there are: ${names}\n${help}`);
+}
+
+const clientUsage = "Usage: rowgate client --out <file.ts> [--project <name>] [--env-file <file>]";
+
+/**
+ * Writes the client to the file of `--out` and returns what to print. Rejects with an Error for other arguments, an
+ * unknown project, no named project where there are several, and a configuration or database that cannot be used.
+ */
+export async function writeClient(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+): Promise<string> {
+  const { project: name, out } = documentOptions(args, { usage: clientUsage, env });
+  if (out === undefined) throw new Error(`--out is required: the file to write\n${clientUsage}`);
+  const projects = await compiledProjects(env);
+  const [only] = projects;
+  if (name === undefined && projects.length !== 1) {
+    const names = projects.map((one) => one.name).join(", ");
+    throw new Error(`--project is required, because there are several: ${names}\n${clientUsage}`);
+  }
+  const project = projectNamed(projects, { name: name ?? only!.name, usage: clientUsage });
+  await writeFile(out, clientCode(await describeProject(project), `the project ${project.name}`));
+  return `Wrote ${out}: a client for the project ${project.name}\n`;
+}

@@ -1,0 +1,44 @@
+/**
+ * Files of the service's pages, sent from disk. A file is read at its first request; after that only its compressed
+ * form stays in memory.
+ */
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import type { Compression } from "../../http/compression.ts";
+import type { SentFile, SentFiles } from "../../http/send-files.ts";
+
+export const compression: Compression = { gzip: promisify(gzip), gunzip: promisify(gunzip) };
+
+export interface FileSource {
+  /** Where it is on disk. */
+  readonly file: string;
+  readonly mediaType: string;
+}
+
+/** `sources`: by path, relative to the root of the service. */
+export function createSentFiles(sources: ReadonlyMap<string, FileSource>): SentFiles {
+  const gzipped = new Map<string, Promise<SentFile>>();
+  return {
+    async read(path, { gzips }) {
+      const source = sources.get(path);
+      if (!source) return null;
+      if (!gzips) return plain(source);
+      const made = gzipped.get(path) ?? compressed(source);
+      gzipped.set(path, made);
+      made.catch(() => gzipped.delete(path));
+      return made;
+    },
+  };
+}
+
+const plain = async ({ file, mediaType }: FileSource): Promise<SentFile> => ({
+  mediaType,
+  content: await readFile(file),
+  isGzipped: false,
+});
+
+async function compressed(source: FileSource): Promise<SentFile> {
+  const { mediaType, content } = await plain(source);
+  return { mediaType, content: await compression.gzip(content), isGzipped: true };
+}

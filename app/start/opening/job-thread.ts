@@ -1,0 +1,114 @@
+/** The thread in which jobs run: opens its own databases and files, then runs the jobs that `thread-host.ts` sends. */
+import { setFlagsFromString } from "node:v8";
+import { parentPort, workerData } from "node:worker_threads";
+import { importFrom } from "../settings/component-modules.ts";
+import { parseEnv } from "../settings/env.ts";
+import { openObservation } from "../observing/open-observation.ts";
+import { openJobWorld } from "./open-job-world.ts";
+import { openLog } from "../observing/log.ts";
+import { errorFields } from "../../../core/values/error-fields.ts";
+import { AppError, unavailable } from "../../../core/values/errors.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { Json } from "../../../core/values/json.ts";
+import type { Job, Run } from "../../../core/jobs/job.ts";
+import { lowerPriority } from "../../../jobs/thread/low-priority.ts";
+import { createRunner } from "../../../jobs/run-job.ts";
+import type {
+  FromThread,
+  ThreadError,
+  ThreadStart,
+  ToThread,
+} from "../../../jobs/thread/thread-messages.ts";
+
+lowerPriority();
+disablePretenuring();
+const port = parentPort!;
+const { files, env, logLevel, logFormat } = workerData as ThreadStart;
+const send = (message: FromThread): void => port.postMessage(message);
+const ends = new Map<string, AbortController>();
+const raises = new Map<number, (ok: boolean) => void>();
+let calls = 0;
+
+const importComponent = importFrom(parseEnv(env).configDir);
+const opening = open();
+// Every run that waits for it reports the error.
+opening.catch(() => undefined);
+
+port.on("message", (message: ToThread) => {
+  if (message.type === "run") void start(message.job, message.id);
+  else if (message.type === "end") ends.get(message.id)?.abort(message.reason);
+  else if (message.type === "raised") raises.get(message.call)?.(message.ok);
+  else void close();
+});
+
+async function open() {
+  const settings = parseEnv(env);
+  const log = await openLog({ logLevel, logFormat });
+  const watching = await openObservation({ settings, log, isThread: true });
+  const options = { files, env, log, importComponent, observation: watching, raise };
+  const { world, observation, close: closeWorld } = await openJobWorld(options);
+  return {
+    runJob: observation.runJobInThread(createRunner(world)),
+    async close() {
+      await closeWorld();
+      await watching.close(performance.now() + limits.farewellMs);
+    },
+  };
+}
+
+async function start(job: Job, id: string): Promise<void> {
+  const end = new AbortController();
+  ends.set(id, end);
+  const progress: Run["progress"] = (processed, total) =>
+    send({ type: "progress", id, processed, total });
+  try {
+    const { runJob } = await opening;
+    const result: Json = await runJob({ job, id, signal: end.signal, progress });
+    send({ type: "done", id, result });
+  } catch (error) {
+    send({ type: "failed", id, error: threadErrorOf(error) });
+  } finally {
+    ends.delete(id);
+  }
+}
+
+function raise(names: readonly string[]): Promise<void> {
+  const call = ++calls;
+  return new Promise((resolve, reject) => {
+    raises.set(call, (ok) => {
+      raises.delete(call);
+      if (ok) resolve();
+      else reject(new Error("The cache could not be informed of a write"));
+    });
+    send({ type: "raise", call, names });
+  });
+}
+
+/** At that time the job has committed or not; running statements fail with their connection. */
+async function close(): Promise<void> {
+  const opened = await opening.catch(() => null);
+  await opened?.close();
+  process.exit(0);
+}
+
+function threadErrorOf(error: unknown): ThreadError {
+  if (!(error instanceof AppError)) return { kind: null, message: "", cause: errorFields(error) };
+  const { cause } = error;
+  // The next run reads the tables of the database again.
+  const { kind, message } =
+    error.schemaDoubt !== undefined
+      ? unavailable("The tables of the database have changed; try again")
+      : error;
+  return { kind, message, cause: cause === undefined ? null : errorFields(cause) };
+}
+
+/**
+ * Turns off V8's pretenuring, which allocates objects directly in the old generation if earlier ones from the same line
+ * of code survived. The rows of a batch survive a while, but are garbage with the next batch: with pretenuring, an
+ * import of 100,000 rows took a third longer. The flag applies to the whole process; requests are answered as fast or a
+ * little faster. Only Node.js has it.
+ */
+function disablePretenuring(): void {
+  if (!("Bun" in globalThis || "Deno" in globalThis))
+    setFlagsFromString("--no-allocation-site-pretenuring");
+}

@@ -1,0 +1,131 @@
+/**
+ * What every runtime does with a project: puts its parts together, and checks its configuration against its database.
+ * `serve-project.ts` does so once for a configuration, the edge once for a request.
+ */
+import type { Cache } from "../../../core/cache/cache.ts";
+import type { Access } from "../../../core/callers/access.ts";
+import type { Callers } from "../../../core/callers/callers.ts";
+import { compileProject } from "../../../core/config/compile-project.ts";
+import type { ImportComponent } from "../../../core/config/components-plan.ts";
+import type { Fault } from "../../../core/config/faults.ts";
+import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { Risk } from "../../../core/config/risks.ts";
+import {
+  bindProject,
+  type Project,
+  type Routes,
+  type SchemaWatch,
+} from "../../../core/dispatch.ts";
+import { AppError } from "../../../core/values/errors.ts";
+import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
+import { createLocks } from "../../../core/locks/locks.ts";
+import type { Catalog } from "../../../core/plans/database-catalog.ts";
+import type { Background } from "../../../core/plans/hook-call.ts";
+import type { Db } from "../../../core/plans/db-port.ts";
+import type { LockStore } from "../../../core/locks/lock-store.ts";
+import type { Outbound } from "../../../core/plans/outbound-port.ts";
+import type { Runtime } from "../../../core/plans/runtime.ts";
+import type { HookDepths } from "../../../core/workflow/hook-depth.ts";
+import { openCallers } from "../../callers/open-callers.ts";
+import type { KnownKeys } from "../../callers/key-set.ts";
+import type { Observation } from "../../observe/observation.ts";
+import { createMemoryLocks } from "../../stores/memory-locks.ts";
+import { accessFor } from "../settings/project-settings.ts";
+import { noted } from "./noted-catalog.ts";
+
+/** What projects share. */
+export interface SharedParts {
+  readonly runtime: Runtime;
+  readonly cache: Cache;
+  readonly hookDepths: HookDepths;
+  readonly observation: Observation;
+}
+
+export interface ProjectParts {
+  readonly db: Db;
+  /**
+   * The parameter of the cache's `forProject`: equal for projects on the same database; null when the address does not
+   * identify the database.
+   */
+  readonly database: string | null;
+  readonly lockStore: LockStore;
+  readonly jobs: ProjectJobs;
+  readonly schema: SchemaWatch;
+  /** Can call public addresses, and these hosts even if their addresses are not public. */
+  readonly outboundTo: (allowedHosts: readonly string[]) => Outbound;
+  /** Makes the non-blocking calls, through this outbound. */
+  readonly backgroundOver: (outbound: Outbound) => Background;
+  /** Absent: as the project's `auth` says. */
+  readonly callers?: Callers | undefined;
+  readonly knownKeys?: KnownKeys | undefined;
+}
+
+/** The project without routes; they are added once its database was reached. */
+export function openProject(
+  config: ProjectConfig,
+  parts: ProjectParts,
+  { runtime, cache, hookDepths, observation }: SharedParts,
+): Project {
+  const { db, database, lockStore: store, jobs, schema, outboundTo, knownKeys } = parts;
+  const { name, locking: settings, auth, hooks } = config;
+  const observe = observation.cache(name);
+  const outbound = hookDepths.signing(observation.outbound(outboundTo(hooks.allowedHosts)));
+  return {
+    name,
+    db,
+    cache: cache.forProject({ database, ...config.cache, observe }),
+    locks: createLocks({ ...runtime, store, ownStore: createMemoryLocks(), db, settings }),
+    outbound,
+    background: observation.background(parts.backgroundOver(outbound)),
+    jobs,
+    runtime,
+    callers: parts.callers ?? openCallers(auth, { ...runtime, outboundTo, knownKeys }),
+    schema,
+    routes: null,
+  };
+}
+
+/** The result of compiling against a database that answers. */
+export interface Seen {
+  /** Those of the endpoints without a fault; the others are `leftOut`. */
+  readonly routes: Routes;
+  /** What is wrong with the other endpoints; the faults of their files are not among these. */
+  readonly faults: readonly Fault[];
+  readonly notices: readonly string[];
+  readonly risks: readonly Risk[];
+  readonly remarks: readonly string[];
+  /** Equal as long as the tables and queries of the project are the same in the database. */
+  readonly shape: string;
+}
+
+/** The result of compiling against the database, or why it does not answer. */
+export type Look = Seen | { readonly unreachable: unknown };
+
+export interface LookOptions {
+  readonly catalog: Catalog;
+  /** Absent: what the configuration says. */
+  readonly access?: Access | undefined;
+  readonly importComponent?: ImportComponent | undefined;
+}
+
+/** Compiles the project against its database. Rejects only for internal errors. */
+export async function lookAt(
+  config: ProjectConfig,
+  { catalog, access, importComponent }: LookOptions,
+): Promise<Look> {
+  const { catalog: asked, shape } = noted(catalog);
+  try {
+    // Without endpoints nothing else would query the database.
+    if (config.endpoints.length === 0) await catalog.names();
+    const { entities, faulty, ...found } = await compileProject(config, asked, {
+      importComponent,
+    });
+    const all = new Map([...entities, ...faulty]);
+    const leftOut = new Set([...faulty.keys(), ...config.leftOut.keys()]);
+    const rules = accessFor(config, { entities: all, access });
+    return { ...found, routes: bindProject(entities, { access: rules, leftOut }), shape: shape() };
+  } catch (error) {
+    if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
+    return { unreachable: error.cause ?? error };
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * The service on a socket of Node and Deno. Deno's own server has no timeouts for slow clients (denoland/deno#3515), so
+ * each of them would keep a connection forever; its `node:http` has timeouts.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Server as SocketServer, type Socket } from "node:net";
+import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
+import { AppError } from "../../../core/values/errors.ts";
+import { limits } from "../../../core/values/limits.ts";
+import { listenAt, type Listening, listening } from "./listening.ts";
+import { readIncoming } from "./node-incoming.ts";
+import { send } from "./node-reply.ts";
+import { answerParserErrors } from "./parser-errors.ts";
+import type { Service } from "./wire.ts";
+
+/** How often a stopping server checks for idle connections. */
+const sweepMs = 50;
+/** The length of the system's queue of waiting connections. */
+const turnsMax = 511;
+
+/** Resolves when the socket listens; rejects when the address is not available. */
+export async function listen(service: Service): Promise<Listening> {
+  const { headersTimeoutMs, bodyTimeoutMs } = service.timeouts;
+  let isStopping = false;
+
+  const serverOptions = {
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    // The app's own limits apply to bodies that it reads; this is the limit for all others.
+    requestTimeout: headersTimeoutMs + bodyTimeoutMs + limits.unreadBodyMs,
+    // How often these two limits are checked; the default is every 30 seconds.
+    connectionsCheckingInterval: headersTimeoutMs / 2,
+    // Refused below with the envelope.
+    requireHostHeader: false,
+  };
+
+  async function answer(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const incoming = readIncoming(message);
+    const isFault = incoming instanceof AppError;
+    const reply = isFault ? service.refuse(incoming) : await service.app.answer(incoming);
+    // A body that arrived together with the headers is read within this turn of the event loop.
+    if (!message.complete) await turn();
+    await send(reply, message, { outgoing, isLast: isStopping });
+  }
+
+  const server = createServer(serverOptions, (incoming, outgoing) => {
+    answer(incoming, outgoing).catch((error: unknown) => {
+      service.log.error({ err: error }, "An answer could not be sent");
+      outgoing.destroy();
+    });
+  });
+  limitConnections(server, service);
+  const sockets = new Set<Socket>();
+  let taken = 0;
+  server.on("connection", (socket) => {
+    taken++;
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  answerParserErrors(server, service.refuse);
+  const port = await listenAt(server, service.settings);
+
+  /**
+   * Accepts the connections that still wait in the system's queue, a few per turn; closing earlier would reset them.
+   */
+  async function takeOver(): Promise<void> {
+    let before = -1;
+    for (let turns = 0; taken !== before && turns < turnsMax; turns++) {
+      before = taken;
+      await turn();
+    }
+  }
+
+  return listening(service, {
+    port,
+    async drain() {
+      await takeOver();
+      const closed = new Promise<void>((resolve) => {
+        // The server's own `close` ends idle connections at once and resets requests that are just arriving on them.
+        SocketServer.prototype.close.call(server, () => resolve());
+      });
+      // Not earlier: a client that is asked to close opens a new connection at once, which would be reset.
+      isStopping = true;
+      await Promise.race([closed, pause(limits.farewellMs)]);
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      server.closeIdleConnections();
+      const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
+      await closed;
+      clearInterval(sweep);
+    },
+    cut: () => server.closeAllConnections(),
+  });
+}
+
+/** Further connections are closed at once, before anything is read. */
+function limitConnections(server: Server, { settings: { maxConnections }, log }: Service): void {
+  server.maxConnections = maxConnections;
+  let saidAtMs = -Infinity;
+  server.on("drop", () => {
+    if (performance.now() - saidAtMs < limits.refusedLogMs) return;
+    saidAtMs = performance.now();
+    log.warn({ maxConnections }, "Connections are refused: MAX_CONNECTIONS are open");
+  });
+}

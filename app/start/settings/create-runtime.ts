@@ -1,0 +1,18 @@
+/** Creates the runtime value that every part of a process receives. */
+import { hash } from "node:crypto";
+import type { Log } from "../../../core/plans/log-port.ts";
+import type { Runtime } from "../../../core/plans/runtime.ts";
+import { systemClock } from "../../../core/values/clock.ts";
+
+/** A runtime whose log has more methods than the parts need. */
+export type RuntimeOf<OwnLog extends Log> = Runtime & { readonly log: OwnLog };
+
+/** `basePath`: where the service is mounted, as `/rows`. */
+export const createRuntime = <OwnLog extends Log>(log: OwnLog, basePath = ""): RuntimeOf<OwnLog> =>
+  Object.freeze({
+    now: systemClock,
+    newId: () => crypto.randomUUID(),
+    digest: (text: string) => hash("sha256", text),
+    log,
+    basePath,
+  });

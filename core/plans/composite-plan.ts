@@ -1,0 +1,49 @@
+/** What the composite actions need: the details of a header. */
+import type { AuditColumns } from "./audit-columns.ts";
+import type { HeaderTotal } from "./document-tables.ts";
+import type { MarkedTable } from "./soft-delete.ts";
+import type { Computation, ParameterQuery, Sort } from "../query/statement.ts";
+import type { Rules } from "../rules/compile-rules.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type { Key } from "../values/key.ts";
+
+/** What the composite actions need besides the plans of the header. */
+export interface CompositePlan {
+  /** At least one. The name of its table is the member of the header's object that holds the details. */
+  readonly details: readonly DetailPlan[];
+  /** Fields of the header that a body may set: those of its WritePlan, less the totals. */
+  readonly writable: Columns;
+}
+
+/** One table of details of a composite. */
+export interface DetailPlan {
+  readonly table: Table;
+  /** The whole key, which may hold `foreignKey`. */
+  readonly key: Key;
+  /** The key without `foreignKey`: identifies a detail within its header. Not empty if details are written. */
+  readonly lineKey: Key;
+  /** `lineKey` by name: it has its own rules and is checked separately. */
+  readonly keyColumns: Columns;
+  /** The column that holds the header's key. */
+  readonly foreignKey: Column;
+  /** See `WritePlan`. */
+  readonly shown: Columns;
+  /** See `InsertPlan`; about `lineKey`. */
+  readonly namesRecords: boolean;
+  readonly writable: Columns;
+  readonly audit: AuditColumns;
+  readonly rules: Rules;
+  /** The operator's own query of the details; null = they are read from the table. */
+  readonly query: ParameterQuery | null;
+  /** Names of the query's columns that answers show. */
+  readonly queryShown: readonly string[];
+  /** The order of details that are read from the table. */
+  readonly sort: readonly Sort[];
+  /** In an order in which each finds the results that it needs. */
+  readonly computed: readonly Computation[];
+  readonly totals: readonly HeaderTotal[];
+  /** See `InsertPlan`. */
+  readonly flag: Column | null;
+  /** How details are marked instead of deleted; null = they are deleted. */
+  readonly marking: MarkedTable | null;
+}

@@ -1,0 +1,44 @@
+/** What an export writes, and how. */
+import type { Condition } from "../query/statement.ts";
+import type { Column, Columns, Source } from "../values/column.ts";
+import type { Key } from "../values/key.ts";
+
+/** What export needs. */
+export interface ExportPlan {
+  readonly source: Source;
+  /** The own columns that a request may name. */
+  readonly columns: Columns;
+  /** See `ReadPlan`. */
+  readonly named: Columns;
+  /** What the file holds unless a request selects columns, in order; at least one. */
+  readonly exported: readonly ExportColumn[];
+  /** How files show columns that a request selects, by name or path; the others have none of both. */
+  readonly headings: ReadonlyMap<string, string>;
+  readonly formats: ReadonlyMap<string, ConfiguredFormat>;
+  /** Whether csv gets an apostrophe before texts that a spreadsheet would run as formulas. */
+  readonly csvFormulas: "escape" | "keep";
+  /** See `ReadPlan`. */
+  readonly key: Key;
+  /** What the operator adds to every export. */
+  readonly scope: Condition | null;
+}
+
+export interface ExportColumn {
+  readonly column: Column;
+  readonly heading: string;
+  /** Null: a value is written as what it is. */
+  readonly format: ExportFormat | null;
+}
+
+/** What the configuration says of a column. */
+export type ConfiguredFormat =
+  | { readonly type: "boolean"; readonly trueLabel: string; readonly falseLabel: string }
+  | { readonly type: "number" | "date"; readonly format: string };
+
+/** How the file of an export shows the values of a column; the writers of `jobs/workbook` know the patterns. */
+export interface ExportFormat {
+  readonly type: "text" | "number" | "boolean" | "date" | "datetime";
+  readonly pattern?: string;
+  readonly trueLabel?: string;
+  readonly falseLabel?: string;
+}

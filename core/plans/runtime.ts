@@ -1,0 +1,13 @@
+/** What every part of the service needs of the process it runs in. One frozen value, which is passed whole. */
+import type { Clock, NewId } from "../values/clock.ts";
+import type { Log } from "./log-port.ts";
+
+export interface Runtime {
+  readonly now: Clock;
+  readonly newId: NewId;
+  /** SHA-256 as hexadecimal text. */
+  readonly digest: (text: string) => string;
+  readonly log: Log;
+  /** The path at which the service is mounted, as `/rows`; empty at the root. */
+  readonly basePath: string;
+}

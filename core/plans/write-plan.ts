@@ -1,0 +1,50 @@
+/** What the actions need that write rows of one table. */
+import type { AuditColumns } from "./audit-columns.ts";
+import type { Column, Columns, Table } from "../values/column.ts";
+import type { Key } from "../values/key.ts";
+
+/** What create needs. */
+export interface InsertPlan {
+  readonly table: Table;
+  /** Empty: the table has no key. */
+  readonly key: Key;
+  /** `key` by name: it has its own rules and is checked separately. Always the same map. */
+  readonly keyColumns: Columns;
+  /** Columns of the table that answers show: fieldName, the key and the audit columns, less the hidden ones. */
+  readonly shown: Columns;
+  /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
+  readonly writable: Columns;
+  readonly audit: AuditColumns;
+  /** The flag of soft delete, if only the service fills it in a new row; null = there is nothing to fill. */
+  readonly flag: Column | null;
+  /** True when reading goes through a view or query, so that a written record is read back through it. */
+  readonly readBack: boolean;
+  /** Whether a request may name a record by its key; false for a caller from whom the key is hidden. */
+  readonly namesRecords: boolean;
+}
+
+/** What the other writing actions need; present only for an entity with a table that has a key. */
+export interface WritePlan extends InsertPlan {
+  /** One for each table of details that goes with its header; empty = none. */
+  readonly cascades: readonly Cascade[];
+}
+
+/** Details that `delete` removes before their header. */
+export interface Cascade {
+  readonly table: Table;
+  /** The detail column that holds the header's key. */
+  readonly foreignKey: Column;
+  readonly key: Key;
+}
+
+export interface AdjustPlan {
+  readonly reasonRequired: boolean;
+  readonly fields: ReadonlyMap<string, AdjustField>;
+}
+
+/** One field that `adjust` may change, and the smallest result that it may have. */
+export interface AdjustField {
+  readonly column: Column;
+  /** Exact decimal text; null = no minimum beyond the column's own range. */
+  readonly min: string | null;
+}

@@ -1,0 +1,143 @@
+/**
+ * Records in bodies. Rules read the fields; a grammar only lists the members. A body may also hold members that answers
+ * show but no body can set (`readOnly`), so that a client can send back the record that it read.
+ */
+import {
+  asSent,
+  described,
+  type Grammar,
+  meaning,
+  object,
+  type Parts,
+  unread,
+} from "../grammar/grammar.ts";
+import { actorsOf, type AuditField } from "../plans/audit-columns.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { InsertPlan } from "../plans/write-plan.ts";
+import type { Rules } from "../rules/compile-rules.ts";
+import type { Column, Columns } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
+import type { Key, KeyValue } from "../values/key.ts";
+import { maySend, mustBeSent, type NewKeyColumns } from "../values/new-key.ts";
+import { acceptedSchema, comparedSchema } from "../values/schemas.ts";
+import { hasHandlers } from "./events.ts";
+import type { InsertingPlan, RecordPlan } from "./record.ts";
+import { keyOf } from "./record-key.ts";
+
+/** The body of create. A before handler may add missing fields. */
+export const newRecord = (plan: InsertingPlan, entity: Entity): Grammar<unknown> =>
+  asSent(() => {
+    const columns = recordColumns(plan, entity);
+    const required = hasHandlers(entity, "onBeforeInsert") ? [] : neededOf(columns);
+    return object(recordMembers(columns, "create"), { required });
+  });
+
+/**
+ * The body of update: the key, and either nothing else or at least one field to change. With before handlers, which can
+ * add fields, any other members will do. The meaning is the key.
+ */
+export function changedRecord(plan: RecordPlan, entity: Entity): Grammar<KeyValue> {
+  const { key, writable, audit, shown } = plan.write;
+  const shape = (): Grammar<unknown> => {
+    const members = recordMembers(recordColumns(plan, entity), "update");
+    const body = object(members, { required: namesOf(key) });
+    if (hasHandlers(entity, "onBeforeUpdate")) return body;
+    const actors = actorMembers(actorsOf(audit, "update"), shown);
+    const changing = [...writable.keys(), ...Object.keys(actors)];
+    const forms = changing.map((name) => ({ required: [name] }));
+    return described(body, { anyOf: [...forms, { maxProperties: key.length }] });
+  };
+  return meaning(asSent(shape), (body) => keyOf({ body, entity }, key));
+}
+
+/** Of a record that a body holds. */
+export interface RecordColumns extends NewKeyColumns, Pick<InsertPlan, "writable" | "audit"> {
+  readonly rules: Rules;
+  /** The columns of the key that name it. Absent: all. */
+  readonly lineKey?: Key;
+  /** The columns that answers show. */
+  readonly answered: readonly Columns[];
+}
+
+export const recordColumns = (
+  { write, read }: InsertingPlan,
+  { rules }: Pick<Entity, "rules">,
+): RecordColumns => ({ ...write, rules, answered: [write.shown, read.columns] });
+
+/** `when`: the record is new, or is changed. */
+export function recordMembers(columns: RecordColumns, when: AuditField["when"]): Parts {
+  const { key, lineKey = key, shown, writable, audit, answered } = columns;
+  const actors = actorsOf(audit, when);
+  return {
+    ...(when === "create" ? newKeyMembers(columns) : keyMembers(lineKey, key)),
+    ...writableMembers(columns),
+    ...actorMembers(actors, shown),
+    ...readOnlyMembers(answered, [...lineKey, ...writable.values(), ...actors]),
+  };
+}
+
+/** Members that a body may set; those that no answer shows are `writeOnly`. */
+function writableMembers({ rules, writable, answered }: RecordColumns): Parts {
+  const isShown = (name: string): boolean => answered.some((columns) => columns.has(name));
+  const schemaOf = (column: Column): JsonSchema =>
+    isShown(column.name) ? rules.schemaOf(column) : { ...rules.schemaOf(column), writeOnly: true };
+  return Object.fromEntries(
+    [...writable].map(([name, column]) => [name, unread(() => schemaOf(column))]),
+  );
+}
+
+/** The names that a new record must have. */
+export const neededOf = (columns: RecordColumns): string[] => [
+  ...namesOf(mustBeSent(columns)),
+  ...columns.rules.neededOf(columns.writable),
+];
+
+/** The key of an existing record, or the `named` columns of it. An empty text is no key by itself. */
+export const keyMembers = (named: Key, key: Key = named): Parts =>
+  Object.fromEntries(
+    named.map((column) => [
+      column.name,
+      unread(() =>
+        key.length > 1 && columnTypes[column.type].isText
+          ? (comparedSchema(column) ?? {})
+          : { ...comparedSchema(column), minLength: 1 },
+      ),
+    ]),
+  );
+
+/** The key of a new record, by its columns. If it can be generated, several values request that. */
+function newKeyMembers(made: RecordColumns): Parts {
+  const needed = mustBeSent(made);
+  const sent = [...made.keyColumns.values()].filter((column) => maySend(column, made));
+  return Object.fromEntries(
+    sent.map((column) => [
+      column.name,
+      unread(() => {
+        const own = made.rules.schemaOf(column);
+        if (needed.includes(column)) return own;
+        const isPart = made.key.length > 1 && columnTypes[column.type].isText;
+        return { anyOf: [own, { enum: isPart ? [null] : ["", "-", null] }] };
+      }),
+    ]),
+  );
+}
+
+/** The user who changes the record; empty or null: the service's default. Hidden columns are left out. */
+export const actorMembers = (columns: readonly Column[], shown: Columns): Parts =>
+  Object.fromEntries(
+    columns
+      .filter(({ name }) => shown.has(name))
+      .map((column) => [column.name, unread(() => orNull(acceptedSchema(column)))]),
+  );
+
+/** Members that a body may contain without effect: all columns of `shown` except the `named` ones. */
+export function readOnlyMembers(shown: readonly Columns[], named: Iterable<Column>): Parts {
+  const own = new Set([...named].map(({ name }) => name));
+  const others = shown.flatMap((columns) => [...columns.keys()]).filter((name) => !own.has(name));
+  return Object.fromEntries(others.map((name) => [name, readOnly]));
+}
+
+const readOnly = unread(() => ({ readOnly: true }));
+
+export const namesOf = (columns: readonly Column[]): string[] => columns.map(({ name }) => name);

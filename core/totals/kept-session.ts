@@ -1,0 +1,343 @@
+/**
+ * A session that updates formulas and totals after every write of a line, in its transaction. It sits between the
+ * caller's scope and the database, so no code that writes rows needs to know about it. It does not see SQL of handlers.
+ */
+import { past } from "../callers/scoped-session.ts";
+import type {
+  Queries,
+  UnscopedQueries,
+  DbQueries,
+  DbSession,
+  DbSnapshot,
+  DbTransaction,
+  LedgerName,
+} from "../query/session.ts";
+import type { HeaderTable, LinesTable } from "../plans/document-tables.ts";
+import type { Row } from "../values/row.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
+import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
+import {
+  type Aggregate,
+  allOf,
+  type Ask,
+  type Calculate,
+  type Count,
+  type Delete,
+  type Insert,
+  type Narrowed,
+  type Native,
+  type Select,
+  type UpdateMany,
+  type UpdateOne,
+} from "../query/statement.ts";
+import type { Table } from "../values/column.ts";
+import type { Json } from "../values/json.ts";
+import type { Key } from "../values/key.ts";
+import { withForeseen } from "./foreseen-values.ts";
+import { headerKeys, oweCascades, readAgain, type Reaching } from "./reached-rows.ts";
+import { assignedKeys, keysIn, keyValueOf, only, union } from "./row-values.ts";
+import { type Keeping, Settlement, type TotalsOf } from "./settlement.ts";
+
+/** The session itself if no table of the project has formulas or totals. */
+export const keptSession = (session: DbSession, keeping: Keeping): DbSession =>
+  keeping.tables.lines.size === 0 ? session : new KeptSession(session, keeping);
+
+/** Totals are computed once, after the work, together with the formulas of new lines and of lines of a known header. */
+export function keptOnce<T>(
+  queries: Queries,
+  work: () => Promise<T>,
+  about: TotalsOf = {},
+): Promise<T> {
+  const settlement = settlementOf(queries);
+  return settlement === null ? work() : settlement.once(work, about);
+}
+
+/** Recomputes the totals of this header, even if its lines do not change. False: it has none. */
+export function recount(queries: Queries, table: Table, key: Json | undefined): boolean {
+  const own = past(queries, "totals");
+  return own instanceof KeptQueries && own.recount(table, key);
+}
+
+function settlementOf(queries: Queries): Settlement | null {
+  const own = past(queries, "totals");
+  return own instanceof KeptQueries ? own.settlement : null;
+}
+
+/** A header, and its lines. */
+interface Document {
+  readonly lines: LinesTable;
+  readonly header: HeaderTable;
+}
+
+class KeptQueries implements DbQueries {
+  protected readonly queries: DbQueries;
+  /** The same, for statements about all rows, also those that the caller may not see. */
+  private readonly own: UnscopedQueries;
+  protected readonly keeping: Keeping;
+  readonly settlement: Settlement;
+
+  constructor(queries: DbQueries, keeping: Keeping) {
+    this.queries = queries;
+    this.own = queries as unknown as UnscopedQueries;
+    this.keeping = keeping;
+    const update = (one: UpdateOne): Promise<Row | null> => this.change(one);
+    this.settlement = new Settlement(this.own, { keeping, update });
+  }
+
+  recount({ identity }: Table, key: Json | undefined): boolean {
+    const documents = this.keeping.tables.documents.get(identity) ?? [];
+    for (const one of documents) this.settlement.oweTo(one, key, false);
+    return documents.length > 0;
+  }
+
+  /** Locks headers before their lines: all writers use this order. */
+  async all(select: Narrowed<Select>): Promise<Row[]> {
+    if (select.lock) await this.lockHeaders(select);
+    return this.queries.all(select);
+  }
+
+  async one(select: Narrowed<Select>): Promise<Row | null> {
+    if (select.lock) await this.lockHeaders(select);
+    return this.queries.one(select);
+  }
+
+  allAsText(select: Narrowed<Select>, form: TextForm): Promise<ListText> {
+    return this.queries.allAsText(select, form);
+  }
+
+  count(count: Narrowed<Count>): Promise<number> {
+    return this.queries.count(count);
+  }
+
+  estimate(count: Narrowed<Count>): Promise<number | null> {
+    return this.queries.estimate(count);
+  }
+
+  aggregate(aggregate: Narrowed<Aggregate>): Promise<Row[]> {
+    return this.queries.aggregate(aggregate);
+  }
+
+  ask(ask: Narrowed<Ask>): Promise<Row[]> {
+    return this.queries.ask(ask);
+  }
+
+  calculate(statement: Narrowed<Calculate>): Promise<void> {
+    return this.queries.calculate(statement);
+  }
+
+  native(statement: Narrowed<Native>): Promise<Row[]> {
+    return this.queries.native(statement);
+  }
+
+  async insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    const lines = this.linesIn(insert);
+    if (lines === undefined) return this.queries.insert(insert);
+    const { settlement } = this;
+    const { key, columns, returning } = insert;
+    const given = keysIn(lines, insert);
+    await settlement.lock(lines, given);
+    const foreignKeys = lines.headers.map(({ foreignKey }) => foreignKey);
+    const isGiven = foreignKeys.every(({ name }) => columns.some((one) => one.name === name));
+    const computes = lines.computed.length > 0 && !settlement.isHeld;
+    const more = [...(isGiven ? [] : foreignKeys), ...(computes ? key : [])];
+    const filled = withForeseen(insert, lines);
+    const stored = await this.own.insert({
+      ...filled,
+      returning: union(returning, more),
+    });
+    if (!isGiven) await settlement.lock(lines, stored);
+    settlement.owe(lines, isGiven ? given : stored);
+    if (computes) await this.compute(lines, key, stored);
+    await settlement.settle();
+    const answered = computes ? await readAgain(insert, stored, this.own) : stored;
+    return answered.map((row) => only(row, returning));
+  }
+
+  updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    return this.change(update);
+  }
+
+  private async change(update: UpdateOne): Promise<Row | null> {
+    const lines = this.linesIn(update);
+    if (lines === undefined) return this.own.updateOne(update);
+    const { settlement } = this;
+    const { table, key, keyValue, guard, set, returning } = update;
+    const where = allOf(keyIs(key, keyValue), guard)!;
+    const assigned = assignedKeys(lines, set);
+    const before = await settlement.lockAbove(lines, { where, table, assigned });
+    const computes = lines.computed.length > 0 && !settlement.isHeld;
+    const answered = computes ? union(returning, key) : returning;
+    const row = await this.own.updateOne({ ...update, returning: answered });
+    if (row === null) return null;
+    settlement.owe(lines, [...before, ...before.map((one) => ({ ...one, ...assigned }))]);
+    if (computes) await this.compute(lines, key, [row]);
+    await settlement.settle();
+    const [now] = computes ? await readAgain(update, [row], this.own) : [row];
+    return only(now!, returning);
+  }
+
+  async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    const { table, key, columns, set, rows, guard } = update;
+    const marked = this.markedDocuments(update);
+    const lines = this.linesIn(update);
+    if (lines === undefined && marked.length === 0) return this.queries.updateMany(update);
+    const { settlement } = this;
+    const keys = rows.map(({ keyValue }) => keyValue);
+    if (lines) {
+      const assigned = assignedKeys(lines, set);
+      const given = keysIn(lines, { columns, rows: rows.map(({ values }) => values) });
+      await settlement.lock(lines, given);
+      for (const some of keyBatches(key, keys)) {
+        const where = allOf(keyIn(key, some), guard);
+        const before = await settlement.lockAbove(lines, { where, table, assigned });
+        settlement.owe(lines, [...before, ...before.map((one) => ({ ...one, ...assigned }))]);
+      }
+      settlement.owe(lines, given);
+    }
+    for (const one of marked)
+      for (const shown of await headerKeys(one.header, this.own, { table, key, keys }))
+        settlement.oweTo(one, shown, false);
+    const matched = await this.queries.updateMany(update);
+    if (lines && lines.computed.length > 0)
+      for (const some of keyBatches(key, keys)) await settlement.compute(lines, keyIn(key, some));
+    await settlement.settle();
+    return matched;
+  }
+
+  async delete(statement: Narrowed<Delete>): Promise<Row[]> {
+    const lines = this.linesIn(statement);
+    const { table, where, returning } = statement;
+    const { settlement } = this;
+    await oweCascades(this.reaching, { table, where });
+    if (lines === undefined) {
+      const gone = await this.queries.delete(statement);
+      await settlement.settle();
+      return gone;
+    }
+    const before = await settlement.lockAbove(lines, { where, table });
+    const more = lines.headers.map(({ foreignKey }) => foreignKey);
+    const isKnown = before.length === 1 && settlement.isHeld;
+    const gone = await this.own.delete({
+      ...statement,
+      returning: isKnown ? returning : union(returning, more),
+    });
+    settlement.owe(lines, isKnown ? before : gone);
+    await settlement.settle();
+    return gone.map((row) => only(row, returning));
+  }
+
+  /** Whether the write may change a total, so that it is more than one statement. */
+  protected concerns({ table }: { readonly table: Table }): boolean {
+    const { lines, documents, cascades } = this.keeping.tables;
+    const { identity } = table;
+    return lines.has(identity) || documents.has(identity) || cascades.has(identity);
+  }
+
+  private get reaching(): Reaching {
+    const { own, settlement } = this;
+    return { queries: own, settlement, tables: this.keeping.tables };
+  }
+
+  private linesIn({ table }: { readonly table: Table }): LinesTable | undefined {
+    return this.keeping.tables.lines.get(table.identity);
+  }
+
+  /** Documents whose headers the update marks or unmarks: a restored header gets the totals of its lines. */
+  private markedDocuments({ table, set }: UpdateMany): readonly Document[] {
+    const names = new Set(set.map(({ column }) => column.name));
+    const documents = this.keeping.tables.documents.get(table.identity) ?? [];
+    return documents.filter(({ header: { marking } }) =>
+      [marking?.marks.flag, marking?.marks.at].some((column) => column && names.has(column.name)),
+    );
+  }
+
+  private async lockHeaders({ source, where }: Select): Promise<void> {
+    const identity = source.kind === "table" ? source.identity : undefined;
+    const lines = identity === undefined ? undefined : this.keeping.tables.lines.get(identity);
+    if (lines) await this.settlement.lockAbove(lines, { where, table: lines.table });
+  }
+
+  private async compute(lines: LinesTable, key: Key, rows: readonly Row[]): Promise<void> {
+    const values = rows.flatMap((row) => keyValueOf(key, row));
+    for (const some of keyBatches(key, values))
+      await this.settlement.compute(lines, keyIn(key, some));
+  }
+}
+
+class KeptTransaction extends KeptQueries implements DbTransaction {
+  private readonly tx: DbTransaction;
+
+  constructor(tx: DbTransaction, keeping: Keeping) {
+    super(tx, keeping);
+    this.tx = tx;
+  }
+
+  async part<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.tx.part(work);
+    } catch (error) {
+      this.settlement.forgetLocks();
+      throw error;
+    }
+  }
+}
+
+class KeptSession extends KeptQueries implements DbSession {
+  private readonly session: DbSession;
+
+  constructor(session: DbSession, keeping: Keeping) {
+    super(session, keeping);
+    this.session = session;
+  }
+
+  get written(): ReadonlySet<Table | "unknown"> {
+    return this.session.written;
+  }
+
+  tx<T>(
+    work: (tx: DbTransaction) => Promise<T>,
+    options?: { alone?: Table | undefined },
+  ): Promise<T> {
+    return this.session.tx((tx) => work(new KeptTransaction(tx, this.keeping)), options);
+  }
+
+  snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
+    return this.session.snapshot(work);
+  }
+
+  ledger(name: LedgerName): Promise<Table> {
+    return this.session.ledger(name);
+  }
+
+  stream(select: Narrowed<Select>, options: { batchRows: number }): AsyncIterable<Row[]> {
+    return this.session.stream(select, options);
+  }
+
+  longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
+    return this.session.longSnapshot(work);
+  }
+
+  override insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    return this.atomically(insert, (queries) => queries.insert(insert));
+  }
+
+  override updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    return this.atomically(update, (queries) => queries.updateOne(update));
+  }
+
+  override updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    return this.atomically(update, (queries) => queries.updateMany(update));
+  }
+
+  override delete(statement: Narrowed<Delete>): Promise<Row[]> {
+    return this.atomically(statement, (queries) => queries.delete(statement));
+  }
+
+  /** A write that changes totals is a transaction. */
+  private atomically<T>(
+    statement: { readonly table: Table },
+    work: (queries: DbQueries) => Promise<T>,
+  ): Promise<T> {
+    return this.concerns(statement) ? this.tx(work) : work(this.queries);
+  }
+}

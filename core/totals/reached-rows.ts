@@ -1,0 +1,80 @@
+/** Rows that a write affects besides those that it names: cascaded deletes, headers, and the present values. */
+import type { UnscopedQueries } from "../query/session.ts";
+import type { DocumentTables, HeaderTable } from "../plans/document-tables.ts";
+import type { Row } from "../values/row.ts";
+import { keyBatches, keyIn } from "../query/key-conditions.ts";
+import {
+  type Condition,
+  type Insert,
+  sourceOf,
+  type UpdateOne,
+  selectFrom,
+} from "../query/statement.ts";
+import type { Table } from "../values/column.ts";
+import type { Json } from "../values/json.ts";
+import type { Key, KeyValue } from "../values/key.ts";
+import { limits } from "../values/limits.ts";
+import { keyValueOf, shownScalar, union } from "./row-values.ts";
+import type { Settlement } from "./settlement.ts";
+
+/** The transaction, and what it owes. */
+export interface Reaching {
+  readonly queries: UnscopedQueries;
+  readonly settlement: Settlement;
+  readonly tables: DocumentTables;
+}
+
+/** Owes totals for the lines that the database itself deletes with the rows. */
+export async function oweCascades(
+  reaching: Reaching,
+  { table, where }: { table: Table; where: Condition },
+  depth: number = limits.totalsLevelsMax,
+): Promise<void> {
+  const { queries, settlement, tables } = reaching;
+  for (const { table: child, columns, referenced } of tables.cascades.get(table.identity) ?? []) {
+    const rows = await queries.all(selectFrom(sourceOf(table), { columns: referenced, where }));
+    const values = rows.flatMap((row) => keyValueOf(columns, row, referenced));
+    const lines = tables.lines.get(child.identity);
+    for (const some of keyBatches(columns, values)) {
+      const below = { table: child, where: keyIn(columns, some) };
+      if (lines) settlement.owe(lines, await settlement.lockAbove(lines, below));
+      if (depth > 0) await oweCascades(reaching, below, depth - 1);
+    }
+  }
+}
+
+/** The keys of headers that `keys` name. */
+export async function headerKeys(
+  header: HeaderTable,
+  queries: UnscopedQueries,
+  { table, key, keys }: { table: Table; key: Key; keys: readonly KeyValue[] },
+): Promise<Json[]> {
+  if (key.length === 1 && key[0]!.name === header.key.name)
+    return keys.map(([value]) => shownScalar(value!));
+  const found: Json[] = [];
+  for (const some of keyBatches(key, keys)) {
+    const where = keyIn(key, some);
+    const rows = await queries.all(selectFrom(sourceOf(table), { columns: [header.key], where }));
+    found.push(...rows.map((row) => row[header.key.name] ?? null));
+  }
+  return found;
+}
+
+/** The written rows as they are by now, in their order. */
+export async function readAgain(
+  { table, key, returning }: Insert | UpdateOne,
+  rows: readonly Row[],
+  queries: UnscopedQueries,
+): Promise<Row[]> {
+  if (returning.length === 0) return [...rows];
+  const nameOf = (row: Row): string => JSON.stringify(key.map(({ name }) => row[name]));
+  const found = new Map<string, Row>();
+  const values = rows.flatMap((row) => keyValueOf(key, row));
+  const columns = union(returning, key);
+  for (const some of keyBatches(key, values)) {
+    const where = keyIn(key, some);
+    const now = await queries.all(selectFrom(sourceOf(table), { columns, where }));
+    for (const row of now) found.set(nameOf(row), row);
+  }
+  return rows.map((row) => found.get(nameOf(row)) ?? row);
+}

@@ -1,0 +1,165 @@
+/**
+ * Which reads may take long. SQLite runs a statement on the calling thread and cannot stop it, so those run in another
+ * process (`reader.ts`). Decided by the plan: how many rows it visits at most, from the sizes of the tables.
+ */
+import type { Database } from "better-sqlite3";
+import type { Statement } from "../../../core/query/statement.ts";
+import { limits } from "../../../core/values/limits.ts";
+import type { PlannedRead } from "../engine.ts";
+import { createTableSizes, type TableSizes } from "./table-sizes.ts";
+
+export interface LongReads {
+  /** Whether the statement may block the thread. The result for a recent text is cached. */
+  isLong(database: Database, read: PlannedRead): boolean;
+}
+
+interface Judged {
+  /** Rows that the statement visits at most, those of its subqueries included. */
+  readonly visits: number;
+  /** Each visited row of the one table is an answer, in the order that was asked for. */
+  readonly isDirect: boolean;
+  readonly untilMs: number;
+}
+
+/** A plan and its numbers are read again after this time. */
+const freshMs = 10_000;
+/** Fewer visits are not worth a message to another process, even if they were slow recently. */
+const fewVisits = 100;
+/** One call of a JavaScript function takes as long as visiting so many rows, a LIKE as long as one of them. */
+const callVisits = 10;
+/** A sorted row counts as so many more. */
+const sortVisits = 3;
+
+export function createLongReads(): LongReads {
+  const sizes = createTableSizes();
+  const known = new Map<string, Judged>();
+
+  function judge(database: Database, compiled: PlannedRead["compiled"]): Judged {
+    const { text } = compiled;
+    const before = known.get(text);
+    const nowMs = performance.now();
+    if (before !== undefined && before.untilMs > nowMs) return before;
+    const judged = { ...read(database, compiled), untilMs: nowMs + freshMs };
+    known.delete(text);
+    if (known.size >= limits.statementShapesMax) known.delete(known.keys().next().value!);
+    known.set(text, judged);
+    return judged;
+  }
+
+  function read(database: Database, { text, params }: PlannedRead["compiled"]) {
+    const steps = database.prepare<unknown[], Step>(`explain query plan ${text}`).all(...params);
+    const walk = new Walk(sizes.of(database, { text, params }), steps);
+    const { visits } = walk.costOf(0);
+    const calls = text.split("rowgate_").length - 1;
+    const likes = text.split(" like ").length - 1;
+    // Each value of an IN is looked up.
+    const lookUps = / in \(/i.test(text) ? Math.max(1, params.length) : 1;
+    return {
+      visits: visits * lookUps * (1 + calls * callVisits + likes),
+      isDirect: steps.slice(1).every(isLookUp),
+    };
+  }
+
+  /** A row that belongs to another one, as paths find it by a unique key. */
+  const isLookUp = ({ detail }: Step): boolean => /^SEARCH .* LEFT-JOIN$/.test(detail);
+
+  return {
+    isLong(database, { statement, compiled, isStreamed }) {
+      try {
+        const { visits, isDirect } = judge(database, compiled);
+        if (visits <= fewVisits) return false;
+        const most = isDirect ? Math.min(visits, rowsBefore(statement, isStreamed)) : visits;
+        return most > limits.heldUpVisitsMax || (visits === most && compiled.pace?.isSlow === true);
+      } catch {
+        // An error of the statement shows when it runs.
+        return false;
+      }
+    },
+  };
+}
+
+/** Rows that are read until the answer is there, or the next row of a stream, where every row is an answer. */
+function rowsBefore(statement: Statement, isStreamed: boolean): number {
+  if (statement.kind !== "select" || statement.where !== null) return Infinity;
+  const { source, limit, offset } = statement;
+  if (source.kind !== "table" || source.isView === true) return Infinity;
+  return isStreamed ? offset + 1 : offset + (limit ?? Infinity);
+}
+
+interface Step {
+  readonly id: number;
+  readonly parent: number;
+  readonly detail: string;
+}
+
+/** `rows`: what the part gives at most. */
+interface Cost {
+  readonly visits: number;
+  readonly rows: number;
+}
+
+/** Adds up a plan: the tables of a FROM are loops within each other, from the first to the last. */
+class Walk {
+  private readonly sizes: TableSizes;
+  private readonly steps: readonly Step[];
+  /** Rows of subqueries that were kept, by their names in the plan. */
+  private readonly kept = new Map<string, number>();
+
+  constructor(sizes: TableSizes, steps: readonly Step[]) {
+    this.sizes = sizes;
+    this.steps = steps;
+  }
+
+  /** Of the steps below the one with that id; 0 = the whole plan. */
+  costOf(id: number): Cost {
+    let visits = 0;
+    let loops = 1;
+    let perLoop = 0;
+    let compound = 0;
+    let isSorted = false;
+    for (const step of this.steps) {
+      if (step.parent !== id) continue;
+      const { detail } = step;
+      const rows = this.rowsOf(step);
+      if (rows !== null) {
+        loops *= Math.max(1, rows);
+        visits += loops;
+        continue;
+      }
+      if (detail.startsWith("USE TEMP B-TREE")) {
+        isSorted = true;
+        continue;
+      }
+      const inner = this.costOf(step.id);
+      const [, name] = /^(?:MATERIALIZE|CO-ROUTINE) (.+)$/.exec(detail) ?? [];
+      if (name !== undefined) this.kept.set(name, inner.rows);
+      if (detail.startsWith("CORRELATED")) perLoop += inner.visits;
+      else visits += detail.startsWith("RECURSIVE") ? Infinity : inner.visits;
+      if (isPartOfUnion.test(detail)) compound += inner.rows;
+    }
+    visits += perLoop === 0 ? 0 : perLoop * loops;
+    const given = compound > 0 ? compound : loops;
+    return { visits: visits + (isSorted ? given * sortVisits : 0), rows: given };
+  }
+
+  /** Rows that a step finds for each row of the loops around it; null: it is no loop. */
+  private rowsOf({ id, detail }: Step): number | null {
+    if (detail === "MULTI-INDEX OR") {
+      let rows = 0;
+      for (const { id: part } of this.steps.filter(({ parent }) => parent === id))
+        for (const step of this.steps.filter(({ parent }) => parent === part))
+          rows += this.rowsOf(step) ?? Infinity;
+      return rows;
+    }
+    const constants = /^SCAN (?:(\d+) )?CONSTANT ROWS?/.exec(detail);
+    if (constants) return Number(constants[1] ?? 1);
+    const loop = /^(SCAN|SEARCH) (.+?)(?: USING (.+?))?(?: LEFT-JOIN)?$/.exec(detail);
+    if (!loop) return null;
+    const [, kind, name = "", way = ""] = loop;
+    const kept = this.kept.get(name);
+    if (kept !== undefined) return kept;
+    return kind === "SEARCH" ? this.sizes.found(name, way) : this.sizes.scanned(name, way);
+  }
+}
+
+const isPartOfUnion = /^(?:COMPOUND|LEFT|RIGHT|UNION|EXCEPT|INTERSECT|MERGE)/;

@@ -1,0 +1,38 @@
+/**
+ * Notices changes of tables, also by other programs: SQLite re-prepares statements silently, and its results do not
+ * contain the types of their columns. A check costs as much as reading a record, so it is done once per pause.
+ */
+import type { Database } from "better-sqlite3";
+
+const pauseMs = 250;
+
+export interface TableWatch {
+  /** To be called with each new connection. */
+  begin(database: Database): void;
+  /** True once per pause. */
+  isDue(): boolean;
+  /** To be called with a connection that has just run a statement: whether tables were changed since the last call. */
+  hasChanged(database: Database): boolean;
+}
+
+export function createTableWatch(): TableWatch {
+  let askedMs = -Infinity;
+  let known: unknown;
+  const versionOf = (database: Database): unknown =>
+    database.pragma("schema_version", { simple: true });
+  return {
+    begin: (database) => void (known ??= versionOf(database)),
+    isDue() {
+      const nowMs = performance.now();
+      if (nowMs - askedMs < pauseMs) return false;
+      askedMs = nowMs;
+      return true;
+    },
+    hasChanged(database) {
+      if (database.inTransaction) return false;
+      const before = known;
+      known = versionOf(database);
+      return before !== known;
+    },
+  };
+}

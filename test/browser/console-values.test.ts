@@ -1,0 +1,206 @@
+/** Console forms with values of every type, on PostgreSQL: what input they refuse, and that no value is lost. */
+import { beforeEach, expect, test } from "vitest";
+import { openConsole } from "./console.ts";
+import type { Page } from "./playwright.ts";
+
+const columns = {
+  doc: "jsonb",
+  tags: "integer[]",
+  amount: "numeric(38, 12)",
+  strict_amount: "numeric(38, 12)",
+  total: "bigint",
+  day: "date",
+  moment: "timestamptz(6)",
+  hour: "time(6)",
+  address: "varchar(80)",
+};
+
+const place = openConsole({
+  engine: "postgres",
+  prepare: `CREATE TABLE samples (id integer PRIMARY KEY, label text, ${Object.entries(columns)
+    .map((column) => column.join(" "))
+    .join(", ")});
+    CREATE TABLE pictures (id integer PRIMARY KEY, name text, picture bytea);
+    INSERT INTO pictures VALUES (1, 'Saw', '\\x0102')`,
+  changes: {
+    "samples.json": {
+      tableName: "samples",
+      primaryKey: "id",
+      fieldName: ["id", "label", ...Object.keys(columns)],
+      fieldValidation: [{ name: "strict_amount", type: "decimal" }],
+      action: { read: true, first: true, create: true, update: true, adjust: true },
+      adjustConfig: { fields: { amount: { type: "decimal" } } },
+    },
+    "pictures.json": {
+      tableName: "pictures",
+      primaryKey: "id",
+      fieldName: ["id", "name", "picture"],
+      action: { read: true, datatables: true },
+    },
+  },
+});
+
+beforeEach(async () => {
+  await place.sql("DELETE FROM samples");
+  await place.sql(
+    `INSERT INTO samples VALUES (1, 'First', '{"name": "saw", "id": 12345678901234567890, "ratio": 0.12345678901234567890}',
+     '{1,2}', 12345678901234567890.123456789012, 1.5, 9223372036854775807, '2026-03-14', '2026-03-14T10:00:00.123456Z', '10:00:00.123456', E'Main street 1\\nGraz')`,
+  );
+});
+
+const stored = async (column: string): Promise<unknown> =>
+  (
+    await place.sql(
+      `SELECT (${column === "moment" ? "moment AT TIME ZONE 'UTC'" : column})::text AS value FROM samples WHERE id = 1`,
+    )
+  )[0]!["value"];
+const input = (page: Page, name: string) => page.locator(`form [name=${name}]`);
+const fault = (page: Page, name: string): Promise<string> =>
+  page.locator(`[data-field=${name}] .fault-text`).innerText();
+const notices = (page: Page): Promise<string[]> => page.locator(".notice").allTextContents();
+const button = (page: Page, text: string) => page.locator("button").filter({ hasText: text });
+
+/** Paths of the writes that the page sends from now on. */
+function writesOf(page: Page): string[] {
+  const paths: string[] = [];
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (/\/(create|update|adjust)$/.test(pathname)) paths.push(pathname);
+  });
+  return paths;
+}
+
+const unreadable: [column: string, text: string, message: RegExp][] = [
+  ["doc", '{"name": "saw"', /^This is not JSON: .+ Texts need double quotes\.$/],
+  ["doc", "saw", /^This is not JSON: /],
+  ["tags", "1, 2", /^This is not JSON: /],
+  ["amount", "a dozen", /^This is not a number. Write it as 1234.5.$/],
+  ["strict_amount", "1,23,45", /^This is not a number/],
+  ["total", "12 34", /^This is not a number/],
+];
+
+test.each(unreadable)(
+  "a %s that reads %s is refused beside its field, and nothing is sent",
+  async (name, text, message) => {
+    const page = await place.visit("#/demo/samples/record/1");
+    const writes = writesOf(page);
+    await input(page, "label").fill("Second");
+    await input(page, name).fill(text);
+    await button(page, "Save").click();
+    await expect.poll(() => fault(page, name)).toMatch(message);
+    expect(await input(page, name).getAttribute("aria-invalid")).toBe("true");
+    expect(await page.evaluate("document.activeElement.name")).toBe(name);
+    expect(await input(page, name).inputValue()).toBe(text);
+    expect(writes).toEqual([]);
+    expect(await stored("label")).toBe("First");
+  },
+);
+
+test("a date that is only half written is refused, and not stored as empty", async () => {
+  const page = await place.visit("#/demo/samples/record/1");
+  const writes = writesOf(page);
+  await input(page, "day").focus();
+  await page.keyboard.press("Delete");
+  await button(page, "Save").click();
+  await expect.poll(() => fault(page, "day")).toBe("This date is not complete.");
+  expect(writes).toEqual([]);
+});
+
+test("a new record with a value that cannot be read is not created", async () => {
+  const page = await place.visit("#/demo/samples/new");
+  const writes = writesOf(page);
+  await input(page, "id").fill("2");
+  await input(page, "doc").fill("saw");
+  await button(page, "Create").click();
+  await expect.poll(() => fault(page, "doc")).toMatch(/^This is not JSON/);
+  expect(writes).toEqual([]);
+  await input(page, "doc").fill('"saw"');
+  await button(page, "Create").click();
+  await expect.poll(() => notices(page)).toContain("Created");
+  expect(await place.sql("SELECT doc::text FROM samples WHERE id = 2")).toEqual([{ doc: '"saw"' }]);
+});
+
+const changes: [column: string, before: string, after: string, stored: string][] = [
+  [
+    "doc",
+    '{\n  "id": 12345678901234567890,\n  "name": "saw",\n  "ratio": 0.12345678901234567890\n}',
+    '{"name": "axe", "id": 12345678901234567890, "ratio": 0.12345678901234567890}',
+    '{"id": 12345678901234567890, "name": "axe", "ratio": 0.12345678901234567890}',
+  ],
+  ["tags", "[\n  1,\n  2\n]", "[3]", "{3}"],
+  [
+    "amount",
+    "12345678901234567890.123456789012",
+    "12345678901234567891.123456789012",
+    "12345678901234567891.123456789012",
+  ],
+  ["strict_amount", "1.5", "12345678901234567891.5", "12345678901234567891.500000000000"],
+  ["total", "9223372036854775807", "9223372036854775806", "9223372036854775806"],
+  ["day", "2026-03-14", "2026-03-15", "2026-03-15"],
+  ["moment", "2026-03-14T11:00:00.123", "2026-03-15T11:00:00.123", "2026-03-15 10:00:00.123456"],
+  ["hour", "10:00:00.123456", "10:00:00.123457", "10:00:00.123457"],
+  ["address", "Main street 1\nGraz", "Main street 2\nGraz", "Main street 2\nGraz"],
+];
+
+test.each(changes)("a %s keeps all that it has", async (name, before, after, expected) => {
+  const page = await place.visit("#/demo/samples/record/1");
+  expect(await input(page, name).inputValue()).toBe(before);
+  await input(page, name).fill(after);
+  await button(page, "Save").click();
+  await expect.poll(() => notices(page)).toContain("Saved");
+  expect(await stored(name)).toBe(expected);
+});
+
+const numbers: [locale: string, shown: string, typed: string, stored: string][] = [
+  ["de-DE", "1,5", "1.234,25", "1234.250000000000"],
+  ["de-DE", "1,5", "1.234", "1234.000000000000"],
+  ["de-DE", "1,5", "12.5", "12.500000000000"],
+  ["fr-FR", "1,5", "1\u202f234,25", "1234.250000000000"],
+  ["de-CH", "1.5", "1’234.25", "1234.250000000000"],
+  ["en-GB", "1.5", "1,234.25", "1234.250000000000"],
+  ["en-GB", "1.5", "1,234", "1234.000000000000"],
+  ["en-GB", "1.5", "12,5", "12.500000000000"],
+  ["en-GB", "1.5", "−.5", "-0.500000000000"],
+  ["ar-EG", "١٫٥", "١٢٫٥", "12.500000000000"],
+];
+
+test.each(numbers)(
+  "for %s a form has %s, and %s is stored as %s",
+  async (locale, shown, typed, expected) => {
+    const page = await place.visit("#/demo/samples/record/1", { locale });
+    expect(await input(page, "strict_amount").inputValue()).toBe(shown);
+    await input(page, "strict_amount").fill(typed);
+    await button(page, "Save").click();
+    await expect.poll(() => notices(page)).toContain("Saved");
+    expect(await stored("strict_amount")).toBe(expected);
+  },
+);
+
+test("an adjustment keeps every digit, and says when its amount is no number", async () => {
+  const page = await place.visit("#/demo/samples/record/1");
+  const writes = writesOf(page);
+  await button(page, "Adjust").first().click();
+  await page.locator("#adjust-amount").fill("five");
+  await page.locator(".dialog .primary").click();
+  await expect.poll(() => page.locator(".dialog .fault-text").innerText()).toMatch(/not a number/);
+  expect(writes).toEqual([]);
+  await page.locator("#adjust-amount").fill("0.000000000001");
+  await page.locator(".dialog .primary").click();
+  await expect.poll(() => stored("amount")).toBe("12345678901234567890.123456789013");
+});
+
+test("a list does not load bytes that it does not show", async () => {
+  const page = await place.visit("");
+  const asked: unknown[] = [];
+  page.on("request", (request) => {
+    if (/pictures\/(read|datatables)$/.test(request.url()))
+      asked.push((JSON.parse(request.postData() ?? "{}") as { select?: unknown }).select);
+  });
+  const cells = page.locator(".grid tbody td");
+  await page.goto(`${place.url}/console#/demo/pictures?cols=name`);
+  await expect.poll(() => cells.allTextContents()).toEqual(["Saw"]);
+  await page.locator("summary").filter({ hasText: "columns" }).click();
+  await page.locator(".menu-list input[name=picture]").click();
+  await expect.poll(() => cells.allTextContents()).toEqual(["Saw", "AQI="]);
+  expect(asked).toEqual([["id", "name"], undefined]);
+});

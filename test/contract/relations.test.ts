@@ -1,0 +1,454 @@
+/** Paths to related records, and conditions on them: in select, where, sort and search of read and first. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Fixture, openFixture } from "./harness.ts";
+import { openTrade } from "./trade.ts";
+
+let trade: Fixture;
+beforeAll(async () => {
+  trade = await openTrade();
+});
+afterAll(() => trade.close());
+
+const as = (role?: string): Record<string, string> =>
+  role === undefined ? {} : { "x-role": role };
+
+describe("paths in select", () => {
+  const cases: [
+    name: string,
+    path: string,
+    body: object,
+    role: string | undefined,
+    data: unknown,
+  ][] = [
+    [
+      "nest, and are null where there is no record",
+      "orders/read",
+      { select: ["order_no", "customer.name"] },
+      undefined,
+      [
+        { order_no: "A1", customer: { name: "Ada" } },
+        { order_no: "A2", customer: { name: "Bob" } },
+        { order_no: "A3", customer: null },
+        { order_no: "A4", customer: null },
+        { order_no: "A5", customer: { name: "Ada" } },
+      ],
+    ],
+    [
+      "go on over several relations",
+      "order-lines/read",
+      {
+        select: ["id", "order.customer.city.name", "order.order_no"],
+        where: { conditions: [{ key: "id", operator: "IN", value: ["l1", "l3"] }] },
+      },
+      undefined,
+      [
+        { id: "l1", order: { customer: { city: { name: "Oslo" } }, order_no: "A1" } },
+        { id: "l3", order: { customer: { city: { name: "Wien" } }, order_no: "A2" } },
+      ],
+    ],
+    [
+      "lead to the same table",
+      "customers/read",
+      { select: ["name", "boss.name", "boss.boss.name"] },
+      undefined,
+      [
+        { name: "Ada", boss: null },
+        { name: "Bob", boss: { name: "Ada", boss: null } },
+        { name: "Eve", boss: { name: "Bob", boss: { name: "Ada" } } },
+      ],
+    ],
+    [
+      "take another unique column",
+      "orders/read",
+      {
+        select: ["order_no", "writer.name"],
+        where: { conditions: [{ key: "writer.name", operator: "IS NOT NULL" }] },
+      },
+      undefined,
+      [
+        { order_no: "A1", writer: { name: "Ada" } },
+        { order_no: "A3", writer: { name: "Bob" } },
+      ],
+    ],
+    [
+      "show all columns of the other record",
+      "order-lines/read",
+      { select: ["product.*"], limit: 1 },
+      undefined,
+      [{ product: { id: "p1", name: "Pen", price: 1.5 } }],
+    ],
+    [
+      "leave out what the caller may not see there",
+      "orders/read",
+      { select: ["customer.*"], limit: 1 },
+      "blind",
+      [
+        {
+          customer: {
+            id: "a",
+            name: "Ada",
+            region: "north",
+            credit: 100.5,
+            city_id: "c1",
+            boss_id: null,
+            is_deleted: false,
+          },
+        },
+      ],
+    ],
+    [
+      "show no record outside of the caller's rows",
+      "orders/read",
+      { select: ["order_no", "customer.name"] },
+      "north",
+      [
+        { order_no: "A1", customer: { name: "Ada" } },
+        { order_no: "A2", customer: null },
+        { order_no: "A3", customer: null },
+        { order_no: "A4", customer: null },
+        { order_no: "A5", customer: { name: "Ada" } },
+      ],
+    ],
+    [
+      "never multiply rows, even if a key is not one",
+      "deals/read",
+      { select: ["order_no", "client.name"] },
+      undefined,
+      [
+        { order_no: "A1", client: { name: "Ada" } },
+        { order_no: "A2", client: { name: "Bob" } },
+        { order_no: "A3", client: null },
+        { order_no: "A4", client: { name: "Dan" } },
+        { order_no: "A5", client: { name: "Ada" } },
+      ],
+    ],
+    [
+      "stand in first",
+      "orders/first",
+      { where: { key: "customer.name", value: "Bob" }, select: ["order_no", "customer.city.name"] },
+      undefined,
+      { order_no: "A2", customer: { city: { name: "Wien" } } },
+    ],
+  ];
+  test.each(cases)("%s", async (_, path, body, role, data) => {
+    const answer = await trade.post(path, body, as(role));
+    expect(answer.body).toMatchObject({ success: true, data });
+  });
+});
+
+const named = (body: object, role?: string) =>
+  trade.post("orders/read", { select: ["order_no"], ...body }, as(role));
+const numbers = (answer: { body: { data: { order_no: string }[] } }) =>
+  answer.body.data.map(({ order_no }) => order_no).join(" ");
+
+describe("conditions, order and search by path", () => {
+  const cases: [name: string, body: object, found: string, role?: string][] = [
+    [
+      "=",
+      { where: { conditions: [{ key: "customer.name", operator: "=", value: "Ada" }] } },
+      "A1 A5",
+    ],
+    [
+      "IS NULL",
+      { where: { conditions: [{ key: "customer.name", operator: "IS NULL" }] } },
+      "A3 A4",
+    ],
+    [
+      "two hops",
+      { where: { conditions: [{ key: "customer.city.country", operator: "LIKE", value: "Au%" }] } },
+      "A2",
+    ],
+    [
+      "OR",
+      {
+        where: {
+          logic: "OR",
+          conditions: [
+            { key: "customer.credit", operator: ">", value: 50 },
+            { key: "amount", operator: "<", value: 6 },
+          ],
+        },
+      },
+      "A1 A3 A5",
+    ],
+    [
+      "of hidden rows",
+      { where: { conditions: [{ key: "customer.name", operator: "=", value: "Bob" }] } },
+      "",
+      "north",
+    ],
+    ["sort", { sort_columns: [{ column: "customer.name", direction: "DESC" }] }, "A2 A1 A5 A3 A4"],
+    ["search", { search_value: "ob", search_by: "customer.name" }, "A2"],
+    [
+      "search over all selected",
+      { search_value: "wien", select: ["order_no", "customer.city.name"] },
+      "A2",
+    ],
+    ["ANY", { where: { conditions: [{ key: "lines", operator: "ANY" }] } }, "A1 A2 A5"],
+    [
+      "ANY where",
+      {
+        where: {
+          conditions: [
+            {
+              key: "lines",
+              operator: "any",
+              where: { conditions: [{ key: "product.name", operator: "=", value: "Ink" }] },
+            },
+          ],
+        },
+      },
+      "A1 A5",
+    ],
+    ["NONE", { where: { conditions: [{ key: "lines", operator: "NONE" }] } }, "A3 A4"],
+    [
+      "NONE where",
+      {
+        where: {
+          conditions: [
+            {
+              key: "lines",
+              operator: "NONE",
+              where: { conditions: [{ key: "qty", operator: ">", value: 1 }] },
+            },
+          ],
+        },
+      },
+      "A2 A3 A4",
+    ],
+    [
+      "ALL",
+      {
+        where: {
+          conditions: [
+            {
+              key: "lines",
+              operator: "ALL",
+              where: { conditions: [{ key: "qty", operator: ">", value: 0 }] },
+            },
+          ],
+        },
+      },
+      "A1 A3 A4 A5",
+    ],
+    [
+      "after a path",
+      {
+        where: {
+          conditions: [
+            {
+              key: "customer.orders",
+              operator: "ANY",
+              where: { conditions: [{ key: "amount", operator: ">", value: 25 }] },
+            },
+          ],
+        },
+      },
+      "A1 A5",
+    ],
+    [
+      "of one",
+      {
+        where: {
+          conditions: [
+            {
+              key: "customer",
+              operator: "ANY",
+              where: { conditions: [{ key: "region", operator: "=", value: "south" }] },
+            },
+          ],
+        },
+      },
+      "A2",
+    ],
+    [
+      "nested",
+      {
+        where: {
+          conditions: [
+            {
+              key: "lines",
+              operator: "ANY",
+              where: {
+                conditions: [
+                  {
+                    key: "product.tags",
+                    operator: "NONE",
+                    where: { conditions: [{ key: "name", operator: "=", value: "red" }] },
+                  },
+                ],
+              },
+            },
+          ],
+        },
+      },
+      "A1 A5",
+    ],
+    [
+      "of hidden records",
+      { where: { conditions: [{ key: "customer", operator: "ANY" }] } },
+      "A1 A5",
+      "north",
+    ],
+  ];
+  test.each(cases)("%s", async (_, body, found, role) => {
+    const answer = await named(body, role);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    expect(numbers(answer)).toBe(found);
+  });
+
+  test("over records in between", async () => {
+    const where = {
+      conditions: [
+        {
+          key: "tags",
+          operator: "ANY",
+          where: { conditions: [{ key: "name", operator: "=", value: "red" }] },
+        },
+      ],
+    };
+    const answer = await trade.post("products/read", { select: ["name"], where });
+    expect(answer.body.data).toEqual([{ name: "Pen" }]);
+  });
+
+  test("counts and pages count each record once", async () => {
+    const where = {
+      conditions: [
+        { key: "lines", operator: "ANY" },
+        { key: "customer.name", operator: "IS NOT NULL" },
+      ],
+    };
+    const answer = await named({
+      where,
+      page: 1,
+      per_page: 2,
+      sort_columns: [{ column: "customer.name" }],
+    });
+    expect(answer.body).toMatchObject({ count: 2, pagination: { total_records: 3 } });
+  });
+
+  test("cursors go on behind a related record", async () => {
+    const seen: string[] = [];
+    let cursor: unknown = true;
+    while (cursor) {
+      const answer = await named({
+        select: ["order_no", "customer.name"],
+        sort_columns: [{ column: "customer.name" }],
+        cursor,
+        per_page: 2,
+      });
+      seen.push(numbers(answer));
+      cursor = answer.body.pagination.next_cursor;
+    }
+    expect(seen).toEqual(["A3 A4", "A1 A5", "A2"]);
+  });
+});
+
+describe("refused", () => {
+  const where = (condition: object) => ({ where: { conditions: [condition] } });
+  const cases: [name: string, body: object, status: number, error: string, role?: string][] = [
+    ["an unknown relation", { select: ["buyer.name"] }, 400, "Invalid field"],
+    ["an unknown column behind it", { select: ["customer.nam"] }, 400, "Invalid field"],
+    ["a path over many", { select: ["lines.qty"] }, 400, "Invalid field"],
+    ["a relation as a column", { select: ["customer"] }, 400, "Invalid field"],
+    ["five relations", { select: ["customer.boss.boss.boss.boss.name"] }, 400, "Invalid field"],
+    ["relations without end", { select: [`${"boss.".repeat(50_000)}*`] }, 400, "Invalid field"],
+    [
+      "many after relations without end",
+      where({ key: "a.".repeat(100_000), operator: "ANY" }),
+      400,
+      "Invalid field",
+    ],
+    ["a prototype", { select: ["__proto__.name"] }, 400, "Invalid field"],
+    [
+      "a hidden column",
+      where({ key: "customer.email", operator: "=", value: "x" }),
+      400,
+      "Invalid field",
+      "blind",
+    ],
+    [
+      "a relation made of a hidden column",
+      { select: ["writer.name"] },
+      400,
+      "Invalid field",
+      "blind",
+    ],
+    [
+      "a table that the caller may not read",
+      { select: ["customer.name"] },
+      400,
+      "Invalid field",
+      "outsider",
+    ],
+    [
+      "many that the caller may not read",
+      where({ key: "customer", operator: "ANY" }),
+      400,
+      "Invalid field",
+      "outsider",
+    ],
+    ["ALL without where", where({ key: "lines", operator: "ALL" }), 400, "Invalid payload"],
+    ["ANY of a column", where({ key: "order_no", operator: "ANY" }), 400, "Invalid payload"],
+  ];
+  test.each(cases)("%s", async (_, body, status, error, role) => {
+    const answer = await trade.post("orders/read", body, as(role));
+    expect(answer).toMatchObject({ status, body: { error } });
+  });
+
+  test("what a caller may not use is as unknown as what is not there", async () => {
+    const message = async (name: string) =>
+      (await trade.post("orders/read", { select: [name] }, as("outsider"))).body.message;
+    expect(await message("customer.name")).toBe(
+      (await message("custumer.name")).replace("custumer", "customer"),
+    );
+  });
+
+  test("a path in the where of delete", async () => {
+    const deleted = await trade.post("orders/delete", {
+      where: [{ key: "customer.name", value: "Ada" }],
+    });
+    expect(deleted).toMatchObject({ status: 400, body: { error: "Invalid field" } });
+  });
+});
+
+describe("more relations than engines join", () => {
+  const letters = [..."abcdefghij"];
+  const paths = letters.flatMap((one) => letters.map((other) => `${one}.${other}.name`));
+  let nodes: Fixture;
+  beforeAll(async () => {
+    nodes = await openFixture({
+      tables: [{ name: "nodes", columns: { id: "key", name: "text(40)", next_id: "text(36)" } }],
+      setUp: () => ["insert into nodes values ('n1', 'one', null), ('n2', 'two', 'n1')"],
+      endpoints: {
+        nodes: {
+          tableName: "nodes",
+          action: { read: true, first: true, aggregate: true },
+          relations: Object.fromEntries(
+            letters.map((name) => [name, { endpoint: "nodes", column: "next_id" }]),
+          ),
+        },
+      },
+    });
+  });
+  afterAll(() => nodes.close());
+
+  const byWhere = (some: string[]) => ({
+    where: { conditions: some.map((name) => ({ key: name, operator: "IS NULL" })) },
+  });
+  test.each<[string, (some: string[]) => object]>([
+    ["read", (select) => ({ select })],
+    ["read", byWhere],
+    ["read", (some) => ({ sort_columns: some.map((column) => ({ column })) })],
+    [
+      "read",
+      (some) => ({ where: { conditions: [{ key: "a", operator: "ANY", ...byWhere(some) }] } }),
+    ],
+    ["aggregate", (some) => ({ group_by: ["id"], ...byWhere(some) })],
+  ])("%s takes 40, and refuses 41", async (action, body) => {
+    const ask = (count: number) => nodes.post(`nodes/${action}`, body(paths.slice(0, count)));
+    const most = await ask(36);
+    expect(most.status, JSON.stringify(most.body)).toBe(200);
+    expect(await ask(37)).toMatchObject({ status: 400, body: { error: "Invalid parameter" } });
+  });
+});

@@ -1,0 +1,229 @@
+/** Which reads of a SQLite file run in a separate process, and that their results are the same there. */
+import { rmSync } from "node:fs";
+import Database from "better-sqlite3";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Statement } from "../../core/query/statement.ts";
+import { type Connection } from "../../db/engines/engine.ts";
+import { createConnection } from "../../db/engines/sqlite/connection.ts";
+import { failure } from "../../db/engines/sqlite/failure.ts";
+import { registerFunctions } from "../../db/engines/sqlite/functions.ts";
+import { createLongReads } from "../../db/engines/sqlite/long-reads.ts";
+import { connectReader } from "../../db/engines/sqlite/reader.ts";
+import { createStoredForms } from "../../db/engines/sqlite/stored-forms.ts";
+import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { send, streamed } from "./send.ts";
+
+let file: FreshDatabase;
+let path: string;
+let database: Database.Database;
+let here: Connection;
+
+const numbers = (rows: number): string =>
+  `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select i from n`;
+
+beforeAll(async () => {
+  file = await freshDatabase("sqlite");
+  path = file.url.slice("sqlite:".length);
+  database = new Database(path);
+  database.pragma("journal_mode = WAL");
+  database.exec(`
+    create table big (id integer primary key, many integer, few integer, code text unique, spare text unique, name text);
+    insert into big select i, i % 4, i / 3, 'c' || i, null, 'Name ' || i from (${numbers(60_000)});
+    create index big_many on big (many);
+    create index big_few on big (few);
+    create index big_both on big (many, few);
+    create table small (id integer primary key, big_id integer, label text);
+    insert into small select i, i, 'Label ' || i from (${numbers(200)});
+    create table middle (id integer primary key, label text);
+    insert into middle select i, 'Label ' || i from (${numbers(15_000)});
+    create table keyed (a text, b integer, primary key (a, b)) without rowid;
+    insert into keyed select 'a' || i, i from (${numbers(60_000)});
+    create view joined as select b.id, s.label from big b join small s on s.big_id = b.id;
+    create view counted as select s.id, (select count(*) from big where big.name = s.label) as found from small s;
+    create table kinds (t text, i integer, r real, b blob, n text);
+    insert into kinds values ('ünï 😀', 9007199254740993, 0.1, x'00ff', null), ('', -1, 1e300, x'', 'x');
+  `);
+  const forms = createStoredForms(() => database);
+  registerFunctions(database, forms);
+  here = createConnection(database, {
+    release: () => database.close(),
+    forms,
+    tables: { begin: () => {}, isDue: () => false, hasChanged: () => false },
+  });
+});
+afterAll(async () => {
+  here?.destroy();
+  await file?.drop();
+});
+
+const aggregate = { kind: "aggregate" } as Statement;
+const select = (limit: number | null, more: object = {}): Statement =>
+  ({
+    kind: "select",
+    source: { kind: "table", schema: null, name: "big" },
+    where: null,
+    limit,
+    offset: 0,
+    ...more,
+  }) as Statement;
+
+/** SQL, what it is, and whether its rows are streamed. */
+type Case = readonly [text: string, statement?: Statement, isStreamed?: boolean];
+
+const isLong = ([text, statement = aggregate, isStreamed = false]: Case): boolean => {
+  const params = Array.from({ length: text.split("?").length - 1 }, () => 1);
+  const compiled = { text, params, pace: null };
+  return createLongReads().isLong(database, { statement, compiled, isStreamed });
+};
+
+const named = (cases: readonly Case[]) =>
+  cases.map((one) => [one[0].slice(0, 120) + (one[2] === true ? " (a stream)" : ""), one] as const);
+
+test.each(
+  named([
+    ["select * from big where id = ?"],
+    ["select * from big where id in (?, ?, ?)"],
+    ["select * from big where code = ?"],
+    ["select * from big where code = ? or id = ?"],
+    ["select * from big where few = ?"],
+    ["select * from big where many = ? and few = ?"],
+    ["select * from keyed where a = ? and b = ?"],
+    ["select * from small where label like ? order by label"],
+    ["select * from small a join small b on b.id = a.big_id"],
+    ["select * from small where exists (select 1 from big where big.id = small.big_id)"],
+    ["select * from big order by id limit ?", select(20)],
+    ["select * from big order by id", select(null), true],
+    ["select count(*) from middle"],
+    ["select 1"],
+    ["select * from missing"],
+  ]),
+)("runs at once: %s", (_, one) => {
+  expect(isLong(one)).toBe(false);
+});
+
+test.each(
+  named([
+    ["select count(*) from big"],
+    ["select * from big where many = ?"],
+    ["select * from big where spare is null"],
+    ["select * from big where id > ?"],
+    ["select * from big where name = ?"],
+    ["select * from keyed where b = ?"],
+    ["select * from big order by name limit ?", select(20)],
+    ["select * from big order by id limit ?", select(20, { where: { kind: "none" } })],
+    ["select * from big order by id limit ?", select(60_000)],
+    ["select * from big order by name", select(null), true],
+    ["select * from small a, small b, small c"],
+    ["select * from middle a join middle b on a.label = b.label"],
+    ["select * from middle where rowgate_like(label, ?)"],
+    ["select * from joined"],
+    ["select * from counted"],
+    ["select * from (select label from small union all select name from big) order by 1"],
+    ["with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"],
+  ]),
+)("runs in a process of its own: %s", (_, one) => {
+  expect(isLong(one)).toBe(true);
+});
+
+test("a statement that was slow lately runs in a process of its own, but for one of a few rows", () => {
+  const reads = createLongReads();
+  const asked = (text: string) => ({
+    statement: aggregate,
+    compiled: { text, params: [], pace: { isSlow: true } as never },
+    isStreamed: false,
+  });
+  expect(reads.isLong(database, asked("select * from small"))).toBe(true);
+  expect(reads.isLong(database, asked("select * from big where id = 1"))).toBe(false);
+});
+
+test("a table that has grown is judged anew when its schema changes", () => {
+  const reads = createLongReads();
+  const compiled = { text: "select count(*) from growing", params: [], pace: null };
+  const asked = { statement: aggregate, compiled, isStreamed: false };
+  expect(reads.isLong(database, asked)).toBe(false);
+  database.exec(`create table growing as select * from big`);
+  expect(createLongReads().isLong(database, asked)).toBe(true);
+});
+
+describe("a reader", () => {
+  let reader: Connection;
+  beforeAll(async () => {
+    reader = await connectReader(path);
+  });
+  afterAll(() => reader?.destroy());
+
+  test.each([
+    ["every kind of value", "select * from kinds", []],
+    ["no rows", "select * from kinds where t = ?", ["nothing"]],
+    [
+      "parameters of every kind",
+      "select ? as t, ? as i, ? as r, ? as b, ? as n",
+      ["ü", 5n, 1.5, Buffer.from([0, 255]), null],
+    ],
+    ["more rows than one message has", "select id, name from big order by id limit 2500", []],
+    [
+      "the functions of the service",
+      "select rowgate_sum(id, 0) as s, rowgate_like(max(name), ?) as l from big",
+      ["%ü%"],
+    ],
+  ])("gives the same as a connection of the service: %s", async (_, text, params) => {
+    expect(await send(reader, text, params, true)).toEqual(await send(here, text, params, true));
+    expect(await reader.send({ text, params, reuse: true, isNative: true })).toEqual(
+      await here.send({ text, params, reuse: true, isNative: true }),
+    );
+  });
+
+  test("streams the same batches, and can be left early", async () => {
+    const text = "select id from big order by id limit 950";
+    const lengths = async (connection: Connection) => {
+      const found: number[] = [];
+      for await (const batch of streamed(connection, text, 300)) found.push(batch.length);
+      return found;
+    };
+    expect(await lengths(reader)).toEqual([300, 300, 300, 50]);
+    expect(await lengths(reader)).toEqual(await lengths(here));
+    for await (const batch of streamed(reader, text, 10)) {
+      expect(batch).toHaveLength(10);
+      break;
+    }
+    expect((await send(reader, "select 1 as one", [], true)).rows).toEqual([{ one: 1 }]);
+  });
+
+  test.each([
+    ["select * from nowhere", "missing"],
+    ["select rowgate_decimal_add('x', '1')", "unknown"],
+    ["insert into small values (9000, 1, 'x')", "connection"],
+  ])("fails as a connection of the service does: %s", async (text, kind) => {
+    const error = await send(reader, text, [], true).catch((caught: unknown) => caught);
+    expect(failure(error).kind).toBe(kind);
+  });
+
+  test("sees one moment between BEGIN and ROLLBACK", async () => {
+    await send(reader, "begin", [], true);
+    const count = async () =>
+      (await send(reader, "select count(*) as n from kinds", [], true)).rows;
+    expect(await count()).toEqual([{ n: 2 }]);
+    database.exec("insert into kinds (t) values ('later')");
+    expect(await count()).toEqual([{ n: 2 }]);
+    await send(reader, "rollback", [], true);
+    expect(await count()).toEqual([{ n: 3 }]);
+    database.exec("delete from kinds where t = 'later'");
+  });
+
+  test("that is destroyed within a statement ends it, and takes no more", async () => {
+    const other = await connectReader(path);
+    const asked = send(other, "select count(*) from big a, big b");
+    setTimeout(() => other.destroy(), 100);
+    const error = await asked.catch((caught: unknown) => caught);
+    expect(failure(error).kind).toBe("connection");
+    expect(other.alive).toBe(false);
+    await expect(send(other, "select 1")).rejects.toThrow("not open");
+  });
+
+  test("is not there where there is no file", async () => {
+    const missing = `${path}.missing`;
+    const error = await connectReader(missing).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: "SQLITE_CANTOPEN" });
+    rmSync(missing, { force: true });
+  });
+});

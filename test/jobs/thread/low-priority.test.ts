@@ -1,0 +1,51 @@
+/** The priority of the threads that jobs run on. */
+import { execFile } from "node:child_process";
+import { getPriority } from "node:os";
+import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+
+const module = JSON.stringify(
+  new URL("../../../jobs/thread/low-priority.ts", import.meta.url).href,
+);
+
+const threadProgram = `
+  const { parentPort } = require("node:worker_threads");
+  const { getPriority } = require("node:os");
+  import(${module}).then(({ lowerPriority }) => {
+    lowerPriority();
+    parentPort.postMessage(getPriority(0));
+  });`;
+
+test.runIf(process.platform === "linux")(
+  "lowers the priority of its own thread and of no other",
+  async () => {
+    const before = getPriority(0);
+    const thread = new Worker(threadProgram, { eval: true });
+    const inThread = await new Promise<unknown>((resolve, reject) => {
+      thread.once("message", resolve);
+      thread.once("error", reject);
+    });
+    await thread.terminate();
+    expect(inThread).toBe(Math.max(before, 10));
+    expect(getPriority(0)).toBe(before);
+  },
+);
+
+const processProgram = `
+  import { readdirSync } from "node:fs";
+  import { getPriority } from "node:os";
+  import { lowerPriorityOfProcess } from ${module};
+  lowerPriorityOfProcess();
+  console.log(JSON.stringify(readdirSync("/proc/self/task").map((thread) => getPriority(Number(thread)))));`;
+
+test.runIf(process.platform === "linux")(
+  "lowers the priority of all threads of a worker's process",
+  async () => {
+    const program = ["--input-type=module", "--eval", processProgram];
+    const { stdout } = await promisify(execFile)(process.execPath, program);
+    const priorities = JSON.parse(stdout) as number[];
+    expect(priorities.length).toBeGreaterThan(1);
+    expect(new Set(priorities)).toEqual(new Set([Math.max(getPriority(0), 10)]));
+  },
+);

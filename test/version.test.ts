@@ -1,7 +1,0 @@
-import { expect, test } from "vitest";
-import manifest from "../package.json" with { type: "json" };
-import { version } from "../app/start/version.ts";
-
-test("the service names the version of package.json", () => {
-  expect(version).toBe(manifest.version);
-});
