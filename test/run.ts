@@ -26,6 +26,12 @@ interface ReporterOption {
   readonly reporter?: string | readonly string[];
 }
 
+/**
+ * Files that failed run once more, with nothing beside them: a busy machine can miss a time limit. The count names those
+ * that passed then. When more than these fail, it was not the machine.
+ */
+const mostAgain = 3;
+
 const tally = new Tally();
 let vitest: Vitest | undefined;
 let servers: Servers | undefined;
@@ -56,7 +62,12 @@ try {
   if (programs.includes("caddy")) vitest.provide("caddy", findOrInstallCaddy(say));
   servers = await startServers([...new Set(needed.flatMap((needs) => needs.servers))], say);
   vitest.provide("serverUrls", servers.urls);
-  await vitest.start(filter);
+  const first = await vitest.start(filter);
+  const failed = first.testModules.filter((module) => module.state() === "failed");
+  if (failed.length <= mostAgain && first.unhandledErrors.length === 0 && failed.length > 0) {
+    say(`\nOnce more, alone: ${failed.map((module) => module.relativeModuleId).join(", ")}`);
+    await vitest.runTestSpecifications(failed.map((module) => module.toTestSpecification()));
+  }
 } catch (error) {
   tally.addFault();
   console.error(error instanceof Error ? error.message : error);

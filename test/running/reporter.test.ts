@@ -5,9 +5,15 @@ import { Tally } from "./reporter.ts";
 type State = "passed" | "failed" | "skipped" | "pending";
 
 /** As much of a test file as the tally looks at. `state` is that of the file as a whole. */
-function module(project: string, state: State, cases: readonly State[]): TestModule {
+function module(
+  project: string,
+  state: State,
+  cases: readonly State[],
+  relativeModuleId = `${state}-${cases.length}.test.ts`,
+): TestModule {
   const allTests = () => cases.map((one) => ({ result: () => ({ state: one }) }));
-  return { project: { name: project }, state: () => state, children: { allTests } } as never;
+  const children = { allTests };
+  return { project: { name: project }, relativeModuleId, state: () => state, children } as never;
 }
 
 const lastLine = (tally: Tally): string | undefined => tally.text().split("\n").at(-1);
@@ -91,6 +97,20 @@ describe("the tally counts", () => {
         ["mysql", "0", "1", "0"],
       ]),
     );
+  });
+
+  test.each([
+    { second: "passed", line: "2 passed, 0 failed", isNamed: true },
+    { second: "failed", line: "1 passed, 1 failed", isNamed: false },
+  ] as const)("a file that failed and then $second, once", ({ second, line, isNamed }) => {
+    const tally = new Tally();
+    tally.onTestRunEnd([module("sqlite", "failed", ["passed", "failed"], "a.test.ts")], []);
+    tally.onTestRunEnd([module("sqlite", second, ["passed", second], "a.test.ts")], []);
+    expect({
+      line: lastLine(tally),
+      isNamed: tally.text().includes("Passed only when it ran again: a.test.ts (sqlite)"),
+      isGood: tally.isGood(),
+    }).toEqual({ line, isNamed, isGood: isNamed });
   });
 
   test("what failed outside of every project", () => {

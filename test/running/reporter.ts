@@ -1,7 +1,8 @@
 /**
  * Counts the cases per Vitest project, which is per engine, for the end of `test/run.ts`.
  * A file that fails outside its cases and an error that no case caught count as failures of their own,
- * so the count and the exit code never disagree.
+ * so the count and the exit code never disagree. Of a file that ran twice, the second result counts, and the text names
+ * it.
  */
 import type { Reporter, TestModule } from "vitest/node";
 
@@ -12,62 +13,78 @@ interface Count {
 }
 
 export class Tally implements Reporter {
-  readonly #counts = new Map<string, Count>();
+  /** The last result of each file, by project and path. */
+  readonly #files = new Map<string, { readonly project: string; readonly count: Count }>();
+  readonly #passedAgain = new Set<string>();
+  #faults = 0;
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     for (const module of modules) this.#add(module);
-    for (const _ of unhandledErrors) this.addFault();
+    this.#faults += unhandledErrors.length;
   }
 
   /** Something failed that belongs to no project. */
   addFault(): void {
-    this.#of("(the run)").failed += 1;
+    this.#faults += 1;
   }
 
   /** True when something ran and nothing failed. */
   isGood(): boolean {
-    const { passed, failed } = this.#total();
+    const { passed, failed } = sumOf(this.#counts().values());
     return passed > 0 && failed === 0;
   }
 
-  /** A table with a row per project, and as its last line `N passed, N failed` (`, N skipped` when some were). */
+  /**
+   * A table with a row per project, the files that passed only when they ran again, and as its last line
+   * `N passed, N failed` (`, N skipped` when some were).
+   */
   text(): string {
-    const rows = [...this.#counts].sort(([a], [b]) => a.localeCompare(b));
+    const counts = this.#counts();
+    const rows = [...counts].sort(([a], [b]) => a.localeCompare(b));
     const table = [
       ["project", "passed", "failed", "skipped"],
       ...rows.map(([name, { passed, failed, skipped }]) => [name, passed, failed, skipped]),
     ].map(([name, ...numbers]) =>
       [String(name).padEnd(18), ...numbers.map((cell) => String(cell).padStart(8))].join(""),
     );
-    const { passed, failed, skipped } = this.#total();
+    const again = [...this.#passedAgain].map((file) => `Passed only when it ran again: ${file}`);
+    const { passed, failed, skipped } = sumOf(counts.values());
     const sum = `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
-    return ["", ...table, "", sum].join("\n");
+    return ["", ...table, "", ...again, sum].join("\n");
   }
 
   #add(module: TestModule): void {
-    const count = this.#of(module.project.name);
-    const failedBefore = count.failed;
+    const count = { passed: 0, failed: 0, skipped: 0 };
     for (const test of module.children.allTests()) {
       const { state } = test.result();
       if (state === "passed" || state === "failed") count[state] += 1;
       else count.skipped += 1;
     }
-    if (module.state() === "failed" && count.failed === failedBefore) count.failed += 1;
+    if (module.state() === "failed" && count.failed === 0) count.failed += 1;
+
+    const project = module.project.name;
+    const file = `${module.relativeModuleId} (${project})`;
+    const hadFailed = (this.#files.get(file)?.count.failed ?? 0) > 0;
+    if (hadFailed && count.failed === 0) this.#passedAgain.add(file);
+    this.#files.set(file, { project, count });
   }
 
-  #of(project: string): Count {
-    const count = this.#counts.get(project) ?? { passed: 0, failed: 0, skipped: 0 };
-    this.#counts.set(project, count);
-    return count;
+  /** By project. */
+  #counts(): Map<string, Count> {
+    const counts = new Map<string, Count>();
+    for (const { project, count } of this.#files.values())
+      counts.set(project, sumOf([counts.get(project) ?? sumOf([]), count]));
+    if (this.#faults > 0) counts.set("(the run)", { passed: 0, failed: this.#faults, skipped: 0 });
+    return counts;
   }
+}
 
-  #total(): Count {
-    const total = { passed: 0, failed: 0, skipped: 0 };
-    for (const count of this.#counts.values()) {
-      total.passed += count.passed;
-      total.failed += count.failed;
-      total.skipped += count.skipped;
-    }
-    return total;
+function sumOf(counts: Iterable<Count>): Count {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const count of counts) {
+    sum.passed += count.passed;
+    sum.failed += count.failed;
+    sum.skipped += count.skipped;
   }
+  return sum;
 }
