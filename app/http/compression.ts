@@ -18,16 +18,29 @@ const bytesMin = 1_024;
 const isText = (mediaType = ""): boolean =>
   /^(text\/|application\/(json|javascript)|image\/svg)/.test(mediaType);
 
-/** Whether the client takes gzip, as it says in Accept-Encoding. */
-export function takesGzip(headers: HeaderFields): boolean {
-  const offers = (headers.get("accept-encoding") ?? "").toLowerCase().split(",");
-  const qualities = new Map(
+/** What a header such as Accept names, in lower case, with its quality. */
+function qualitiesIn(header: string | null): ReadonlyMap<string, number> {
+  const offers = (header ?? "").toLowerCase().split(",");
+  return new Map(
     offers.map((offer): [string, number] => {
       const [name = "", ...parameters] = offer.split(";").map((part) => part.trim());
       const quality = parameters.find((part) => part.startsWith("q="));
       return [name, quality === undefined ? 1 : Number(quality.slice(2))];
     }),
   );
+}
+
+/** Whether the client names csv, and names JSON not at all or as something that it likes less. */
+export function prefersCsv(headers: HeaderFields): boolean {
+  const accept = headers.get("accept");
+  if (accept === null || !/text\/csv/i.test(accept)) return false;
+  const qualities = qualitiesIn(accept);
+  return (qualities.get("text/csv") ?? 0) > (qualities.get("application/json") ?? 0);
+}
+
+/** Whether the client takes gzip, as it says in Accept-Encoding. */
+export function takesGzip(headers: HeaderFields): boolean {
+  const qualities = qualitiesIn(headers.get("accept-encoding"));
   return (qualities.get("gzip") ?? qualities.get("*") ?? 0) > 0;
 }
 

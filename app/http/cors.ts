@@ -20,6 +20,7 @@ const exposeHeaders = [
   "Idempotency-Replayed",
   "Content-Disposition",
   "Content-Range",
+  "X-Next-Cursor",
   "RateLimit",
   "RateLimit-Policy",
   "Server-Timing",

@@ -2,6 +2,7 @@
 import type { Answer } from "../../core/calls/action.ts";
 import { AppError, type ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/log-port.ts";
+import { tableMediaTypes } from "../../core/plans/table-formats.ts";
 import { errorTable } from "../../core/calls/error-table.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { TextReply } from "./reply.ts";
@@ -137,6 +138,17 @@ const respond = (
     ...headers,
   },
   body: text,
+});
+
+/** One page of a list as csv. */
+export const csvReply = (asked: Asked, body: string, nextCursor: string | null): TextReply => ({
+  status: 200,
+  headers: {
+    "Content-Type": tableMediaTypes.csv,
+    ...headersOf(asked),
+    ...(nextCursor !== null && { "X-Next-Cursor": nextCursor }),
+  },
+  body,
 });
 
 /** When each failure was last seen, by the destination of a process's log lines. */

@@ -19,8 +19,9 @@ import { unknownName, usableEndpoints } from "../../core/route-hints.ts";
 import { type AdmissionDeps, createAdmission, hasCredentials } from "./admission.ts";
 import { addressOf, isOwnCall } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
+import { prefersCsv } from "./compression.ts";
 import { download } from "./download.ts";
-import { answer, failureReply } from "./envelope.ts";
+import { answer, csvReply, failureReply } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
@@ -28,7 +29,7 @@ import type { Incoming } from "./incoming.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readUpload } from "./read-upload.ts";
 
-export interface RouteDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePath"> {
+export interface RouteDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePath" | "csvOf"> {
   readonly projects: Projects;
   readonly bodyLimitBytes: number;
   /** How long a client can take to send a body. */
@@ -85,6 +86,9 @@ export function callAction(deps: RouteDeps): Handle {
     const route = findRoute(found, { endpoint, action, method, caller });
     // Permission is checked before the body is read.
     const handler = route.handlerFor(caller);
+    const { answersCsv } = route.action;
+    // Spelled as in `cors.ts`.
+    if (answersCsv) exchange.answerHeaders = { ...exchange.answerHeaders, vary: "Accept" };
     let body: unknown;
     try {
       if (method === "POST") checkOrigin(incoming, corsOrigins.get(project) ?? []);
@@ -101,12 +105,15 @@ export function callAction(deps: RouteDeps): Handle {
         lockToken: headers.get("x-lock-token"),
         idempotencyKey: headers.get("idempotency-key"),
         requestMode: headers.get("x-request-mode"),
+        wantsCsv: answersCsv && prefersCsv(headers),
         requestId: exchange.requestId,
         hookDepth: await depthOf(deps, incoming),
         log: exchange.log,
       };
       const result = await perform({ handler, project: found }, request);
       if (result.file) return await download(exchange, result.file, headers.get("range"));
+      const { table } = result;
+      if (table) return csvReply(exchange, deps.csvOf(table), table.nextCursor);
       return answer(exchange, result, now());
     } catch (error) {
       return failureReply(exchange, error, now(), {

@@ -5,6 +5,7 @@
 import { defineAction } from "../calls/action.ts";
 import { aggregateGrammar } from "../lists/aggregate-request.ts";
 import type { AggregatePlan } from "../plans/aggregate-plan.ts";
+import { tableOfResults } from "../records/table-page.ts";
 import type { Aggregate } from "../query/statement.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";
@@ -27,12 +28,15 @@ export const aggregate = defineAction<AggregatePlan, Aggregate>({
   showsColumns: true,
   takesOptions: false,
   takesEmptyBody: true,
+  answersCsv: true,
   needs: (entity) => entity.aggregate,
   grammar: aggregateGrammar,
   answer: () => ({ status: 200, schema: aggregateAnswerSchema }),
 
-  async run({ input, session }) {
+  async run({ input, entity, session, wantsCsv }) {
     const rows = await session.aggregate(input);
+    if (wantsCsv)
+      return { status: 200, body: {}, table: tableOfResults(input.outputs, rows, entity) };
     return { status: 200, body: { data: input.limit === null ? rows[0] : rows } };
   },
 });

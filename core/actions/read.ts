@@ -36,6 +36,7 @@ import {
   showingOf,
   versions,
 } from "../records/shown-records.ts";
+import { readKept, tableOfPage, tableRows } from "../records/table-page.ts";
 import { selectedRecordSchema } from "../lists/shown-schema.ts";
 import type { Entity, RequestSettings } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
@@ -63,6 +64,7 @@ export const read = defineAction<ReadPlan, ReadRequest>({
   showsColumns: true,
   takesOptions: false,
   takesEmptyBody: false,
+  answersCsv: true,
   needs: (entity) => entity.read,
   grammar: (plan, { entity }) => readGrammar(plan, entity),
   answer: ({ named }, { entity: { settings } }) => ({
@@ -78,7 +80,7 @@ export const read = defineAction<ReadPlan, ReadRequest>({
     ),
   }),
 
-  async run({ input: request, body, entity, session, cache }, plan) {
+  async run({ input: request, body, entity, session, cache, wantsCsv }, plan) {
     const { where, search_value, search_by, count } = body;
     // All pages of one list share its count.
     const searched = search_value ? body["select"] : null;
@@ -89,6 +91,11 @@ export const read = defineAction<ReadPlan, ReadRequest>({
       ...namedIn(request.showing?.many ?? []),
     );
     const keep = cache.keeping({ entity, kind: "list", dependsOn });
+    if (wantsCsv) {
+      const table = tableOfPage(request, entity);
+      const kept = await keep(["csv", body], () => csvPage(session, request));
+      return { status: 200, body: {}, table: { ...table, ...readKept(kept) } };
+    }
     const rest = await keep(["rows", body], () => membersOf(session, request, { keep, counted }));
     return { status: 200, body: {}, rest };
   },
@@ -301,6 +308,13 @@ async function relatedMembers(
     ...(pagination && { pagination }),
     ...(more && { more }),
   };
+}
+
+/** The rows of a page as a table, and the cursor of the next one. Pages with numbers are not counted. */
+async function csvPage(queries: ReadQueries, request: ReadRequest): Promise<Members> {
+  const { rows, pagination } = await pageOfRows(queries, { ...request, countMode: "none" });
+  const nextCursor = pagination?.["next_cursor"] ?? null;
+  return { rows: tableRows(rows.data as readonly Row[], request), nextCursor };
 }
 
 async function pageOfRows(queries: ReadQueries, request: ReadRequest): Promise<Paged> {

@@ -8,6 +8,7 @@ import type { Queries, ReadSession } from "../query/session.ts";
 import { allErrors, type RequestHeader } from "./action-errors.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ErrorKind } from "../values/errors.ts";
+import type { AnsweredTable } from "../plans/export-plan.ts";
 import type { EventName } from "../plans/hook.ts";
 import type { Table } from "../values/column.ts";
 import type { Json } from "../values/json.ts";
@@ -39,6 +40,8 @@ export interface Call {
   readonly method: Method;
   /** The header X-Request-Mode. */
   readonly requestMode: string | null;
+  /** The client asks for csv, which `answersCsv` allows. */
+  readonly wantsCsv: boolean;
   /** What the action's grammar read from `body`. */
   readonly input: unknown;
   /** The body, unwrapped from `{data, options}`, or the query of a GET; own properties are what the client sent. */
@@ -104,6 +107,8 @@ export interface Answer {
   readonly later?: readonly HookCall[];
   /** The answer is this file instead of JSON. */
   readonly file?: AnsweredFile;
+  /** The answer is this table as csv instead of JSON. */
+  readonly table?: AnsweredTable;
   /**
    * The key of the record in `data`, in the form of `keyAsJson`. A replay of the answer shows the record only if the
    * caller may see it at that time.
@@ -221,6 +226,8 @@ interface Described<Needs, Input> {
   readonly takesForm?: boolean;
   /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
   readonly takesUpload?: boolean;
+  /** True: answers csv to clients that prefer it (`Call.wantsCsv`). Absent: only JSON. */
+  readonly answersCsv?: boolean;
   /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body. */
   readonly isProjectWide?: boolean;
   /** Further members of an error answer of this action; `body` is undefined when it could not be read. */
@@ -287,6 +294,7 @@ export interface Action {
   readonly takesOptions: boolean;
   readonly takesForm: boolean;
   readonly takesUpload: boolean;
+  readonly answersCsv: boolean;
   readonly isProjectWide: boolean;
   /** The schema of a request to this entity; null when the entity lacks what the action needs. */
   input(about: About): JsonSchema | null;
@@ -341,6 +349,7 @@ export function defineAction<Needs, Input = unknown>(
     takesOptions: definition.takesOptions,
     takesForm: definition.takesForm ?? false,
     takesUpload: definition.takesUpload ?? false,
+    answersCsv: definition.answersCsv ?? false,
     isProjectWide: definition.isProjectWide ?? false,
     input(about) {
       const needs = definition.needs(about.entity);

@@ -58,6 +58,7 @@ export const answerHeaders = {
   "WWW-Authenticate": header("How credentials are sent."),
   "Content-Disposition": header("The name of the file."),
   "Accept-Ranges": header("bytes: the header Range is followed."),
+  "X-Next-Cursor": header("Of csv: the cursor of the next page, if there is one."),
   "Content-Range": header("The bytes that the answer has, and the size of the file."),
 } as const satisfies Readonly<Record<string, Json>>;
 

@@ -70,6 +70,7 @@ function jsonResponse(
   const own: AnswerHeader[] = [
     ...(answer.hasEtag ? (["ETag"] as const) : []),
     ...(action.headers.has("Idempotency-Key") ? (["Idempotency-Replayed"] as const) : []),
+    ...(action.answersCsv ? (["X-Next-Cursor"] as const) : []),
   ];
   const response: Json = {
     description: answer.status === 201 ? "It was stored." : "The answer.",
@@ -81,6 +82,7 @@ function jsonResponse(
           : schema,
         ...(example !== undefined && { example }),
       },
+      ...(action.answersCsv && { "text/csv": { schema: { type: "string" } } }),
     },
   };
   // No part of it is specific to the endpoint.

@@ -1,6 +1,7 @@
 /** What an export writes, and how. */
 import type { Condition } from "../query/statement.ts";
 import type { Column, Columns, Source } from "../values/column.ts";
+import type { Json } from "../values/json.ts";
 import type { Key } from "../values/key.ts";
 
 /** What export needs. */
@@ -34,6 +35,15 @@ export interface ExportColumn {
 export type ConfiguredFormat =
   | { readonly type: "boolean"; readonly trueLabel: string; readonly falseLabel: string }
   | { readonly type: "number" | "date"; readonly format: string };
+
+/** One page of a list as csv, as exports write it. */
+export interface AnsweredTable {
+  readonly columns: readonly Pick<ExportColumn, "heading" | "format">[];
+  readonly rows: readonly (readonly Json[])[];
+  readonly csvFormulas: ExportPlan["csvFormulas"];
+  /** Null: there is no next page, or pages are not read by cursor. */
+  readonly nextCursor: string | null;
+}
 
 /** How the file of an export shows the values of a column; the writers of `jobs/workbook` know the patterns. */
 export interface ExportFormat {

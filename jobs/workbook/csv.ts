@@ -6,10 +6,12 @@
  * number. Unless `formulas` is `keep`, such a text gets an apostrophe in front. As that changes the text, xlsx is the
  * better format for spreadsheets: texts are safe there.
  */
+import type { AnsweredTable } from "../../core/plans/export-plan.ts";
 import type { Json } from "../../core/values/json.ts";
 import { labelOf, patternOf } from "./cell-xml.ts";
 import { msOf } from "./serial-date.ts";
 import {
+  type Batch,
   type ColumnFormat,
   type TableOptions,
   type TableWriter,
@@ -17,22 +19,44 @@ import {
 } from "./table-column.ts";
 
 /** A writer of one csv file. */
-export function createCsv({ columns, formulas = "escape" }: TableOptions): TableWriter {
+export function createCsv(options: TableOptions): TableWriter {
+  const { heading, lines } = csvText(options);
+  return {
+    textsCut: 0,
+    async *write(batches) {
+      yield Buffer.from(heading);
+      for await (const batch of batches) {
+        const text = lines(batch);
+        if (text !== "") yield Buffer.from(text);
+      }
+    },
+  };
+}
+
+/** The whole text of a small csv file. */
+export function csvOf({ columns, rows, csvFormulas: formulas }: AnsweredTable): string {
+  const shown = columns.map(({ heading, format }) => ({ heading, format: format ?? undefined }));
+  const { heading, lines } = csvText({ columns: shown, formulas });
+  return heading + lines(rows);
+}
+
+/** The parts of a csv file as texts; `heading` begins with the byte order mark. */
+function csvText({ columns, formulas = "escape" }: Pick<TableOptions, "columns" | "formulas">): {
+  readonly heading: string;
+  readonly lines: (batch: Batch) => string;
+} {
   const safe = formulas === "escape" ? escaped : asWritten;
   const quoted = (text: string): string => inQuotes(safe(text.toWellFormed()));
   const fields = columns.map(({ format }) => fieldWriter(format, quoted));
   return {
-    textsCut: 0,
-    async *write(batches) {
-      yield Buffer.from(`\ufeff${columns.map(({ heading }) => quoted(heading)).join(",")}\r\n`);
-      for await (const batch of batches) {
-        let text = "";
-        for (const row of batch) {
-          text += fields.map((field, at) => field(row[at] ?? null)).join(",");
-          text += "\r\n";
-        }
-        if (text !== "") yield Buffer.from(text);
+    heading: `\ufeff${columns.map(({ heading }) => quoted(heading)).join(",")}\r\n`,
+    lines(batch) {
+      let text = "";
+      for (const row of batch) {
+        text += fields.map((field, at) => field(row[at] ?? null)).join(",");
+        text += "\r\n";
       }
+      return text;
     },
   };
 }

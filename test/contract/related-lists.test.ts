@@ -568,3 +568,176 @@ describe("the cache", () => {
     expect(await total(["order_no", "customer.name"])).toBe(2);
   });
 });
+
+describe("Accept: text/csv", () => {
+  const csv = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const response = await trade.fetch(`/api/test/${path}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json", accept: "text/csv", ...headers },
+    });
+    const text = Buffer.from(await response.arrayBuffer()).toString("utf8");
+    return { text, status: response.status, headers: response.headers };
+  };
+
+  const flat = {
+    select: ["order_no", "customer.name", "customer.is_deleted"],
+    where: { conditions: [{ key: "order_no", operator: "IN", value: ["A1", "A4"] }] },
+  };
+  const tables: [name: string, path: string, body: object, lines: string[], role?: string][] = [
+    [
+      "shows paths flat, with the labels and formats of exports",
+      "sales/read",
+      flat,
+      ["Order,Buyer,customer.is_deleted", "A1,Ada,no", "A4,,"],
+    ],
+    [
+      "shows nothing of related records outside of the caller's rows",
+      "orders/read",
+      { select: ["order_no", "customer.name"], sort_columns: [{ column: "order_no" }], limit: 2 },
+      ["order_no,customer.name", "A1,Ada", "A2,"],
+      "north",
+    ],
+    [
+      "shows expanded records to one flat",
+      "orders/read",
+      {
+        select: ["order_no"],
+        expand: { customer: { select: ["name", "credit"] } },
+        page: 2,
+        per_page: 1,
+      },
+      ["order_no,customer.name,customer.credit", "A2,Bob,20"],
+    ],
+    [
+      "has a heading without records",
+      "orders/read",
+      { select: ["id"], where: { conditions: [{ key: "id", operator: "=", value: "x" }] } },
+      ["id"],
+    ],
+    [
+      "shows groups of aggregate",
+      "sales/aggregate",
+      {
+        group_by: ["customer.name"],
+        operations: [{ function: "count", field: "*", alias: "n" }],
+        sort_columns: [{ column: "customer.name", direction: "desc" }],
+        where: { conditions: [{ key: "customer.name", operator: "IS NOT NULL" }] },
+      },
+      ["Buyer,n", "Bob,1", "Ada,2"],
+    ],
+    [
+      "shows figures of all records",
+      "orders/aggregate",
+      { operations: [{ function: "count", field: "*", alias: "n" }] },
+      ["n", "5"],
+    ],
+  ];
+  test.each(tables)("%s", async (_, path, body, lines, role) => {
+    // Twice: the second answer may come from the cache.
+    for (const _time of [1, 2]) {
+      const { status, text, headers } = await csv(path, body, as(role));
+      expect({ status, text }).toEqual({
+        status: 200,
+        text: `\ufeff${lines.map((line) => `${line}\r\n`).join("")}`,
+      });
+      expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+      expect(headers.get("vary")).toBe("Accept");
+      expect([headers.get("x-next-cursor"), headers.get("link")]).toEqual([null, null]);
+    }
+  });
+
+  test("says where the next page begins, and has versions", async () => {
+    const walked: string[] = [];
+    let cursor: string | true | null = true;
+    while (cursor !== null) {
+      const { text, headers } = await csv("orders/read", {
+        select: ["order_no"],
+        versions: true,
+        cursor,
+        per_page: 2,
+      });
+      const [heading, ...lines] = text.trim().split("\r\n");
+      expect(heading).toBe("order_no,_version");
+      for (const line of lines) expect(line).toMatch(/^A\d,.+$/);
+      walked.push(...lines.map((line) => line.slice(0, 2)));
+      cursor = headers.get("x-next-cursor");
+    }
+    expect(walked).toEqual(["A1", "A2", "A3", "A4", "A5"]);
+  });
+
+  test("escapes formulas, and follows writes", async () => {
+    const noted = {
+      select: ["note"],
+      where: { conditions: [{ key: "id", operator: "=", value: "l1" }] },
+    };
+    const set = (note: string) => trade.post("order-lines/update", { id: "l1", note });
+    expect((await csv("order-lines/read", noted)).text).toBe("\ufeffnote\r\nfirst\r\n");
+    await set('=1+"1"');
+    expect((await csv("order-lines/read", noted)).text).toBe(`\ufeffnote\r\n"'=1+""1"""\r\n`);
+    await set("first");
+  });
+
+  const refused: [name: string, path: string, body: object, error: string, role?: string][] = [
+    ["lists of many", "orders/read", { expand: ["lines"] }, "Invalid parameter"],
+    [
+      "lists of many behind one",
+      "orders/read",
+      { expand: { customer: { expand: ["orders"] } } },
+      "Invalid parameter",
+    ],
+    ["unknown paths", "orders/read", { select: ["customer.none"] }, "Invalid field"],
+    [
+      "what the caller may not use",
+      "orders/read",
+      { select: ["customer.name"] },
+      "Invalid field",
+      "outsider",
+    ],
+    [
+      "an unknown function",
+      "orders/aggregate",
+      { operations: [{ function: "x", field: "*" }] },
+      "Validation error",
+    ],
+  ];
+  test.each(refused)("answers errors as JSON: %s", async (_, path, body, error, role) => {
+    const { status, text, headers } = await csv(path, body, as(role));
+    expect(JSON.parse(text)).toMatchObject({ success: false, error });
+    expect(status).toBe(400);
+    expect(headers.get("content-type")).toContain("application/json");
+  });
+
+  test.each([
+    ["application/json, text/csv", "orders/read"],
+    ["text/csv;q=0, */*", "orders/read"],
+    ["text/csv;q=0.5, application/json;q=0.8", "orders/aggregate"],
+    ["text/*", "orders/read"],
+    ["text/csv", "orders/first"],
+  ])("%s gets JSON of %s", async (accept, path) => {
+    const { text } = await csv(
+      path,
+      {
+        where: { key: "id", value: "o1" },
+        ...(path.endsWith("read") && { where: null, limit: 1 }),
+      },
+      { accept },
+    );
+    expect(JSON.parse(text)).toMatchObject({ success: true });
+  });
+
+  test("is in OpenAPI", async () => {
+    const { body } = await trade.request("/api/test/orders/openapi.json");
+    const responses = (action: string) =>
+      body["paths"][`/api/test/orders/${action}`].post.responses["200"];
+    for (const action of ["read", "aggregate", "first"]) {
+      const found = responses(action);
+      const { content, headers } = found.$ref
+        ? body["components"].responses[found.$ref.split("/").at(-1)]
+        : found;
+      expect(["text/csv" in content, "X-Next-Cursor" in headers]).toEqual(
+        action === "first" ? [false, false] : [true, true],
+      );
+    }
+  });
+});

@@ -15,7 +15,7 @@ const goods = {
   adjustConfig: { fields: { stock: { type: "integer", min: 0 } } },
 };
 
-const visits: readonly (readonly [action: string, body: object])[] = [
+const visits: readonly (readonly [action: string, body: object, accept?: string])[] = [
   ["create", { id: "given", name: "Zürich \u{1F4A1}", price: 12.5, stock: 3, active: true }],
   ["create", { id: "given", name: "again" }],
   ["create", { name: "numbered", big: "9007199254740993", day: "2026-02-28" }],
@@ -24,6 +24,7 @@ const visits: readonly (readonly [action: string, body: object])[] = [
     "read",
     { page: 1, per_page: 1, where: { conditions: [{ key: "stock", operator: ">", value: 1 }] } },
   ],
+  ["read", { select: ["id", "name"], cursor: true, per_page: 1 }, "text/csv"],
   ["first", { where: { key: "id", value: "given" } }],
   ["first", { where: { key: "nothing", value: 1 } }],
   ["update", { id: "given", name: "changed", made: "2026-02-28T12:30:00.250Z" }],
@@ -47,13 +48,18 @@ async function visit(url: string): Promise<object[]> {
   });
   await service.ready;
   const seen: object[] = [];
-  for (const [action, body] of visits) {
+  for (const [action, body, accept = "*/*"] of visits) {
     const response = await service.app.request(`/api/smoke/goods/${action}`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", accept },
       body: JSON.stringify(body),
     });
-    seen.push({ action, status: response.status, body: await response.json() });
+    const { status, headers } = response;
+    const isJson = headers.get("content-type")?.includes("json");
+    const answer = isJson
+      ? await response.json()
+      : { text: await response.text(), hasNext: headers.has("x-next-cursor") };
+    seen.push({ action, status, body: answer });
   }
   await service.close();
   return seen;

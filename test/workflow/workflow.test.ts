@@ -53,6 +53,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     caller: nobody,
     method: "POST",
     requestMode: null,
+    wantsCsv: false,
     ifMatch: null,
     lockToken: null,
     share: () => "address:",

@@ -1,4 +1,5 @@
 /** Creates the runtime value that every part of a process receives. */
+import { csvOf } from "../../../jobs/workbook/csv.ts";
 import { hash } from "node:crypto";
 import type { Log } from "../../../core/plans/log-port.ts";
 import type { Runtime } from "../../../core/plans/runtime.ts";
@@ -12,6 +13,7 @@ export const createRuntime = <OwnLog extends Log>(log: OwnLog, basePath = ""): R
   Object.freeze({
     now: systemClock,
     newId: () => crypto.randomUUID(),
+    csvOf,
     digest: (text: string) => hash("sha256", text),
     log,
     basePath,
