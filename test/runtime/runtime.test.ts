@@ -29,6 +29,7 @@ test.each(engines)("the service does every basic action on Node over %s", (engin
     "create 201",
     "read 200",
     "read 200",
+    "read 200",
     "first 200",
     "first 400",
     "update 200",

@@ -58,7 +58,10 @@ async function visit(url: string): Promise<object[]> {
     const isJson = headers.get("content-type")?.includes("json");
     const answer = isJson
       ? await response.json()
-      : { text: await response.text(), hasNext: headers.has("x-next-cursor") };
+      : {
+          text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(await response.arrayBuffer()),
+          hasNext: headers.has("x-next-cursor"),
+        };
     seen.push({ action, status, body: answer });
   }
   await service.close();
