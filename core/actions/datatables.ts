@@ -17,9 +17,10 @@ import { draw as gridDraw, gridGrammar, type GridRequest } from "../grid/request
 import type { ListText, TextForm } from "../query/list-text.ts";
 import type { Select } from "../query/statement.ts";
 import { paneOptions } from "../grid/search-panes.ts";
+import { type GridVersions, versionsFor, versionsOf } from "../grid/versions.ts";
 import { type Nesting, nestingOf } from "../lists/nested-rows.ts";
-import { recordSchema } from "../lists/shown-schema.ts";
-import { columnList } from "../values/column.ts";
+import { selectedRecordSchema, versionName } from "../lists/shown-schema.ts";
+import { type Column, columnList } from "../values/column.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -59,12 +60,15 @@ export const datatables = defineAction<GridPlan, GridRequest>({
 
   async run({ input: { draw, ...request }, body, entity, session, cache }, plan) {
     const { filter: where, related, sort } = request;
+    const versions = request.versions ? versionsFor(plan, entity.read) : null;
+    const isAlone = versions?.areRead ?? true;
+    const own = isAlone ? plan.dependsOn : [...plan.dependsOn, ...versions!.read.dependsOn];
     const columns = [...related, ...plan.paneColumns, ...plan.builderColumns, ...plan.listColumns];
-    const dependsOn = relatedDependencies(plan.dependsOn, { where, columns, sort });
+    const dependsOn = relatedDependencies(own, { where, columns, sort });
     const keep = cache.keeping({ entity, kind: "datatables", dependsOn });
-    const asked = { ...request, keep, counted: countedParameters(body) };
+    const asked = { ...request, versions, keep, counted: countedParameters(body) };
     const rest = await keep(["page", cachedParameters(body)], () =>
-      dependsOn === plan.dependsOn
+      dependsOn === own && isAlone
         ? membersOf(session, plan, asked, (list) => readCountedPage(session, list))
         : session.snapshot((queries) =>
             membersOf(queries, plan, { ...asked, keep: keepNothing }, (list) =>
@@ -97,7 +101,11 @@ function countedParameters(body: Record<string, unknown>): object {
 
 type ReadPage = (request: CountedPageRequest<GridRows>) => Promise<CountedPage<GridRows>>;
 
-type Asked = Omit<GridRequest, "draw"> & { readonly keep: Keep; readonly counted: object };
+interface Asked extends Omit<GridRequest, "draw" | "versions"> {
+  readonly versions: GridVersions | null;
+  readonly keep: Keep;
+  readonly counted: object;
+}
 
 /** All members of the answer except `draw`. The statements run concurrently. */
 async function membersOf(
@@ -141,7 +149,7 @@ const totalKey = (count: CountMode): unknown => ["total", count];
 /** The rows of the page, and the number of those that the filters leave. */
 function pageOf(
   plan: GridPlan,
-  { filter, sort, related, start, length, count, keep, counted }: Asked,
+  { filter, sort, related, versions, start, length, count, keep, counted }: Asked,
 ): CountedPageRequest<GridRows> {
   const { source, key } = plan;
   const own = columnList(plan.columns);
@@ -150,7 +158,7 @@ function pageOf(
     list: {
       kind: "select",
       source,
-      columns: nesting === null ? own : [...own, ...nesting.columns],
+      columns: columnsOf(own, nesting, versions),
       where: filter,
       sort,
       limit: null,
@@ -161,28 +169,49 @@ function pageOf(
     size: length,
     offset: start,
     countMode: count,
-    readRows: (queries, select, form) => readRows(queries, plan, { select, form, nesting }),
+    readRows: (queries, select, form) =>
+      readRows(queries, plan, { select, form, nesting, versions }),
     keepCount: async (make) =>
       JSON.parse(await keep(filter === null ? totalKey(count) : ["filtered", counted], make)),
   };
 }
 
+/** The own columns first. Always the same list without additions, because statements are cached by it. */
+const columnsOf = (
+  own: readonly Column[],
+  nesting: Nesting | null,
+  versions: GridVersions | null,
+): readonly Column[] =>
+  nesting === null && versions === null
+    ? own
+    : [...new Set([...own, ...(versions?.columns ?? []), ...(nesting?.columns ?? [])])];
+
 type GridRows = Pick<ListText, "data" | "found">;
+
+interface Reading {
+  readonly select: Select;
+  readonly form: TextForm;
+  readonly nesting: Nesting | null;
+  readonly versions: GridVersions | null;
+}
 
 /** As one text, unless the grid's rows are made of their values. */
 async function readRows(
   queries: ReadQueries,
   plan: GridPlan,
-  {
-    select,
-    form,
-    nesting,
-  }: { readonly select: Select; readonly form: TextForm; readonly nesting: Nesting | null },
+  { select, form, nesting, versions }: Reading,
 ): Promise<GridRows> {
-  if (nesting === null && showsRowsAsRead(plan)) return queries.allAsText(select, form);
+  if (nesting === null && versions === null && showsRowsAsRead(plan))
+    return queries.allAsText(select, form);
   const rows = await queries.all(select);
   if (form.isReversed) rows.reverse();
-  return { data: shownRows(rows.slice(0, form.rowsMax), plan, nesting), found: rows.length };
+  const page = rows.slice(0, form.rowsMax);
+  const data = shownRows(page, plan, nesting);
+  if (versions !== null)
+    (await versionsOf(queries, page, versions)).forEach((version, at) => {
+      data[at]![versionName] = version;
+    });
+  return { data, found: rows.length };
 }
 
 /** Corrects inexact counts by the rows of this page, so that the grid can continue to page and stops at the end. */
@@ -217,7 +246,10 @@ function drawOf(body: unknown): number {
 function answerSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
   const count: JsonSchema = { type: "integer", minimum: 0 };
   const isPlain = plan.nestedNames.size === 0 && plan.rowId.length === 0;
-  const rows = recordSchema(plan.columns, settings);
+  const rows = {
+    ...selectedRecordSchema(plan.named, settings),
+    required: [...plan.columns.keys()],
+  };
   const options: JsonSchema = { type: "object" };
   return closedObject(
     {
@@ -250,8 +282,8 @@ function shownRows(
   return rows.map((row) => {
     const isNamed = rowId.length > 0 && rowId.every(({ name }) => (row[name] ?? null) !== null);
     const shown: Row = isNamed ? { DT_RowId: joinedKey(row, rowId) } : {};
-    const own = nesting === null ? Object.keys(row) : columns.keys();
-    for (const name of own) put(shown, nestedNames.get(name) ?? [name], row[name] ?? null);
+    for (const name of columns.keys())
+      put(shown, nestedNames.get(name) ?? [name], row[name] ?? null);
     if (nesting !== null) addRelated(shown, nesting.recordOf(row));
     return shown;
   });

@@ -30,6 +30,8 @@ import { parseColumnControl } from "./column-control.ts";
 import {
   blankOr,
   inPayload,
+  isFalse,
+  isTrue,
   listOf,
   notAList,
   type Sent,
@@ -56,6 +58,8 @@ export interface GridRequest {
   readonly sort: readonly Sort[];
   /** The columns of related records that rows show in addition to the own ones: those that the grid has. */
   readonly related: readonly Column[];
+  /** Each row shows its version. */
+  readonly versions: boolean;
 }
 
 /**
@@ -76,6 +80,7 @@ export function gridGrammar(
       start: start(plan, settings.offsetMax),
       length: length(plan),
       count: inPayload(countMode),
+      versions: blankOr(versions, false),
       sort_columns: sortTerms(plan.named),
       order: blankOr(list(orderTerm, { fault: notAList("order") }), []),
     },
@@ -145,6 +150,16 @@ function length({ clampsLength }: GridPlan): Grammar<number> {
     () => ({ anyOf: [{ const: -1 }, { type: "integer", minimum: 1, maximum: MAX_SAFE_INTEGER }] }),
   );
 }
+
+/** As in read, or the texts of a form. */
+const versions = meaning(
+  value(
+    (sent): sent is boolean | string => isTrue(sent) || isFalse(sent),
+    () => invalidPayload("versions must be true or false"),
+    () => ({ enum: [true, false, "true", "false"] }),
+  ),
+  isTrue,
+);
 
 /** read's sort terms, or the empty values of forms. */
 function sortTerms(columns: Columns): Grammar<Sort[]> {

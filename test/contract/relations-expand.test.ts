@@ -301,6 +301,35 @@ describe("versions", () => {
     expect(again.body.data).toEqual({ order_no: "A1", _version: tag });
   });
 
+  test.each([
+    ["a grid of the table", "orders"],
+    ["a grid with a query of its own", "buyers"],
+  ])("stand in the rows of %s, as JSON and as a form", async (_, endpoint) => {
+    const { body } = await trade.post("orders/read", { select: ["order_no"], versions: true });
+    const known = new Map<string, string>(
+      body.data.map((one: Record<string, string>) => [one["order_no"], one["_version"]]),
+    );
+    const form = await trade.request(`/api/test/${endpoint}/datatables`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: "versions=true&columns[0][data]=customer.name&length=3",
+    });
+    const asked = { versions: true, columns: [{ data: "customer.name" }], length: 3 };
+    const sent = await trade.post(`${endpoint}/datatables`, asked);
+    for (const { body: page } of [form, sent]) {
+      expect(page.data).toHaveLength(3);
+      for (const row of page.data) expect(row._version).toBe(known.get(row.order_no));
+      expect(page.data[0]).toHaveProperty("customer.name");
+    }
+    const plain = await trade.post(`${endpoint}/datatables`, { versions: "false", length: 1 });
+    expect(plain.body.data[0]).not.toHaveProperty("_version");
+  });
+
+  test("are refused by a grid that does not say what they are", async () => {
+    const answer = await trade.post("orders/datatables", { versions: "perhaps" });
+    expect([answer.status, answer.body.error]).toEqual([400, "Invalid payload"]);
+  });
+
   test.each(["yes", 1, []])("%j is refused", async (versions) => {
     const answer = await trade.post("orders/read", { versions });
     expect(answer).toMatchObject({ status: 400, body: { error: "Invalid parameter" } });
