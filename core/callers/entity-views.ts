@@ -9,7 +9,7 @@ import type { AdjustPlan, InsertPlan, WritePlan } from "../plans/write-plan.ts";
 import type { AggregatePlan, DeclaredJoin } from "../plans/aggregate-plan.ts";
 import type { CompositePlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
-import type { ExportPlan } from "../plans/export-plan.ts";
+import { exportColumn, type ExportPlan } from "../plans/export-plan.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
 import type { LookupPlan, ReadPlan } from "../plans/read-plan.ts";
@@ -213,7 +213,16 @@ export function namedGrid(plan: GridPlan, naming: Naming): GridPlan {
 function exportView(plan: ExportPlan, seen: Seen, naming: Naming): ExportPlan {
   const columns = seen.all(plan.columns);
   const exported = plan.exported.filter(({ column }) => seen.one(column) !== null);
-  return { ...plan, columns, named: naming(columns), exported };
+  return namedExport({ ...plan, columns, exported }, naming);
+}
+
+/** The plan with the paths that requests may name, and those of its columns. */
+export function namedExport(plan: ExportPlan, naming: Naming): ExportPlan {
+  const named = naming(plan.columns);
+  const exported = plan.exported.map((one) =>
+    one.column.via === undefined ? one : exportColumn(foundAmong(one.column, named), plan),
+  );
+  return { ...plan, named, exported };
 }
 
 function importView(

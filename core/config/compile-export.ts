@@ -1,9 +1,9 @@
 /** What the export writes: the exportQuery, else the fields of the table, else the view or query of read. */
 import type { Column, Columns, Table } from "../values/column.ts";
-import type { ExportPlan } from "../plans/export-plan.ts";
+import { exportColumn, type ExportPlan } from "../plans/export-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
-import { exportColumn } from "../lists/export-list.ts";
 import { allOf, type Condition, sourceOf } from "../query/statement.ts";
+import { withPathsOf } from "./named-paths.ts";
 import { keyAmong, type Keys } from "./key-plan.ts";
 import { forEverybody, type Reading, scopeCondition } from "./plans.ts";
 import type { FoundQuery, Survey } from "./survey.ts";
@@ -32,7 +32,7 @@ export function exportOf(
   const hidden = new Set(forEverybody(payload.hiddenFields));
   const visible = new Map([...origin.columns].filter(([name]) => !hidden.has(name)));
   const columns = isTable ? own.shown : visible;
-  const exported = isTable ? fieldsOf(payload.fieldName, visible) : [...visible.values()];
+  const exported = exportedOf(survey, visible, isTable);
   if (exported.length === 0 && payload.action["export"] === true)
     survey.fault(["hiddenFields"], { expected: "at least one column that is left to export" });
   const shown = {
@@ -55,6 +55,16 @@ export function exportOf(
 function originOf(table: Table | null, reading: Reading | null): FoundQuery | null {
   if (!table || reading?.property === "tableName") return reading;
   return { source: sourceOf(table), columns: table.columns };
+}
+
+/** What a file holds, unless a request selects columns. Paths are looked up later. */
+function exportedOf(survey: Survey, visible: Columns, isTable: boolean): readonly Column[] {
+  const { fieldName, exportColumns: names } = survey.payload;
+  if (names !== undefined) {
+    const known = withPathsOf(survey, visible);
+    return survey.columns([...new Set(names)], known, ["exportColumns"], "what the export reads");
+  }
+  return isTable ? fieldsOf(fieldName, visible) : [...visible.values()];
 }
 
 /** The configured fields in their order; all columns without such a list. */

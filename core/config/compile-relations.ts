@@ -3,7 +3,7 @@
  * endpoints are compiled.
  */
 import { wholeRelated } from "../callers/access.ts";
-import { namedGrid, namedLookup } from "../callers/entity-views.ts";
+import { namedExport, namedGrid, namedLookup } from "../callers/entity-views.ts";
 import { namingFrom } from "../callers/related-views.ts";
 import { canJoin } from "../lists/joins.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -56,7 +56,7 @@ export function withPaths(entity: Entity, entities: ReadonlyMap<string, Entity>)
     read: read && { ...read, named: naming(read.columns) },
     lookup: lookup && namedLookup(lookup, naming),
     grid: grid && namedGrid(grid, naming),
-    export: exported && { ...exported, named: naming(exported.columns) },
+    export: exported && namedExport(exported, naming),
     aggregate: aggregate && { ...aggregate, named: naming(aggregate.columns) },
   };
 }

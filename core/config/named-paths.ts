@@ -68,6 +68,9 @@ function checkPaths(survey: Survey, entity: Entity, label: Column | null): void 
     columns?.forEach((column, at) => {
       check(column, ["datatables", property, at], ({ type }) => takesType(null, type));
     });
+  exported?.exported.forEach(({ column }, at) => {
+    check(column, ["exportColumns", at], () => true);
+  });
   const named = (name: string, path: Path, plan: Named | null): void => {
     if (plan && name.includes(".") && !plan.source.columns.has(name))
       check(foundAmong(emptyPath(name), plan.named), path, () => true);

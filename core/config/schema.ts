@@ -251,6 +251,10 @@ export const endpointSchema = z
       .describe('Query to read from, before tableName: SQL, or "file:query/<name>.sql".'),
     datatablesQuery: sqlText.optional().describe("Query of the datatables action: SQL or a file."),
     exportQuery: sqlText.optional().describe("Query of the export: SQL or a file."),
+    exportColumns: columns
+      .min(1)
+      .optional()
+      .describe("Columns of an export, and paths over relations; absent: fieldName, or the query."),
     detailQuery,
     primaryKey: key
       .optional()

@@ -3,18 +3,13 @@
  * that errors are answered at once, and in the job, which stores the request as the client wrote it.
  */
 import { type TableFormat, tableFormats } from "../plans/table-formats.ts";
-import type {
-  ConfiguredFormat,
-  ExportColumn,
-  ExportFormat,
-  ExportPlan,
-} from "../plans/export-plan.ts";
+import { exportColumn, type ExportColumn, type ExportPlan } from "../plans/export-plan.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { ExactNumber, type Json } from "../values/json.ts";
 import { described, type Grammar, meaning, object, optional, word } from "../grammar/grammar.ts";
 import { orderedBy } from "./order.ts";
-import { type Column, columnList } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnList } from "../values/column.ts";
+import { isEmptyPath } from "../query/paths.ts";
 import { selectColumns } from "../query/select.ts";
 import { sortColumns } from "../query/sort.ts";
 import { allOf, type Select, selectFrom } from "../query/statement.ts";
@@ -49,36 +44,18 @@ export function exportGrammar(plan: ExportPlan): Grammar<ExportRequest> {
     // Without a select, the file holds what the configuration says.
     const shown =
       select === columnList(named) ? exported : select.map((column) => exportColumn(column, plan));
+    const read = shown.flatMap(({ column }) => (isEmptyPath(column) ? [] : [column]));
     return {
       format,
       shown,
       list: selectFrom(source, {
-        columns: shown.map(({ column }) => column),
+        // There is nothing to read for paths that the caller may not use.
+        columns: read.length > 0 ? read : [...columns.values()].slice(0, 1),
         where: allOf(scope, filter),
         sort: orderedBy(sort, { columns, key }),
       }),
     };
   });
-}
-
-/** How files show the column. */
-export const exportColumn = (
-  column: Column,
-  { headings, formats }: Pick<ExportPlan, "headings" | "formats">,
-): ExportColumn => ({
-  column,
-  heading: headings.get(column.name) ?? column.name,
-  format: formatOf(formats.get(column.name), column),
-});
-
-function formatOf(given: ConfiguredFormat | undefined, { type }: Column): ExportFormat | null {
-  const { exportedAs, isInstant } = columnTypes[type];
-  if (!given) return exportedAs === null ? null : { type: exportedAs };
-  if (given.type === "boolean") return given;
-  return {
-    type: given.type === "date" && isInstant ? "datetime" : given.type,
-    pattern: given.format,
-  };
 }
 
 /** What of the body the job needs, as plain JSON: numbers that JavaScript cannot hold become texts of their digits. */

@@ -1,6 +1,7 @@
 /** What an export writes, and how. */
 import type { Condition } from "../query/statement.ts";
 import type { Column, Columns, Source } from "../values/column.ts";
+import { columnTypes } from "../values/column-types.ts";
 import type { Json } from "../values/json.ts";
 import type { Key } from "../values/key.ts";
 
@@ -51,4 +52,24 @@ export interface ExportFormat {
   readonly pattern?: string;
   readonly trueLabel?: string;
   readonly falseLabel?: string;
+}
+
+/** How files show the column. */
+export const exportColumn = (
+  column: Column,
+  { headings, formats }: Pick<ExportPlan, "headings" | "formats">,
+): ExportColumn => ({
+  column,
+  heading: headings.get(column.name) ?? column.name,
+  format: formatOf(formats.get(column.name), column),
+});
+
+function formatOf(given: ConfiguredFormat | undefined, { type }: Column): ExportFormat | null {
+  const { exportedAs, isInstant } = columnTypes[type];
+  if (!given) return exportedAs === null ? null : { type: exportedAs };
+  if (given.type === "boolean") return given;
+  return {
+    type: given.type === "date" && isInstant ? "datetime" : given.type,
+    pattern: given.format,
+  };
 }

@@ -1,8 +1,7 @@
 /** A page of a list, or the results of aggregate, as one flat table: what clients get that ask for csv. */
-import { exportColumn } from "../lists/export-list.ts";
 import { versionName } from "../lists/shown-schema.ts";
 import type { Entity } from "../plans/entity.ts";
-import type { AnsweredTable, ExportPlan } from "../plans/export-plan.ts";
+import { type AnsweredTable, exportColumn, type ExportPlan } from "../plans/export-plan.ts";
 import type { Output, Select } from "../query/statement.ts";
 import { answeredAs, type Column, derivedColumn } from "../values/column.ts";
 import { invalidParameter } from "../values/errors.ts";

@@ -40,7 +40,7 @@ export async function exportRows(
   const rows = await session.longSnapshot(async (snapshot) => {
     const total = await snapshot.count({ kind: "count", source, where });
     const batches = snapshot.stream(list, { batchRows: project.batchRows });
-    const names = list.columns.map(answeredAs);
+    const names = shown.map(({ column }) => answeredAs(column));
     const write = (bytes: AsyncIterable<Uint8Array>) => files.write(key, bytes);
     return writeRows(run, { table, names, batches, total, write });
   });

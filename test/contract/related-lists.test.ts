@@ -413,9 +413,15 @@ describe("export", () => {
       "north",
     ],
     [
-      "holds its own columns without select",
-      { where: { conditions: [{ key: "order_no", operator: "=", value: "A1" }] } },
-      "Order,customer_id A1,a",
+      "holds the configured columns without select",
+      { where: { conditions: [{ key: "order_no", operator: "IN", value: ["A1", "A4"] }] } },
+      "Order,Buyer,customer.is_deleted,customer_id A1,Ada,no,a A4,,,d",
+    ],
+    [
+      "leaves configured columns empty that the caller may not use",
+      { where: { conditions: [{ key: "order_no", operator: "IN", value: ["A1", "A2"] }] } },
+      "Order,Buyer,customer.is_deleted,customer_id A1,,,a A2,,,b",
+      "outsider",
     ],
   ];
   test.each(found)("%s", { timeout: 20_000 }, async (_, body, text, role) => {

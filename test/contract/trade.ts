@@ -215,6 +215,7 @@ export const openTrade = (): Promise<Fixture> =>
         tableName: "orders",
         action: { ...reading, export: true },
         fieldName: ["order_no", "customer_id"],
+        exportColumns: ["order_no", "customer.name", "customer.is_deleted", "customer_id"],
         fieldLabels: { order_no: "Order", "customer.name": "Buyer" },
         columnFormats: {
           "customer.is_deleted": { type: "boolean", trueLabel: "yes", falseLabel: "no" },
