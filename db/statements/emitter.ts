@@ -31,8 +31,8 @@ export interface Emitter {
   within(frame: Frame, emit: () => void): void;
   /** The alias of the source to which a hop leads; null = of the source of the present frame. */
   aliasOf(hop: Hop | null): string | null;
-  /** `left = right`, of the hop's source and the one before, by their aliases; null = the table that is written. */
-  linked(left: Column, right: Column, aliases: readonly [string | null, string]): void;
+  /** `left = right`, of a hop's source and the one before, by their aliases; null = the table that is written. */
+  linked(left: Column, right: Column, aliases: readonly [string | null, string | null]): void;
   /** A table to be written to. */
   table(table: Table): void;
   /** A table or query to be read, with its alias. */

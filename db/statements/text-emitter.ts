@@ -87,7 +87,7 @@ export class TextEmitter implements Emitter {
     return frame.hops.get(hop)!;
   }
 
-  linked(left: Column, right: Column, aliases: readonly [string | null, string]): void {
+  linked(left: Column, right: Column, aliases: readonly [string | null, string | null]): void {
     const [from, to] = aliases.map((alias) =>
       alias === null ? sql.empty() : sql`${sql.identifier(alias)}.`,
     ) as [SQL, SQL];

@@ -80,12 +80,21 @@ function emitFirstRows({ hop: { source, on }, rows }: JoinedHop, alias: string, 
   to.identifier(alias);
 }
 
-/** `right = left`, for each pair of columns. */
-function emitLink({ before, on }: Hop, alias: string, to: Emitter): void {
-  const outer = to.aliasOf(before);
+/** `left = right`, for each pair of columns. */
+function emitLink(hop: Hop, alias: string, to: Emitter): void {
+  emitPairs(hop, [to.aliasOf(hop.before), alias], to);
+}
+
+/** The key is on the left: some engines compare as that side does, and only as the key does it names one record. */
+function emitPairs(
+  { on, isUnique }: Hop,
+  [outer, inner]: readonly [string | null, string],
+  to: Emitter,
+): void {
   on.forEach(({ left, right }, at) => {
     if (at > 0) to.word(words.and);
-    to.linked(left, right, [outer, alias]);
+    if (isUnique) to.linked(right, left, [inner, outer]);
+    else to.linked(left, right, [outer, inner]);
   });
 }
 
@@ -111,10 +120,7 @@ function emitQuantified({ quantifier, steps, where, within }: Quantified, to: Em
     to.word(joins.inner);
     to.source(hop.source, aliases[at + 1]!);
     to.word(words.on);
-    hop.on.forEach(({ left, right }, pair) => {
-      if (pair > 0) to.word(words.and);
-      to.linked(left, right, [aliases[at]!, aliases[at + 1]!]);
-    });
+    emitPairs(hop, [aliases[at]!, aliases[at + 1]!], to);
     emitNarrowing(within.steps[at + 1]!.rows, aliases[at + 1]!, to);
   });
   const hops = frameOf(within.joins, to);
