@@ -174,6 +174,11 @@ export interface Dialect {
   readonly learned: Learned;
   /** `LIMIT … OFFSET …`, both placeholders of whole numbers, so that all pages share one text; no limit = all rows. */
   limit(limit: SQL | null, offset: SQL): SQL;
+  /**
+   * What stands around a table that a condition of an UPDATE or DELETE reads although the statement changes it, where
+   * the engine refuses that as it is. Absent: the engine takes it.
+   */
+  readonly rereading?: readonly [before: string, behind: string];
   /** False: INSERT, UPDATE and DELETE return no rows; these are read back inside the transaction. */
   readonly returning: boolean;
   /**

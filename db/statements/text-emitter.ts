@@ -44,7 +44,7 @@ export class TextEmitter implements Emitter {
   /** From the outermost to the present one. */
   private readonly frames: Frame[] = [];
   private aliasesUsed = 0;
-  private written: string | null = null;
+  private written: Pick<Table, "schema" | "name"> | null = null;
 
   constructor(dialect: Dialect) {
     this.dialect = dialect;
@@ -81,7 +81,7 @@ export class TextEmitter implements Emitter {
   }
 
   aliasOf(hop: Hop | null): string | null {
-    if (hop === null) return this.frames.at(-1)?.alias ?? this.written;
+    if (hop === null) return this.frames.at(-1)?.alias ?? this.written?.name ?? null;
     const frame = this.frames.findLast(({ hops }) => hops.has(hop));
     if (frame === undefined) throw new Error("A joined record did not pass the caller's scope");
     return frame.hops.get(hop)!;
@@ -100,13 +100,24 @@ export class TextEmitter implements Emitter {
     for (const column of columns) this.aliases.set(column, sql`${sql.identifier(alias)}.`);
   }
 
-  table({ schema, name }: Table): void {
-    this.written = name;
+  table(table: Table): void {
+    const { schema, name } = table;
+    this.written = table;
     this.pieces.push(tableName(schema, name));
   }
 
   source(source: Source, alias: string): void {
-    this.pieces.push(from(source, sql.identifier(alias)));
+    const { written } = this;
+    const { rereading } = this.dialect;
+    const isWritten =
+      source.kind === "table" && source.name === written?.name && source.schema === written.schema;
+    if (!isWritten || rereading === undefined) {
+      this.pieces.push(from(source, sql.identifier(alias)));
+      return;
+    }
+    const [before, behind] = rereading;
+    const table = tableName(source.schema, source.name);
+    this.pieces.push(sql`${sql.raw(before)}${table}${sql.raw(behind)} as ${sql.identifier(alias)}`);
   }
 
   name(column: Column): void {

@@ -23,7 +23,7 @@ const action = {
   update: true,
   delete: true,
 };
-const all = Object.keys(action);
+const all = [...Object.keys(action), "restore", "adjust", "lock", "export"];
 
 let world: Fixture;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ beforeAll(async () => {
     setUp: (engine) => {
       const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
       return [
-        `INSERT INTO customers VALUES ('a', 'Ada', 'north', null, ${no}), ('b', 'Bob', 'south', 'a', ${no}), ('d', 'Dan', 'north', 'a', ${yes}), ('e', 'Eve', null, 'b', ${no})`,
+        `INSERT INTO customers VALUES ('a', 'Ada', 'north', null, ${no}), ('b', 'Bob', 'south', 'a', ${no}), ('d', 'Dan', 'north', 'a', ${yes}), ('e', 'Eve', null, 'b', ${no}), ('f', 'Fay', 'north', 'a', ${yes})`,
         "INSERT INTO orders VALUES ('o1', 'A1', 1, 'a'), ('o2', 'A2', 1, 'b'), ('o3', 'A3', 1, null), ('o4', 'A4', 1, 'd'), ('o5', 'A5', 1, 'e')",
         "INSERT INTO notes VALUES ('n1', 'x', 'o1'), ('n2', 'y', 'o2')",
       ];
@@ -62,7 +62,7 @@ beforeAll(async () => {
     endpoints: {
       customers: {
         tableName: "customers",
-        action,
+        action: { ...action, restore: true },
         softDelete: true,
         relations: { boss: { endpoint: "customers", column: "boss_id" } },
         access: { operator: "*", staff: all },
@@ -70,7 +70,8 @@ beforeAll(async () => {
       },
       orders: {
         tableName: "orders",
-        action,
+        action: { ...action, adjust: true, lock: true, export: true },
+        adjustConfig: { fields: { amount: { type: "integer" } } },
         relations: { customer: { endpoint: "customers", column: "customer_id" } },
         access: {
           operator: "*",
@@ -198,6 +199,56 @@ describe("writes", () => {
       200,
     ],
     ["update nothing else there", "customers/update", { id: "e", name: "E" }, "staff", 404],
+    [
+      "delete by a path to the same table",
+      "customers/delete",
+      { where: [{ key: "id", value: "e" }] },
+      "staff",
+      404,
+    ],
+    ["restore within", "customers/restore", { where: [{ key: "id", value: "f" }] }, "staff", 200],
+    [
+      "delete within, by a path to the same table",
+      "customers/delete",
+      { where: [{ key: "id", value: "f" }] },
+      "staff",
+      200,
+    ],
+    [
+      "restore nothing outside",
+      "customers/restore",
+      { where: [{ key: "id", value: "f" }] },
+      "staff of south",
+      404,
+    ],
+    [
+      "adjust a row within",
+      "orders/adjust",
+      { id: "o1", adjustments: [{ field: "amount", value: 1 }] },
+      "clerk",
+      200,
+    ],
+    [
+      "adjust no row outside",
+      "orders/adjust",
+      { id: "o2", adjustments: [{ field: "amount", value: 1 }] },
+      "clerk",
+      404,
+    ],
+    [
+      "lock a row within",
+      "orders/lock/acquire",
+      { lock_keys: [{ key: "id", value: "o1" }], ttl: 1 },
+      "clerk",
+      200,
+    ],
+    [
+      "lock no row outside",
+      "orders/lock/acquire",
+      { lock_keys: [{ key: "id", value: "o2" }], ttl: 1 },
+      "clerk",
+      404,
+    ],
     ["refer to a row within", "notes/create", { id: "k1", order_id: "o1" }, "clerk", 201],
     [
       "refer to no row that a path hides",
@@ -229,7 +280,8 @@ describe("writes", () => {
     ],
   ];
   test.each(cases)("%s", async (_, path, body, role, status) => {
-    const answer = await post(path, body, role);
+    const [name = "", region] = role.split(" of ");
+    const answer = await post(path, body, name, region);
     expect(answer.status, JSON.stringify(answer.body)).toBe(status);
   });
 
@@ -237,6 +289,17 @@ describe("writes", () => {
     const rows = await world.sql("select id from orders order by id");
     expect(rows.map(({ id }) => id)).toEqual(["o1", "o2", "o3", "o4", "o5"]);
   });
+});
+
+test("an export holds the rows within", async () => {
+  const started = await post("orders/export", { format: "csv", select: ["id"] }, "clerk", "south");
+  const query = `job_id=${started.body.job_id}`;
+  const headers = as("clerk", "south");
+  const status = async () =>
+    (await world.request(`/api/test/orders/export-status?${query}`, { headers })).body.status;
+  await expect.poll(status, { timeout: 14_000 }).toBe("completed");
+  const file = await world.fetch(`/api/test/orders/export-download?${query}`, { headers });
+  expect((await file.text()).trim().split("\r\n").slice(1)).toEqual(["o2"]);
 });
 
 test("kept lists follow the tables of the path", async () => {

@@ -25,6 +25,9 @@ export function createDialect(decimals: Decimals): Dialect {
     ...dialectDefaults,
     quote: "`",
     returning: false,
+    // MySQL (not MariaDB, which skips these comments) refuses to read the table that is changed (error 1093), unless as
+    // a copy. The limit keeps the subquery from being merged into the statement, which would undo the copy.
+    rereading: ["/*!80000 (select * from */ ", " /*!80000 limit 18446744073709551615) */"],
     rowLock: " for update",
     defaultValues: "() values ()",
     paramsMax: 65_535,

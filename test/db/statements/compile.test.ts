@@ -3,14 +3,16 @@
  * the text that the statement itself prints, with its own values.
  */
 import { describe, expect, test } from "vitest";
-import type { Column, Source, Table } from "../../../core/values/column.ts";
+import type { Column, Hop, Source, Table } from "../../../core/values/column.ts";
 import type {
   Assignment,
   Comparison,
   Condition,
+  JoinedHop,
   Statement,
 } from "../../../core/query/statement.ts";
 import type { Scalar } from "../../../core/values/scalar.ts";
+import { asNarrowed } from "../../../core/callers/narrow.ts";
 import { resultOf } from "../../../core/query/aggregate-results.ts";
 import { keyIn } from "../../../core/query/key-conditions.ts";
 import { markOf, selectPage } from "../../../core/lists/cursor.ts";
@@ -63,6 +65,15 @@ const table: Table = {
   changesWith: [],
 };
 const source: Source = { kind: "table", schema: "s", name: "things", columns: new Map() };
+const ownHop: Hop = {
+  before: null,
+  endpoint: "things",
+  source: { kind: "table", schema: null, name: "things", columns: new Map() },
+  on: [{ left: id, right: id }],
+  isUnique: true,
+  dependsOn: [],
+  member: "",
+};
 const compare = (of: Column, operator: Comparison, value: Scalar): Condition => ({
   kind: "compare",
   column: of,
@@ -309,6 +320,22 @@ const printed: readonly (readonly [string, Statement])[] = [
           [9n, "nine"],
         ],
       ),
+      returning: [],
+    },
+  ],
+  [
+    "a delete whose condition reads the same table",
+    {
+      kind: "delete",
+      table,
+      key: [id],
+      where: {
+        kind: "quantified",
+        quantifier: "any",
+        steps: [ownHop],
+        where: null,
+        within: { steps: [asNarrowed<JoinedHop>({ hop: ownHop, rows: null })], joins: [] },
+      },
       returning: [],
     },
   ],
