@@ -105,11 +105,12 @@ function entityOf(described, notes) {
     const schema = operation(action)?.requestBody?.content["application/json"]?.schema;
     return schema ? withoutOptions(deref(schema), deref) : null;
   };
-  /** Names of the fields of the records that an action answers. @param {string} action */
+  /** Names of the own fields of the records that an action answers, without related records and versions. @param {string} action */
   const answered = (action) => {
     const responses = operation(action)?.responses ?? {};
     const schema = responses[200]?.content?.["application/json"]?.schema;
-    return schema ? namesIn(deref(schema).properties?.["data"], deref) : [];
+    const names = schema ? namesIn(deref(schema).properties?.["data"], deref) : [];
+    return names.filter((name) => Object.hasOwn(notes.fields, name));
   };
   const shown = answered("first");
   const read = answered("read");
