@@ -3,7 +3,7 @@
  * `Authorization: Bearer`, or as an unknown caller. Missing, wrong and expired credentials get the same answer.
  */
 import { type Callers, openToAll } from "../../core/callers/callers.ts";
-import type { AuthSettings } from "../../core/config/project-schema.ts";
+import type { AuthSettings } from "../../core/config/reading/project-schema.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
 import type { Outbound } from "../../core/plans/outbound-port.ts";

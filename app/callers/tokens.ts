@@ -1,6 +1,6 @@
 /** Checks bearer tokens (JWT) with a shared secret or the issuer's published keys. Their algorithms are configured. */
 import { base64url, errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyOptions } from "jose";
-import type { AuthSettings } from "../../core/config/project-schema.ts";
+import type { AuthSettings } from "../../core/config/reading/project-schema.ts";
 import { type Caller, claimAt } from "../../core/plans/caller.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { ExactNumber, type Json, parseOwnJson } from "../../core/values/json.ts";

@@ -3,7 +3,7 @@
  * header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-11).
  */
 import type { Runtime } from "../../core/plans/runtime.ts";
-import type { RateLimitSettings } from "../../core/config/project-schema.ts";
+import type { RateLimitSettings } from "../../core/config/reading/project-schema.ts";
 import type { Counters, WindowCount } from "../../core/plans/counters.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";

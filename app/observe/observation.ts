@@ -2,7 +2,7 @@
  * START HERE. Connects the watchers of a process with the parts that they watch: each function wraps one part of the
  * service, or gives the observer that the part reports to. Without watchers nothing is wrapped.
  */
-import type { ImportComponent } from "../../core/config/components-plan.ts";
+import type { ImportComponent } from "../../core/config/compiling/components-plan.ts";
 import type {
   CacheObserver,
   DbObserver,

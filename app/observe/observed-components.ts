@@ -1,5 +1,5 @@
 /** Reports each run of the operator's handlers. */
-import type { ImportComponent } from "../../core/config/components-plan.ts";
+import type { ImportComponent } from "../../core/config/compiling/components-plan.ts";
 import { type HookContext, type HookHandler, HookError } from "../../core/plans/hook.ts";
 import type { HandlerReport } from "../../core/plans/observer.ts";
 import { currentTask } from "./current-task.ts";

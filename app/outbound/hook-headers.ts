@@ -2,7 +2,7 @@
  * The headers that the configuration gives a hook. They can be secrets, so no queue stores them: they are removed from
  * a call before it is stored, and added again when it is made.
  */
-import type { ProjectConfig } from "../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../core/config/reading/read-config.ts";
 import type { HookCall } from "../../core/plans/hook-call.ts";
 import type { HookPlace } from "../../core/plans/outbound-port.ts";
 

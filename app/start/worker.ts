@@ -1,7 +1,7 @@
 /** `rowgate worker`: runs jobs from Redis or PostgreSQL, possibly as one of many processes. */
 import { type Logger, logFormatOf, openLog, withSafeErrors } from "./observing/log.ts";
 import { parseEnv, type Settings } from "./settings/env.ts";
-import type { ProjectConfig } from "../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../core/config/reading/read-config.ts";
 import { limits } from "../../core/values/limits.ts";
 import { databaseFaults } from "../../db/open.ts";
 import { startCleanUp } from "../../jobs/files/clean-up.ts";

@@ -12,7 +12,7 @@ import {
   subtractDecimals,
 } from "../values/decimal.ts";
 import type { Grammar } from "../grammar/grammar.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { AdjustPlan } from "../plans/write-plan.ts";
 import { AppError, noSuchRecord, validationFailed } from "../values/errors.ts";
 import type { Queries } from "../query/session.ts";
@@ -20,7 +20,7 @@ import type { Row } from "../values/row.ts";
 import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
 import { allOf, type Assignment, type Condition, type UpdateOne } from "../query/statement.ts";
 import { rowOf } from "../query/key-conditions.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import {
   type Adjustment,
   adjustmentsOf,
@@ -30,7 +30,7 @@ import {
   changesIn,
 } from "../records/adjust-grammar.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";
-import { arithmeticOf } from "../values/arithmetic.ts";
+import { arithmeticOf } from "../values/types/arithmetic.ts";
 
 interface AdjustNeeds extends RecordPlan {
   readonly adjust: AdjustPlan;

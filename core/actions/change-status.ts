@@ -17,7 +17,7 @@ import { doneSchema, writtenSchema } from "../records/record-schema.ts";
 import { orNull } from "../values/json-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";
 import type { Assignment } from "../query/statement.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import type { TemplateValues } from "../plans/templates.ts";
 import {
   checkTransition,

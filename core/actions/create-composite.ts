@@ -1,7 +1,7 @@
 /** create-composite: stores a header with its details in one transaction, and answers them with the computed values. */
 import { actorsOf } from "../plans/audit-columns.ts";
 import { type Call, defineAction } from "../calls/action.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import {
   atOneTime,
   collectingErrors,
@@ -39,7 +39,7 @@ import {
   type SentDocument,
 } from "../documents/composite-grammar.ts";
 import { createdCompositeSchema } from "../documents/composite-schema.ts";
-import { arithmeticOf, isExact } from "../values/arithmetic.ts";
+import { arithmeticOf, isExact } from "../values/types/arithmetic.ts";
 
 type Needs = DocumentNeeds<NewLines>;
 type NewDocument = SentDocument<NewLines>;

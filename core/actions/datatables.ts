@@ -20,14 +20,14 @@ import { paneOptions } from "../grid/search-panes.ts";
 import { type GridVersions, versionsFor, versionsOf } from "../grid/versions.ts";
 import { type Nesting, nestingOf } from "../lists/nested-rows.ts";
 import { selectedRecordSchema, versionName } from "../lists/shown-schema.ts";
-import { type Column, columnList } from "../values/column.ts";
+import { type Column, columnList } from "../values/types/column.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { Entity } from "../plans/entity.ts";
 import { isObject, type Json, jsonOf } from "../values/json.ts";
 import { relatedDependencies } from "../query/hops.ts";
 import type { ReadQueries } from "../query/session.ts";
-import { joinedKey } from "../values/key.ts";
+import { joinedKey } from "../values/types/key.ts";
 import type { Row } from "../values/row.ts";
 
 export const datatables = defineAction<GridPlan, GridRequest>({

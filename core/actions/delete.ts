@@ -26,7 +26,7 @@ import {
 import { lockRecord, recordPlan, type RecordPlan } from "../records/record.ts";
 import { allOf, type Condition, sourceOf } from "../query/statement.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { keptOnce } from "../totals/kept-session.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { recordsAnswerSchema } from "../records/record-schema.ts";

@@ -2,7 +2,7 @@
 import { type Answer, defineAction } from "../calls/action.ts";
 import { object } from "../grammar/grammar.ts";
 import { selectedRecordSchema } from "../lists/shown-schema.ts";
-import { type Column, columnList } from "../values/column.ts";
+import { type Column, columnList } from "../values/types/column.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
 import { expand, type Expanded } from "../lists/expand.ts";
 import { moreSchema, recordsOf, showingOf, versions } from "../records/shown-records.ts";

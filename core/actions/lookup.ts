@@ -28,7 +28,7 @@ import { selectedBy } from "../query/select.ts";
 import { sortColumns } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { treeOrPairs } from "../query/where.ts";
-import { answeredAs, type Column, type Columns } from "../values/column.ts";
+import { answeredAs, type Column, type Columns } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";

@@ -7,7 +7,7 @@ import {
   workflowNeeds,
 } from "../workflow/workflow.ts";
 import { allowedStatusesSchema, recordRequest } from "../workflow/status-grammar.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 
 export const nextStatuses = defineAction<WorkflowNeeds, KeyValue>({
   name: "next-statuses",

@@ -6,7 +6,7 @@ import { defineAction } from "../calls/action.ts";
 import { object } from "../grammar/grammar.ts";
 import { expand, type Expanded } from "../lists/expand.ts";
 import { recordsOf, showingOf } from "../records/shown-records.ts";
-import { type Column, columnList } from "../values/column.ts";
+import { type Column, columnList } from "../values/types/column.ts";
 import { headerKeyFor } from "../documents/detail-writes.ts";
 import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";

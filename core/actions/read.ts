@@ -47,7 +47,7 @@ import { selectColumns } from "../query/select.ts";
 import { sortColumns } from "../query/sort.ts";
 import { allOf, type Select } from "../query/statement.ts";
 import { where } from "../query/where.ts";
-import { type Column, columnList } from "../values/column.ts";
+import { type Column, columnList } from "../values/types/column.ts";
 import type { Row } from "../values/row.ts";
 import { invalidParameter } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";

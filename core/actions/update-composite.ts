@@ -37,7 +37,7 @@ import { keptOnce, recount } from "../totals/kept-session.ts";
 import type { Row } from "../values/row.ts";
 import { lockRecord, readBack, updateAudit } from "../records/record.ts";
 import { rowOf } from "../query/key-conditions.ts";
-import { keyText, type KeyValue } from "../values/key.ts";
+import { keyText, type KeyValue } from "../values/types/key.ts";
 import type { Assignment } from "../query/statement.ts";
 import {
   changedDocument,

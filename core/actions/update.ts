@@ -3,7 +3,7 @@ import { actorsOf } from "../plans/audit-columns.ts";
 import { defineAction } from "../calls/action.ts";
 import { invalidPayload, validationFailed } from "../values/errors.ts";
 import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
-import { keyNames, type KeyValue } from "../values/key.ts";
+import { keyNames, type KeyValue } from "../values/types/key.ts";
 import { rowOf } from "../query/key-conditions.ts";
 import type { Assignment } from "../query/statement.ts";
 import { changedRecord } from "../records/record-grammar.ts";

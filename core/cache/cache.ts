@@ -5,7 +5,7 @@
  * be stored but is never returned. When the store is unreachable, lists are read from the database. `dispatch.ts`
  * raises versions; read, datatables and lookup read through `ProjectCache`.
  */
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { jsonOf } from "../values/json.ts";
 import { limits } from "../values/limits.ts";

@@ -4,7 +4,7 @@
  * itself.
  */
 import { deepFreeze } from "../values/freeze.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import type { AdjustPlan, InsertPlan, WritePlan } from "../plans/write-plan.ts";
 import type { AggregatePlan, DeclaredJoin } from "../plans/aggregate-plan.ts";
 import type { CompositePlan } from "../plans/composite-plan.ts";

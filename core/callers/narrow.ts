@@ -3,7 +3,7 @@
  * names. Each hop is narrowed to the rows that the caller would see at its endpoint; a compiler refuses hops that did
  * not come through here.
  */
-import type { Column, Hop, Source } from "../values/column.ts";
+import type { Column, Hop, Source } from "../values/types/column.ts";
 import { addHop, addHops } from "../query/hops.ts";
 import {
   allOf,

@@ -1,6 +1,6 @@
 /** What a statement writes into foreign keys, to be compared with the rows that these may reference. */
 import type { Assignment, Condition } from "../query/statement.ts";
-import type { Column, Table } from "../values/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Referred, Scope } from "./scope.ts";
 

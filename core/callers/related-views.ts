@@ -5,7 +5,7 @@
 import type { Entity } from "../plans/entity.ts";
 import type { RelationPlan } from "../plans/relation.ts";
 import { PathColumns, type Related, type UsableRelation } from "../query/paths.ts";
-import type { Columns } from "../values/column.ts";
+import type { Columns } from "../values/types/column.ts";
 import { type Access, type Asked, type FieldRights, wholeRelated } from "./access.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Scope } from "./scope.ts";

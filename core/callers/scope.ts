@@ -2,7 +2,7 @@
  * The rows that a caller may read and write. `scoped-session.ts` adds the scope's conditions to every statement;
  * `access.ts` determines the scope of a caller.
  */
-import type { Column, ForeignKey, Source, Table } from "../values/column.ts";
+import type { Column, ForeignKey, Source, Table } from "../values/types/column.ts";
 import type { Row } from "../values/row.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";

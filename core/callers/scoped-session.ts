@@ -3,7 +3,7 @@
  * tables. Written rows are checked again, so that no row leaves the scope. Only this file and `narrow.ts` create
  * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
-import type { Column, Source, Table } from "../values/column.ts";
+import type { Column, Source, Table } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import { comparand } from "../query/comparisons.ts";
@@ -41,7 +41,7 @@ import {
 } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import { type Key, keyText, type KeyValue } from "../values/key.ts";
+import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Passage } from "./passages.ts";
 import { asNarrowed, namesRelated, narrowRelated, narrowTo, reachOf } from "./narrow.ts";
 import {

@@ -10,8 +10,8 @@ import {
   type SeenRows,
 } from "../plans/soft-delete.ts";
 import { allOf, type Condition } from "../query/statement.ts";
-import type { Column, Columns } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import type { Column, Columns } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import type { Json } from "../values/json.ts";
 import type { Scope } from "./scope.ts";
 

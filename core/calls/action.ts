@@ -10,7 +10,7 @@ import type { Entity } from "../plans/entity.ts";
 import type { ErrorKind } from "../values/errors.ts";
 import type { AnsweredTable } from "../plans/export-plan.ts";
 import type { EventName } from "../plans/hook.ts";
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { ProjectJobs } from "../jobs/jobs.ts";

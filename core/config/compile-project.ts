@@ -4,7 +4,7 @@
  * out of the result.
  */
 import { switchedOn } from "../actions.ts";
-import type { Column, Columns, Source, Table } from "../values/column.ts";
+import type { Column, Columns, Source, Table } from "../values/types/column.ts";
 import {
   auditColumnIn,
   type AuditColumns,
@@ -20,19 +20,19 @@ import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import { compileRules } from "../rules/compile-rules.ts";
-import { accessOf, noteKeylessLines } from "./access-plan.ts";
-import { aggregateOf, exposedTable, withTables } from "./compile-aggregate.ts";
-import { type Dependencies, dependenciesFor } from "./cache-plan.ts";
-import { handlersOf, type ImportComponent } from "./components-plan.ts";
-import { compositeOf } from "./compile-composite.ts";
-import { documentTables, withDocuments } from "./document-rules.ts";
-import { sortFaults, type Fault } from "./faults.ts";
-import { exportOf } from "./compile-export.ts";
+import { accessOf, noteKeylessLines } from "./compiling/access-plan.ts";
+import { aggregateOf, exposedTable, withTables } from "./compiling/compile-aggregate.ts";
+import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
+import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
+import { compositeOf } from "./compiling/compile-composite.ts";
+import { documentTables, withDocuments } from "./checking/document-rules.ts";
+import { sortFaults, type Fault } from "./reading/faults.ts";
+import { exportOf } from "./compiling/compile-export.ts";
 import { deepFreeze } from "../values/freeze.ts";
-import { gridOf } from "./compile-grid.ts";
-import { importOf } from "./compile-import.ts";
-import { byName, keyAmong, type Keys, keysOf, takesWrites } from "./key-plan.ts";
-import { lookupOf } from "./lookup-plan.ts";
+import { gridOf } from "./compiling/compile-grid.ts";
+import { importOf } from "./compiling/compile-import.ts";
+import { byName, keyAmong, type Keys, keysOf, takesWrites } from "./compiling/key-plan.ts";
+import { lookupOf } from "./compiling/lookup-plan.ts";
 import {
   adjustOf,
   auditOf,
@@ -41,20 +41,25 @@ import {
   readingOf,
   scopeOf,
   type Reading,
-} from "./plans.ts";
-import type { EndpointConfig, ProjectConfig } from "./read-config.ts";
-import { readRules, refineColumns, withDateForms } from "./rule-plan.ts";
-import { checkActions, checkNames } from "./requirements.ts";
-import { checkRights } from "./rights.ts";
-import { checkNamedPaths } from "./named-paths.ts";
-import { noRelations, onlyTo, declaredRelations, withPaths } from "./compile-relations.ts";
-import { endpointRisks, type Risk } from "./risks.ts";
-import { noteStoredForms, noteTypes } from "./column-notes.ts";
-import { isUnfilled, withSoftDelete } from "./marked-tables.ts";
-import { withScopePaths } from "./scope-paths.ts";
-import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./soft-delete-plan.ts";
-import { openSurvey, remembering, type Survey } from "./survey.ts";
-import { workflowOf } from "./compile-workflow.ts";
+} from "./compiling/plans.ts";
+import type { EndpointConfig, ProjectConfig } from "./reading/read-config.ts";
+import { readRules, refineColumns, withDateForms } from "./compiling/rule-plan.ts";
+import { checkActions, checkNames } from "./checking/requirements.ts";
+import { checkRights } from "./checking/rights.ts";
+import { checkNamedPaths } from "./compiling/named-paths.ts";
+import {
+  noRelations,
+  onlyTo,
+  declaredRelations,
+  withPaths,
+} from "./compiling/compile-relations.ts";
+import { endpointRisks, type Risk } from "./checking/risks.ts";
+import { noteStoredForms, noteTypes } from "./compiling/column-notes.ts";
+import { isUnfilled, withSoftDelete } from "./checking/marked-tables.ts";
+import { withScopePaths } from "./compiling/scope-paths.ts";
+import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./compiling/soft-delete-plan.ts";
+import { openSurvey, remembering, type Survey } from "./compiling/survey.ts";
+import { workflowOf } from "./compiling/compile-workflow.ts";
 
 export interface CompiledProject {
   /** By endpoint name; those without faults. */

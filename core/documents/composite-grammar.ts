@@ -28,7 +28,7 @@ import {
 import { keyOf, readKey, requiredFields } from "../records/record-key.ts";
 import { mayHold } from "../query/comparisons.ts";
 import { AppError, type FieldErrors, invalidPayload, validationFailed } from "../values/errors.ts";
-import { keyNames, type KeyValue } from "../values/key.ts";
+import { keyNames, type KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
 import {
   type CompositeNeeds,

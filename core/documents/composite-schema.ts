@@ -1,5 +1,5 @@
 /** Answers of the composite actions as JSON Schemas of one entity. */
-import type { Columns } from "../values/column.ts";
+import type { Columns } from "../values/types/column.ts";
 import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";

@@ -1,12 +1,12 @@
 /** Checks the details of a composite, and finds all errors of header and details at once. Does not use the database. */
 import { actorsOf } from "../plans/audit-columns.ts";
 import type { Call } from "../calls/action.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { addErrors, type Place } from "./detail-errors.ts";
 import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import { AppError, type FieldErrors, notFound } from "../values/errors.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import { newKey } from "../records/record-key.ts";
 import { foresee } from "../totals/foreseen-values.ts";
 import {

@@ -3,7 +3,7 @@
  * columns, computed columns and totals are worked out by the database from the rows as they are then.
  */
 import type { Answer, Call, Write } from "../calls/action.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import {
   type ChangedDetail,
   type CompositeNeeds,
@@ -22,9 +22,9 @@ import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { comparand } from "../query/comparisons.ts";
 
 /** The transaction, and the header that the details belong to. */

@@ -8,7 +8,7 @@ import type { AppError } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { anything, type JsonSchema, orNull } from "../values/json-schema.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
-import { readWholeNumber } from "../values/numbers.ts";
+import { readWholeNumber } from "../values/types/numbers.ts";
 
 export interface Grammar<T> {
   /**

@@ -2,13 +2,13 @@
  * What the extension ColumnControl adds to `columns` of the grid's request -> a Condition: a search and a list of
  * values per column. The library sends both for every column on every draw, so they are usually empty.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { partsOf } from "../values/formats.ts";
 import { conditionOf, inColumnForm, isSelected, isTaken, type Test } from "./criterion.ts";
 import { isBlank, membersOf, optionalText, type Sent } from "./grid-parameters.ts";

@@ -3,12 +3,12 @@
  * searches in the browser, where a missing value is an empty text: texts are compared without case, and a negated test
  * is true for nulls.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { isDate } from "../values/formats.ts";
 import type { Comparison, Condition } from "../query/statement.ts";
 import { comesAfter, isComparable } from "../query/comparisons.ts";
 import { condition } from "../query/where.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { ExactNumber } from "../values/json.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { asPayload, isBlank, optionalText } from "./grid-parameters.ts";

@@ -4,7 +4,7 @@
  */
 import { isEmptyPath } from "../query/paths.ts";
 import { resultOf } from "../query/aggregate-results.ts";
-import type { Column, Source } from "../values/column.ts";
+import type { Column, Source } from "../values/types/column.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
 import { limits } from "../values/limits.ts";
 import { escapeHtml } from "../values/text.ts";

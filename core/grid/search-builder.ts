@@ -3,7 +3,7 @@
  * names its field by `origData`. Unlike the library's list of columns, this is an explicit filter: unknown fields are
  * refused, and only incomplete criteria are ignored.
  */
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";

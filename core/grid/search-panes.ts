@@ -3,7 +3,7 @@
  * panes by AND. Each answer contains the options of all configured panes with two counts: `total` of all rows, and
  * `count` of the rows that the request leaves, which is queried only if the page shows it.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";

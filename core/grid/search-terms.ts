@@ -3,7 +3,7 @@
  * `datatables.search` "words" it is read as the library reads it in the browser: words in any order, quotes around a
  * phrase, and `!` before a word that must not occur.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { Condition } from "../query/statement.ts";
 import { textDiffers, textMatches } from "./text-match.ts";
 

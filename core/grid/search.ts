@@ -3,7 +3,7 @@
  * them.
  */
 import { type Grammar, type Meanings, optional, value } from "../grammar/grammar.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
@@ -13,7 +13,7 @@ import { allOf, type Condition } from "../query/statement.ts";
 import { patternSchema } from "../query/condition-schema.ts";
 import { searchableNames, searchText } from "../query/list-search.ts";
 import { columnOf, mustHaveText } from "../query/comparisons.ts";
-import { readWholeNumber } from "../values/numbers.ts";
+import { readWholeNumber } from "../values/types/numbers.ts";
 import { inPayload, listOf, membersOf, optionalText, type Sent } from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";

@@ -3,7 +3,7 @@
  * shows.
  */
 import { type Grammar, list, meaning, value } from "../grammar/grammar.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";

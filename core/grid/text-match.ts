@@ -3,10 +3,10 @@
  * Booleans have no text: they are found by their words (`true`, `false`, `1`, `0`), as in a grid that the browser
  * fills, but only from the beginning of a word, because a single "e" would find them all.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { Condition } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 
 export type TextTest = "contains" | "starts" | "ends" | "same";
 

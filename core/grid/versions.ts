@@ -8,7 +8,7 @@ import { comparand } from "../query/comparisons.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import type { ReadQueries } from "../query/session.ts";
 import { selectFrom } from "../query/statement.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import type { Row } from "../values/row.ts";
 import { etagOf } from "../records/etag.ts";

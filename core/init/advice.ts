@@ -4,8 +4,8 @@
  * serves.
  */
 import { compileProject } from "../config/compile-project.ts";
-import type { ProjectConfig } from "../config/read-config.ts";
-import { remembering } from "../config/survey.ts";
+import type { ProjectConfig } from "../config/reading/read-config.ts";
+import { remembering } from "../config/compiling/survey.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import type { Db } from "../plans/db-port.ts";
@@ -22,8 +22,8 @@ import {
   sourceOf,
   selectFrom,
 } from "../query/statement.ts";
-import type { Column, Table } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { tableNameOf } from "./file-names.ts";
 import { AppError } from "../values/errors.ts";
 import type { Scalar } from "../values/scalar.ts";

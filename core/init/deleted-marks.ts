@@ -1,8 +1,8 @@
 /** Columns that mark deleted rows, judged by name and type, as `softDelete` of an endpoint's file. */
-import { marksIn } from "../config/soft-delete-plan.ts";
+import { marksIn } from "../config/compiling/soft-delete-plan.ts";
 import { markNames } from "../plans/soft-delete.ts";
-import type { Table } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import type { Table } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { wordsOf } from "./name-words.ts";
 
 export interface DeletedMarks {

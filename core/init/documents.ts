@@ -1,5 +1,5 @@
 /** Headers and their lines: which tables clearly are the lines of another one. */
-import type { ForeignKey, Table } from "../values/column.ts";
+import type { ForeignKey, Table } from "../values/types/column.ts";
 import { singular, wordsOf } from "./name-words.ts";
 
 /** The lines of one header. */

@@ -1,13 +1,13 @@
 /** The file of one table or view, drafted from the names, columns, keys and references. */
-import type { Column, Table } from "../values/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import { checkedColumns } from "./check-text.ts";
 import { deletedMarks } from "./deleted-marks.ts";
 import type { Lines } from "./documents.ts";
 import { tableNameOf } from "./file-names.ts";
 import { type DraftLookup, draftLookup, type Label } from "./label-column.ts";
 import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
-import { takesWrites } from "../config/key-plan.ts";
-import { mustSend } from "../values/new-key.ts";
+import { takesWrites } from "../config/compiling/key-plan.ts";
+import { mustSend } from "../values/types/new-key.ts";
 import { type DraftRule, ruleOf } from "./rules.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
 

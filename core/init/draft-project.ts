@@ -3,12 +3,12 @@
  * database, and parts with faults are left out, so that the result starts without an edit.
  */
 import { compileProject } from "../config/compile-project.ts";
-import type { Fault } from "../config/faults.ts";
-import { readJsonText } from "../config/json-text.ts";
-import { readConfig } from "../config/read-config.ts";
-import { remembering } from "../config/survey.ts";
+import type { Fault } from "../config/reading/faults.ts";
+import { readJsonText } from "../config/reading/json-text.ts";
+import { readConfig } from "../config/reading/read-config.ts";
+import { remembering } from "../config/compiling/survey.ts";
 import type { Catalog, Outline } from "../plans/database-catalog.ts";
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
 import { linesByHeader } from "./documents.ts";
 import { ownTables } from "./drift.ts";

@@ -2,9 +2,9 @@
  * The `relations` that foreign keys make: each key is one relation of the endpoint that has it, and one of the endpoint
  * that it points at; a table that only links two others becomes `through` on both sides.
  */
-import { canRelate } from "../config/compile-relations.ts";
-import { areUnique } from "../config/key-plan.ts";
-import type { ForeignKey, Table } from "../values/column.ts";
+import { canRelate } from "../config/compiling/compile-relations.ts";
+import { areUnique } from "../config/compiling/key-plan.ts";
+import type { ForeignKey, Table } from "../values/types/column.ts";
 import { auditNames } from "./name-words.ts";
 import { deletedMarks } from "./deleted-marks.ts";
 

@@ -1,12 +1,12 @@
 /** Differences between a database and the files of a project, other than the faults of `compile-project.ts`. */
-import { nullUnlessAway } from "../config/survey.ts";
-import type { Path } from "../config/faults.ts";
-import type { EndpointConfig, ProjectConfig } from "../config/read-config.ts";
-import type { Rule } from "../config/rule-schema.ts";
-import { softDeleteConfig } from "../config/soft-delete-plan.ts";
+import { nullUnlessAway } from "../config/compiling/survey.ts";
+import type { Path } from "../config/reading/faults.ts";
+import type { EndpointConfig, ProjectConfig } from "../config/reading/read-config.ts";
+import type { Rule } from "../config/reading/rule-schema.ts";
+import { softDeleteConfig } from "../config/compiling/soft-delete-plan.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
-import type { Column, ColumnType, Table } from "../values/column.ts";
-import { ruleTypes } from "../values/column-types.ts";
+import type { Column, ColumnType, Table } from "../values/types/column.ts";
+import { ruleTypes } from "../values/types/column-types.ts";
 import { switchedOn } from "../actions.ts";
 import {
   type DraftRelation,

@@ -2,8 +2,8 @@
  * The column that identifies a row for a person: the label of drop-downs, and the names in imports. Column names
  * suggest candidates, and sample rows rule some out: a city or a status has few different values.
  */
-import type { Column, Table } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { auditNames, looksSecret, singular, wordsOf } from "./name-words.ts";
 
 /** What drop-downs show of a table. */

@@ -1,9 +1,9 @@
 /** References of a table for imports and joins: names in files that stand for keys, and tables to join by name. */
 import type { Outline } from "../plans/database-catalog.ts";
-import type { Column, Table } from "../values/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import { tableNameOf } from "./file-names.ts";
 import type { Label } from "./label-column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { auditNames, headingOf, looksSecret, withoutId } from "./name-words.ts";
 
 /** A table or view of the database, and the facts known about it. */

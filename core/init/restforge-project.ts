@@ -3,11 +3,11 @@
  * against the database, so that the summary can list what must be changed.
  */
 import { compileProject } from "../config/compile-project.ts";
-import { isMembers, type Members } from "../config/draft.ts";
-import { type Fault, sortFaults } from "../config/faults.ts";
-import { foreign } from "../config/foreign-settings.ts";
-import { readJsonText } from "../config/json-text.ts";
-import { readConfig } from "../config/read-config.ts";
+import { isMembers, type Members } from "../config/reading/draft.ts";
+import { type Fault, sortFaults } from "../config/reading/faults.ts";
+import { foreign } from "../config/reading/foreign-settings.ts";
+import { readJsonText } from "../config/reading/json-text.ts";
+import { readConfig } from "../config/reading/read-config.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import { type ProjectDraft, projectText } from "./draft-project.ts";
 import { plainName } from "./file-names.ts";

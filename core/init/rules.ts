@@ -1,6 +1,6 @@
 /** The rule of `fieldValidation` that follows from a column. */
-import type { Rule } from "../config/rule-schema.ts";
-import type { Column, ColumnType } from "../values/column.ts";
+import type { Rule } from "../config/reading/rule-schema.ts";
+import type { Column, ColumnType } from "../values/types/column.ts";
 import type { CheckedColumn } from "./check-text.ts";
 
 /** The name of the type in a rule; a type without one needs no rule. */

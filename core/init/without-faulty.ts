@@ -1,5 +1,5 @@
 /** A drafted endpoint without the parts that have a fault. */
-import type { Fault } from "../config/faults.ts";
+import type { Fault } from "../config/reading/faults.ts";
 
 type Payload = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
  */
 import { headingKey } from "../values/text.ts";
 import { closest } from "../values/closest.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { ImportLookup, ImportPlan } from "../plans/import-plan.ts";
 import { invalidFile } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";

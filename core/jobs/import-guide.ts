@@ -2,7 +2,7 @@
  * What a person who fills in a workbook should know of its columns: a note in plain words, the values that a list
  * offers, and how cells look. It follows from the same plan and rules that judge the rows later.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { ReadQueries } from "../query/session.ts";
 import type { BooleanWords, ImportLookup, ImportPlan } from "../plans/import-plan.ts";
 import type { Json } from "../values/json.ts";
@@ -10,7 +10,7 @@ import type { Choices, GuidedColumn } from "../plans/workbooks-port.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { FieldWords } from "../rules/field-words.ts";
 import { headingKey } from "../values/text.ts";
-import { mustBeSent } from "../values/new-key.ts";
+import { mustBeSent } from "../values/types/new-key.ts";
 import { limits } from "../values/limits.ts";
 import { selectFrom, sourceOf } from "../query/statement.ts";
 

@@ -2,7 +2,7 @@
  * Results of commits in the table `rowgate_jobs`, written in the transaction that stored the rows, so the entry exists
  * exactly when the rows do. It takes precedence over the state in the queue.
  */
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import type { Queries } from "../query/session.ts";
 import type { Json } from "../values/json.ts";
 import { equals, sourceOf, selectFrom } from "../query/statement.ts";

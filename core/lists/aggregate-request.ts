@@ -21,7 +21,7 @@ import { columnOf } from "../query/comparisons.ts";
 import { sortColumns, sortTermsSchema } from "../query/sort.ts";
 import { type Aggregate, type Condition, type Output, type Sort } from "../query/statement.ts";
 import { namedWhereSchema, treeOrPairs, where } from "../query/where.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import { AppError, validationError } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";

@@ -3,7 +3,7 @@
  * reused. A page that ends the list gives the count. A page near the end is read from there, in reverse order.
  */
 import type { TextForm } from "../query/list-text.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { limits } from "../values/limits.ts";
 import type { Condition, Select, Sort } from "../query/statement.ts";
 import type { ReadQueries, ReadSession } from "../query/session.ts";

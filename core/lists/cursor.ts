@@ -5,7 +5,7 @@
  * the request that uses it.
  */
 import type { Grammar } from "../grammar/grammar.ts";
-import { type Column, derivedColumn, type Hop } from "../values/column.ts";
+import { type Column, derivedColumn, type Hop } from "../values/types/column.ts";
 import { AppError, type ErrorKind, invalidParameter } from "../values/errors.ts";
 import { fromBase64, toBase64 } from "../values/formats.ts";
 import { hashOf } from "../values/hash.ts";
@@ -16,7 +16,7 @@ import type { Pagination } from "./page.ts";
 import type { Row } from "../values/row.ts";
 import type { ListText } from "../query/list-text.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 
 /** Everything that determines a list's rows and their order. Other lists refuse its cursors. */
 export interface CursorList {

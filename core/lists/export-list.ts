@@ -8,7 +8,7 @@ import { invalidParameter } from "../values/errors.ts";
 import { ExactNumber, type Json } from "../values/json.ts";
 import { described, type Grammar, meaning, object, optional, word } from "../grammar/grammar.ts";
 import { orderedBy } from "./order.ts";
-import { columnList } from "../values/column.ts";
+import { columnList } from "../values/types/column.ts";
 import { isEmptyPath } from "../query/paths.ts";
 import { selectColumns } from "../query/select.ts";
 import { sortColumns } from "../query/sort.ts";

@@ -16,7 +16,7 @@ import {
   text,
   word,
 } from "../grammar/grammar.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import type { AggregatePlan, DeclaredJoin } from "../plans/aggregate-plan.ts";
 import { validationError } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
@@ -25,7 +25,7 @@ import { limits } from "../values/limits.ts";
 import { nameSchema } from "../query/condition-schema.ts";
 import { type FoundRelation, PathColumns } from "../query/paths.ts";
 import type { Join } from "../query/statement.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 
 export interface Joined {
   readonly joins: readonly Join[];

@@ -1,15 +1,15 @@
 /** Filters of a lookup request: `where` in its three forms, ids, and the text that a person types. */
 import type { Grammar } from "../grammar/grammar.ts";
 import { closest } from "../values/closest.ts";
-import type { Column, Columns } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import type { Column, Columns } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import type { LookupPlan } from "../plans/read-plan.ts";
 import { invalidParameter, invalidPayload } from "../values/errors.ts";
 import { isObject, parseJson } from "../values/json.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { comparedSchema } from "../values/schemas.ts";
+import { comparedSchema } from "../values/types/schemas.ts";
 import { characterCount, withoutAccents } from "../values/text.ts";
 import { equalitySide, patternSchema } from "../query/condition-schema.ts";
 import { columnOf, comparand, patternText } from "../query/comparisons.ts";

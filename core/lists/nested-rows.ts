@@ -1,5 +1,5 @@
 /** Rows with columns of related records -> records that nest: `customer.name` becomes `{"customer": {"name": …}}`. */
-import { answeredAs, type Column, type Hop } from "../values/column.ts";
+import { answeredAs, type Column, type Hop } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 

@@ -2,8 +2,8 @@
  * The end of every list's order: the columns of the key, or, without a key, every shown column. This makes the order
  * total, so pages never overlap. Rows that are equal in all these columns look the same to every client.
  */
-import { type Column, type Columns, derivedColumn } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { type Column, type Columns, derivedColumn } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { type AppError, invalidParameter } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import type { Sort } from "../query/statement.ts";

@@ -1,10 +1,10 @@
 /** Records as answers show them, as JSON Schemas. */
 import { PathColumns } from "../query/paths.ts";
-import type { Columns } from "../values/column.ts";
+import type { Columns } from "../values/types/column.ts";
 import type { RequestSettings } from "../plans/entity.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject, wholeObject } from "../values/json-shapes.ts";
-import { shownSchema } from "../values/schemas.ts";
+import { shownSchema } from "../values/types/schemas.ts";
 
 /** A record as answers show it, with all of these columns. */
 export const recordSchema = (columns: Columns, settings: RequestSettings): JsonSchema =>

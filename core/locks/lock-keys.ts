@@ -14,7 +14,7 @@ import {
   whatever,
   word,
 } from "../grammar/grammar.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { invalidParameter, invalidPayload } from "../values/errors.ts";
 import { ExactNumber, isObject, type Json } from "../values/json.ts";
@@ -22,9 +22,9 @@ import { anyOf, wholeObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { resourceOf } from "./lock-names.ts";
 import type { LockKey } from "./locks.ts";
-import { type Key, keyNames, keyText, type KeyValue } from "../values/key.ts";
+import { type Key, keyNames, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { comparedSchema } from "../values/schemas.ts";
+import { comparedSchema } from "../values/types/schemas.ts";
 import { columnOf, comparand } from "../query/comparisons.ts";
 import { alike } from "../query/condition-schema.ts";
 

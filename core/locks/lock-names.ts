@@ -2,10 +2,10 @@
  * Names of locks in the store. Two requests for the same record must produce the same name, whatever they sent and
  * through whichever endpoint. Record locks (of one write) and resource locks (of lock/acquire) never share a name.
  */
-import type { AlikeText, Column, Table } from "../values/column.ts";
+import type { AlikeText, Column, Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Db } from "../plans/db-port.ts";
-import type { Key, KeyValue } from "../values/key.ts";
+import type { Key, KeyValue } from "../values/types/key.ts";
 import { toBase64 } from "../values/formats.ts";
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";

@@ -13,10 +13,10 @@ import type { LockHolder, LockOutcome, LockState, LockStore } from "./lock-store
 import type { Log } from "../plans/log-port.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import { createRecordLocks, type RecordLocks } from "./record-locks.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { showBytes } from "../values/bytes-type.ts";
-import { showInteger } from "../values/integer-type.ts";
+import { showBytes } from "../values/types/bytes-type.ts";
+import { showInteger } from "../values/types/integer-type.ts";
 
 /** `locking` of project.json. */
 export interface LockSettings {

@@ -4,8 +4,8 @@
  */
 import type { Scope } from "../callers/scope.ts";
 import type { ReadQueries } from "../query/session.ts";
-import type { Source } from "../values/column.ts";
-import { type Key, keyNames, keyText, type KeyValue } from "../values/key.ts";
+import type { Source } from "../values/types/column.ts";
+import { type Key, keyNames, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 import { comparand } from "../query/comparisons.ts";

@@ -6,7 +6,7 @@ import type { BoundAction } from "../dispatch.ts";
 import type { DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
-import type { Column, Columns, Table } from "../values/column.ts";
+import type { Column, Columns, Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { ActionView, ViewOf } from "./describe-endpoint.ts";
 

@@ -1,5 +1,5 @@
 /** The project's settings for all of its requests, as far as a document shows them. */
-import type { ProjectSettings, RateLimitSettings } from "../config/project-schema.ts";
+import type { ProjectSettings, RateLimitSettings } from "../config/reading/project-schema.ts";
 import type { Caller } from "../plans/caller.ts";
 
 export interface ProjectTraits {

@@ -1,6 +1,6 @@
 /** Which actions, rows and columns an endpoint's file allows each role. */
 import type { JoinedHop, Narrowed } from "../query/statement.ts";
-import type { Column, Table } from "../values/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 
 export interface AccessRules {

@@ -1,6 +1,6 @@
 /** What aggregate may read. */
 import type { Join } from "../query/statement.ts";
-import type { Columns, Source } from "../values/column.ts";
+import type { Columns, Source } from "../values/types/column.ts";
 
 /** What aggregate needs. */
 export interface AggregatePlan {

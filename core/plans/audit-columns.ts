@@ -1,5 +1,5 @@
 /** Audit columns: when a row was written, and by whom. One list defines how they are filled, shown and named. */
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 
 /** `property`: in the configuration; `name`: of the column, unless the configuration has another. */
 export const auditFields = [

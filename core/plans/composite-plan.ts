@@ -4,8 +4,8 @@ import type { HeaderTotal } from "./document-tables.ts";
 import type { MarkedTable } from "./soft-delete.ts";
 import type { Computation, ParameterQuery, Sort } from "../query/statement.ts";
 import type { Rules } from "../rules/compile-rules.ts";
-import type { Column, Columns, Table } from "../values/column.ts";
-import type { Key } from "../values/key.ts";
+import type { Column, Columns, Table } from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
 
 /** What the composite actions need besides the plans of the header. */
 export interface CompositePlan {

@@ -1,6 +1,6 @@
 /** What a database reports about itself: its tables and views, their columns, and the columns that a query returns. */
 import type { Computation } from "../query/statement.ts";
-import type { Column, IncomingKey, Table } from "../values/column.ts";
+import type { Column, IncomingKey, Table } from "../values/types/column.ts";
 
 /** The database's metadata about its tables and the columns that a query returns. */
 export interface Catalog {

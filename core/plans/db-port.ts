@@ -5,7 +5,7 @@ import type { IndexStatements, IndexWish } from "./index-wish.ts";
 import type { ConnectionCounts } from "./observer.ts";
 import type { DbSession } from "../query/session.ts";
 import type { Count, Select } from "../query/statement.ts";
-import type { AlikeText, Column, Table } from "../values/column.ts";
+import type { AlikeText, Column, Table } from "../values/types/column.ts";
 
 export interface Db {
   readonly catalog: Catalog;

@@ -1,6 +1,6 @@
 /** Formulas and totals as rules of tables, whichever endpoint's file contains them. They apply to every write. */
-import type { Column, Table } from "../values/column.ts";
-import type { Key } from "../values/key.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
 import type { AggregateFunction, Computation, Output } from "../query/statement.ts";
 import type { AuditColumns } from "./audit-columns.ts";
 import type { MarkedTable } from "./soft-delete.ts";

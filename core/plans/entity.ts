@@ -17,7 +17,7 @@ import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
 import type { AdjustPlan, InsertPlan, WritePlan } from "./write-plan.ts";
 import type { Rules } from "../rules/compile-rules.ts";
-import type { Decimals } from "../values/type-definition.ts";
+import type { Decimals } from "../values/types/type-definition.ts";
 
 /** The project's settings for the requests and answers of all its endpoints. */
 export interface RequestSettings {

@@ -1,9 +1,9 @@
 /** What an export writes, and how. */
 import type { Condition } from "../query/statement.ts";
-import type { Column, Columns, Source } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import type { Column, Columns, Source } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import type { Json } from "../values/json.ts";
-import type { Key } from "../values/key.ts";
+import type { Key } from "../values/types/key.ts";
 
 /** What export needs. */
 export interface ExportPlan {

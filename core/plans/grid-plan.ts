@@ -1,6 +1,6 @@
 /** What the actions of the grid need. */
-import type { Column, Columns, Source } from "../values/column.ts";
-import type { Key } from "../values/key.ts";
+import type { Column, Columns, Source } from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
 
 /** What the grid needs. */
 export interface GridPlan {

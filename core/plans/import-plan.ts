@@ -1,6 +1,6 @@
 /** What an import reads from a file, and how it stores it. */
 import type { WritePlan } from "./write-plan.ts";
-import type { Column, Columns, Table } from "../values/column.ts";
+import type { Column, Columns, Table } from "../values/types/column.ts";
 
 /** What import needs. */
 export interface ImportPlan {

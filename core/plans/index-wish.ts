@@ -1,6 +1,6 @@
 /** Indexes that `rowgate doctor` suggests, as requests to an engine. */
 import type { Sort } from "../query/statement.ts";
-import type { Column, Table } from "../values/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 
 /** What requests do with a column, for which an index is wanted. */
 export interface IndexWish {

@@ -1,8 +1,8 @@
 /** What the actions need that read rows, and lookup. */
 import type { AuditField } from "./audit-columns.ts";
 import type { Condition } from "../query/statement.ts";
-import type { Column, Columns, Source } from "../values/column.ts";
-import type { Key } from "../values/key.ts";
+import type { Column, Columns, Source } from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
 
 /** What the reading actions need. */
 export interface ReadPlan {

@@ -1,10 +1,10 @@
 /**
  * Soft delete, compiled: which rows statements see, and how delete marks rows and restore takes the marks away.
- * `core/config/soft-delete-plan.ts` reads it from the files, `core/config/marked-tables.ts` adds what concerns several
+ * `core/config/compiling/soft-delete-plan.ts` reads it from the files, `core/config/checking/marked-tables.ts` adds what concerns several
  * tables. A row is marked when its flag is true; where there is no flag, when it has a time of its deletion.
  */
-import type { Column, Table } from "../values/column.ts";
-import type { Key } from "../values/key.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
 
 /** Rows that are not marked, those that are, or both. */
 export type SeenRows = "active" | "marked" | "all";

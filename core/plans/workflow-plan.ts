@@ -1,6 +1,6 @@
 /** What change-status and next-statuses need. */
 import type { JsonTemplate, Template } from "./templates.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 
 /** What change-status and next-statuses need. */
 export interface WorkflowPlan {

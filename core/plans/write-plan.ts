@@ -1,7 +1,7 @@
 /** What the actions need that write rows of one table. */
 import type { AuditColumns } from "./audit-columns.ts";
-import type { Column, Columns, Table } from "../values/column.ts";
-import type { Key } from "../values/key.ts";
+import type { Column, Columns, Table } from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
 
 /** What create needs. */
 export interface InsertPlan {

@@ -2,10 +2,10 @@
  * What the functions of aggregate do with a column: which types they accept, and the column that represents the result
  * in HAVING, in the sort and in the answer.
  */
-import { type Column, type ColumnType, derivedColumn } from "../values/column.ts";
+import { type Column, type ColumnType, derivedColumn } from "../values/types/column.ts";
 import type { AggregateFunction } from "./statement.ts";
-import { isExact, scaleOf } from "../values/arithmetic.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { isExact, scaleOf } from "../values/types/arithmetic.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 
 export const functionNames: readonly AggregateFunction[] = ["count", "sum", "avg", "min", "max"];
 

@@ -1,14 +1,14 @@
 /** Comparisons of one column in a condition: the operators by name, and the conversion of a client's value. */
 import { closest } from "../values/closest.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import { invalidField, invalidParameter, invalidPayload } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Comparison, Condition } from "./statement.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { isLonger } from "../values/text.ts";
-import { accept, unlimited } from "../values/accept.ts";
-import { columnTypes } from "../values/column-types.ts";
-import { floorOf } from "../values/numbers.ts";
+import { accept, unlimited } from "../values/types/accept.ts";
+import { columnTypes } from "../values/types/column-types.ts";
+import { floorOf } from "../values/types/numbers.ts";
 
 /** The column with that name. `place`: where the name occurs, for the message. */
 export function columnOf(name: string, columns: Columns, place: string): Column {

@@ -2,10 +2,10 @@
  * Conditions on the columns of one entity as JSON Schema: the columns, their operators, and the values of each. Columns
  * whose values have the same form share a branch.
  */
-import type { Column, Columns } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
-import { numberText } from "../values/numbers.ts";
-import { comparedSchema, equalSchema } from "../values/schemas.ts";
+import type { Column, Columns } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
+import { numberText } from "../values/types/numbers.ts";
+import { comparedSchema, equalSchema } from "../values/types/schemas.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";

@@ -2,12 +2,12 @@
  * The formulas of `calculation.detail`: columns, numbers, `+ - * /` and parentheses, parsed into a tree and never run
  * as code. A formula means exact arithmetic with one rounding, at its end. So that every database computes the same,
  * divisions are gathered into a single one (`fractionOf`), which each engine prints. `compute` is the same arithmetic
- * in JavaScript; SQLite has no decimals and calls it. Read by `core/config/compile-composite.ts`.
+ * in JavaScript; SQLite has no decimals and calls it. Read by `core/config/compiling/compile-composite.ts`.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { digitsFault, divideDecimal, normalDecimal } from "../values/decimal.ts";
 import { limits } from "../values/limits.ts";
-import { scaleOf } from "../values/arithmetic.ts";
+import { scaleOf } from "../values/types/arithmetic.ts";
 import type { Formula, Term } from "./formula-tree.ts";
 
 /** A formula as one division of two terms without divisions; `denominator` null = there is no division. */

@@ -1,5 +1,5 @@
 /** The related records that a statement names, by its columns and by its conditions on many. */
-import type { Column, Hop } from "../values/column.ts";
+import type { Column, Hop } from "../values/types/column.ts";
 import type { Condition, Select } from "./statement.ts";
 
 /** Adds the hops to the column, each after the one before it. */

@@ -1,6 +1,6 @@
 /** Conditions that find rows by their key. */
-import type { Column, Table } from "../values/column.ts";
-import type { Key, KeyValue } from "../values/key.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import type { Key, KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition, equals, type Select, sourceOf, selectFrom } from "./statement.ts";
 

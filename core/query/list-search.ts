@@ -1,7 +1,7 @@
 /** A search of a list: `search_value` in the column `search_by`, or in all of them. */
 import { described, type Grammar, meaning, optional, value } from "../grammar/grammar.ts";
-import { type Column, columnList, type Columns } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { type Column, columnList, type Columns } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { patternSchema } from "./condition-schema.ts";
 import { columnOf, mustHaveText, patternText } from "./comparisons.ts";

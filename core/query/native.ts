@@ -3,11 +3,11 @@
  * place, `:name` by name. A placeholder inside a literal or comment is text. `core/records/events.ts` calls it for the
  * `query` of a handler.
  */
-import { derivedColumn } from "../values/column.ts";
+import { derivedColumn } from "../values/types/column.ts";
 import { singleStatement, stretchesOf } from "./query-text.ts";
 import { ExactNumber, isObject } from "../values/json.ts";
 import type { Native, NativeValue } from "./statement.ts";
-import { accept } from "../values/accept.ts";
+import { accept } from "../values/types/accept.ts";
 
 /** By place (`?`, `$1`) or by name (`:name`). A Date is sent as a time; an array or object, as JSON. */
 export type NativeParams = readonly unknown[] | Readonly<Record<string, unknown>>;

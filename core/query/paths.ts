@@ -10,8 +10,8 @@ import {
   type Hop,
   type Source,
   type Via,
-} from "../values/column.ts";
-import type { Key } from "../values/key.ts";
+} from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
 
 /** Relations to one that a path may go through. */
 export const hopsMax = 4;

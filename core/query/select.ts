@@ -1,6 +1,6 @@
 /** The client's `select`: the columns that an answer shows. */
 import { type Grammar, list, meaning, optional, text } from "../grammar/grammar.ts";
-import { type Column, columnList, type Columns } from "../values/column.ts";
+import { type Column, columnList, type Columns } from "../values/types/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { orNull } from "../values/json-schema.ts";
 import { columnOf } from "./comparisons.ts";

@@ -3,7 +3,7 @@
  * rows in the caller's scope. `core/callers/scoped-session.ts` implements it over a `DbSession` of `db`, which has the
  * same calls but accepts only statements that contain a scope.
  */
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import type { Row } from "../values/row.ts";
 import type { ListText, TextForm } from "./list-text.ts";
 import type {

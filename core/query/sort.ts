@@ -9,8 +9,8 @@ import {
   text,
   value,
 } from "../grammar/grammar.ts";
-import type { Column, Columns } from "../values/column.ts";
-import { columnTypes } from "../values/column-types.ts";
+import type { Column, Columns } from "../values/types/column.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";

@@ -1,12 +1,12 @@
 /**
  * Statements to a database, as plain frozen data. Core builds them from columns of an entity and from values that
- * `core/values/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text
+ * `core/values/types/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text
  * here.
  */
 import type { TextForm } from "./list-text.ts";
-import type { Key, KeyValue } from "../values/key.ts";
+import type { Key, KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Column, ColumnType, Hop, Source, Table } from "../values/column.ts";
+import type { Column, ColumnType, Hop, Source, Table } from "../values/types/column.ts";
 import type { Formula } from "./formula-tree.ts";
 
 export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";

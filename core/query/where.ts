@@ -17,7 +17,7 @@ import {
   value,
   whatever,
 } from "../grammar/grammar.ts";
-import type { Columns } from "../values/column.ts";
+import type { Columns } from "../values/types/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";

@@ -14,15 +14,15 @@ import {
 import { actorsOf } from "../plans/audit-columns.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { AdjustField, AdjustPlan } from "../plans/write-plan.ts";
-import { arithmeticOf, scaleOf } from "../values/arithmetic.ts";
+import { arithmeticOf, scaleOf } from "../values/types/arithmetic.ts";
 import { closest } from "../values/closest.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { addDecimals, compareDecimals, digitsOf, normalDecimal } from "../values/decimal.ts";
 import { type AppError, invalidPayload, validationFailed } from "../values/errors.ts";
 import { ExactNumber } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
 import type { RecordPlan } from "./record.ts";
 import { keyOf } from "./record-key.ts";

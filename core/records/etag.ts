@@ -4,7 +4,7 @@
  * is added, since two changes could share a tag.
  */
 import type { ReadPlan } from "../plans/read-plan.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import type { Row } from "../values/row.ts";

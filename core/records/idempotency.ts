@@ -9,7 +9,7 @@ import { identityOf } from "../plans/caller.ts";
 import { wholeScope } from "../callers/scope.ts";
 import { past, scopedSession } from "../callers/scoped-session.ts";
 import type { Queries, DbSession } from "../query/session.ts";
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";

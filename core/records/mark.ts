@@ -10,7 +10,7 @@ import type { Row } from "../values/row.ts";
 import type { ChildKey, MarkedTable } from "../plans/soft-delete.ts";
 import { keptOnce } from "../totals/kept-session.ts";
 import { allOf, type Assignment, type Condition } from "../query/statement.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { AppError, validationFailed } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Scalar } from "../values/scalar.ts";

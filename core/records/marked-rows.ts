@@ -14,8 +14,8 @@ import {
   selectFrom,
 } from "../query/statement.ts";
 import { comparand } from "../query/comparisons.ts";
-import type { Column, Table } from "../values/column.ts";
-import { type Key, keyText, type KeyValue } from "../values/key.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 
 /** Rows of one table. */

@@ -7,9 +7,9 @@ import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { allOf, type Condition, sourceOf, selectFrom } from "../query/statement.ts";
 import { comparand } from "../query/comparisons.ts";
 import { equalities } from "../query/where.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
-import { keyNames, type KeyValue } from "../values/key.ts";
+import { keyNames, type KeyValue } from "../values/types/key.ts";
 import type { RecordPlan } from "./record.ts";
 import { actorMembers } from "./record-grammar.ts";
 

@@ -6,13 +6,13 @@ import {
   noSuchRecord,
   validationFailed,
 } from "../values/errors.ts";
-import type { Column } from "../values/column.ts";
-import { type Key, keyNames, type KeyValue } from "../values/key.ts";
-import { maySend, mustSend, type NewKeyColumns, takesNewId } from "../values/new-key.ts";
+import type { Column } from "../values/types/column.ts";
+import { type Key, keyNames, type KeyValue } from "../values/types/key.ts";
+import { maySend, mustSend, type NewKeyColumns, takesNewId } from "../values/types/new-key.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { accept, unlimited } from "../values/accept.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { accept, unlimited } from "../values/types/accept.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { mayHold } from "../query/comparisons.ts";
 
 /** The key of the record that the body names. Rejects if it is missing, invalid, or one that no record can have. */

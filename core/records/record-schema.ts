@@ -1,6 +1,6 @@
 /** What the writing actions answer of their records, as JSON Schemas of one entity. */
 import { recordSchema } from "../lists/shown-schema.ts";
-import type { Columns } from "../values/column.ts";
+import type { Columns } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";

@@ -4,7 +4,7 @@
  */
 import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
 import type { Answer, Call, Write } from "../calls/action.ts";
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { AuditColumns } from "../plans/audit-columns.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { InsertPlan, WritePlan } from "../plans/write-plan.ts";
@@ -18,12 +18,12 @@ import type { Row } from "../values/row.ts";
 import { keyAsJson } from "./replay.ts";
 import { type Assignment, type Insert, selectFrom } from "../query/statement.ts";
 import { keyIs, rowOf } from "../query/key-conditions.ts";
-import { isOfKey, type KeyValue } from "../values/key.ts";
+import { isOfKey, type KeyValue } from "../values/types/key.ts";
 import { newKey } from "./record-key.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { accept } from "../values/accept.ts";
+import { accept } from "../values/types/accept.ts";
 import { isLonger } from "../values/text.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { comparand } from "../query/comparisons.ts";
 
 /** What actions on single records need. */

@@ -11,7 +11,7 @@ import { isObject, type Json } from "../values/json.ts";
 import { comparand } from "../query/comparisons.ts";
 import { keyIs } from "../query/key-conditions.ts";
 import { sourceOf } from "../query/statement.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import { shownScalar } from "../totals/row-values.ts";
 import type { Seeing } from "../locks/scoped-locks.ts";
 

@@ -3,7 +3,7 @@
  * has succeeded. The run of a request has a claim on its row. Every change of a row checks the claim, so of two runs of
  * the same request only one can finish. `core/records/idempotency.ts` decides what follows.
  */
-import type { Column, Table } from "../values/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";

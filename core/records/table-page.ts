@@ -3,7 +3,7 @@ import { versionName } from "../lists/shown-schema.ts";
 import type { Entity } from "../plans/entity.ts";
 import { type AnsweredTable, exportColumn, type ExportPlan } from "../plans/export-plan.ts";
 import type { Output, Select } from "../query/statement.ts";
-import { answeredAs, type Column, derivedColumn } from "../values/column.ts";
+import { answeredAs, type Column, derivedColumn } from "../values/types/column.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { type Json, parseOwnJson } from "../values/json.ts";
 import type { Row } from "../values/row.ts";

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { compareDecimals, normalDecimal } from "../values/decimal.ts";
 import { anything, type JsonSchema } from "../values/json-schema.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { compareMoments, momentOf } from "../values/formats.ts";
-import { exactNumber } from "../values/numbers.ts";
+import { exactNumber } from "../values/types/numbers.ts";
 import { numberTest } from "./number-rules.ts";
 import { defineRule, type Effect, type FieldRule, type RuleDefinition } from "./rule-definition.ts";
 

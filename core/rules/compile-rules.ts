@@ -6,14 +6,14 @@
 import type { FieldRule, MessageName } from "./rule-definition.ts";
 import { keywordsOf, ruleNames } from "./field-rules.ts";
 import { bareColumn, prepareField, type Field } from "./field.ts";
-import { acceptedSchema } from "../values/schemas.ts";
+import { acceptedSchema } from "../values/types/schemas.ts";
 import { type JsonSchema, narrowed, orNull } from "../values/json-schema.ts";
-import type { Column, Columns } from "../values/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import type { FieldErrors } from "../values/errors.ts";
 import { type Clock, systemClock } from "../values/clock.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { accept } from "../values/accept.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { accept } from "../values/types/accept.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { compareMoments, momentOf } from "../values/formats.ts";
 import { type FieldWords, fieldWords } from "./field-words.ts";
 

@@ -1,5 +1,5 @@
 /** Forms of dates in bodies besides ISO 8601, such as `dd/MM/yyyy HH:mm`: `dateTimeFields` of an endpoint's file. */
-import type { ColumnType } from "../values/column.ts";
+import type { ColumnType } from "../values/types/column.ts";
 
 /**
  * Converts a text of the form to ISO 8601, as a column of the type accepts it; any other text is returned unchanged.

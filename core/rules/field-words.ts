@@ -2,10 +2,10 @@
  * A field described for a person who fills in a spreadsheet: what its type and its rules accept, in the same words that
  * the error messages use.
  */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
-import { columnTypes } from "../values/column-types.ts";
-import type { CellForm } from "../values/type-definition.ts";
+import { columnTypes } from "../values/types/column-types.ts";
+import type { CellForm } from "../values/types/type-definition.ts";
 import { effectsOf, type NamedEffect, prepareField } from "./field.ts";
 import { fieldRules } from "./field-rules.ts";
 import type { FieldRule, RuleContext, RuleName } from "./rule-definition.ts";

@@ -1,5 +1,5 @@
 /** A column with the effects of its rules, sorted by the steps of the check. Made once per field of an entity. */
-import type { Column } from "../values/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { effectOf, ruleNames } from "./field-rules.ts";
 import type { Effect, FieldRule, RuleContext, RuleName } from "./rule-definition.ts";
 

@@ -4,7 +4,7 @@
  * the field.
  */
 import type { z } from "zod";
-import type { Column, ColumnType } from "../values/column.ts";
+import type { Column, ColumnType } from "../values/types/column.ts";
 import { anything, type JsonSchema } from "../values/json-schema.ts";
 import type { DateForm } from "./date-form.ts";
 import type { Json } from "../values/json.ts";

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { anything } from "../values/json-schema.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { accept } from "../values/accept.ts";
-import { columnTypes } from "../values/column-types.ts";
+import { accept } from "../values/types/accept.ts";
+import { columnTypes } from "../values/types/column-types.ts";
 import { defineRule, type Effect, type RuleContext, isAbove } from "./rule-definition.ts";
 
 export const required = defineRule<boolean>({

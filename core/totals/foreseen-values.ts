@@ -5,8 +5,8 @@
 import { compute, formulaFaults } from "../query/formula.ts";
 import type { LinesTable } from "../plans/document-tables.ts";
 import type { Computation, Insert } from "../query/statement.ts";
-import { arithmeticOf } from "../values/arithmetic.ts";
-import type { Column } from "../values/column.ts";
+import { arithmeticOf } from "../values/types/arithmetic.ts";
+import type { Column } from "../values/types/column.ts";
 import { validationFailed } from "../values/errors.ts";
 import type { Scalar } from "../values/scalar.ts";
 

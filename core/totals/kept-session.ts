@@ -30,9 +30,9 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
-import type { Key } from "../values/key.ts";
+import type { Key } from "../values/types/key.ts";
 import { withForeseen } from "./foreseen-values.ts";
 import { headerKeys, oweCascades, readAgain, type Reaching } from "./reached-rows.ts";
 import { assignedKeys, keysIn, keyValueOf, only, union } from "./row-values.ts";

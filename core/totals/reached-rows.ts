@@ -10,9 +10,9 @@ import {
   type UpdateOne,
   selectFrom,
 } from "../query/statement.ts";
-import type { Table } from "../values/column.ts";
+import type { Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
-import type { Key, KeyValue } from "../values/key.ts";
+import type { Key, KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
 import { keyValueOf, shownScalar, union } from "./row-values.ts";
 import type { Settlement } from "./settlement.ts";

@@ -3,10 +3,10 @@ import type { LinesTable } from "../plans/document-tables.ts";
 import type { Row } from "../values/row.ts";
 import type { UpdateOne } from "../query/statement.ts";
 import { comparand } from "../query/comparisons.ts";
-import { showBytes } from "../values/bytes-type.ts";
-import type { Column } from "../values/column.ts";
+import { showBytes } from "../values/types/bytes-type.ts";
+import type { Column } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
-import type { Key, KeyValue } from "../values/key.ts";
+import type { Key, KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 
 /** The header keys of a line, by the names of its foreign keys; in JSON, as answers show them. */

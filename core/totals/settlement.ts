@@ -25,9 +25,9 @@ import {
   type UpdateOne,
   selectFrom,
 } from "../query/statement.ts";
-import { accept, unlimited } from "../values/accept.ts";
-import { isExact, scaleOf } from "../values/arithmetic.ts";
-import type { Column, Table } from "../values/column.ts";
+import { accept, unlimited } from "../values/types/accept.ts";
+import { isExact, scaleOf } from "../values/types/arithmetic.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import { divideDecimal, normalDecimal } from "../values/decimal.ts";
 import { AppError, validationFailed } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";

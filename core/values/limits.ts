@@ -1,5 +1,5 @@
 /**
- * Every limit of the service that is not a setting, with its unit. Settings are in `core/config/schema.ts` and
+ * Every limit of the service that is not a setting, with its unit. Settings are in `core/config/reading/schema.ts` and
  * `app/start/settings/env.ts`.
  */
 export const limits = {

@@ -1,7 +1,7 @@
 /** The form in which statements carry values. */
 
 /**
- * A value on its way into the database, in the one form for its column's type that `accept` in `core/values/accept.ts`
+ * A value on its way into the database, in the one form for its column's type that `accept` in `core/values/types/accept.ts`
  * makes:
  * text, uuid (lower case), other: string. integer: bigint. decimal: plain digits as string (`-12.5`). float: number.
  * boolean: boolean. date: `YYYY-MM-DD`. timestamp: `YYYY-MM-DDTHH:mm:ss.sssZ`, or with up to six digits of the second.

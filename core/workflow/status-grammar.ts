@@ -20,7 +20,7 @@ import { keyOf } from "../records/record-key.ts";
 import { invalidPayload, validationFailed } from "../values/errors.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { absent, wholeObject } from "../values/json-shapes.ts";
-import type { KeyValue } from "../values/key.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import type { WorkflowNeeds } from "./workflow.ts";
 
 /** The requested change, from a body or from the handlers' version of it. */

@@ -15,7 +15,7 @@ import type { HookPlace, OutboundRequest } from "../plans/outbound-port.ts";
 import type { Row } from "../values/row.ts";
 import { changePlan, type RecordPlan } from "../records/record.ts";
 import { rowOf } from "../query/key-conditions.ts";
-import { joinedKey, type KeyValue } from "../values/key.ts";
+import { joinedKey, type KeyValue } from "../values/types/key.ts";
 import { fillJson, fillUrl, type TemplateValues } from "../plans/templates.ts";
 
 export interface WorkflowNeeds extends RecordPlan {

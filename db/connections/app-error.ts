@@ -2,8 +2,8 @@
  * Converts an engine's failure into the AppError that core and clients see. Messages contain no driver text, no SQL and
  * no values; the driver's error is kept as `cause`, for the log.
  */
-import type { Column, Table } from "../../core/values/column.ts";
-import { columnTypes } from "../../core/values/column-types.ts";
+import type { Column, Table } from "../../core/values/types/column.ts";
+import { columnTypes } from "../../core/values/types/column-types.ts";
 import { AppError, type FieldErrors, unavailable } from "../../core/values/errors.ts";
 import { formulaFaults } from "../../core/query/formula.ts";
 import { changesNothing, type Statement } from "../../core/query/statement.ts";

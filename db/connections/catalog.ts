@@ -12,7 +12,7 @@ import { describable } from "../statements/print.ts";
 import { bareQuery } from "../statements/source.ts";
 import { type Deadlines, tooLate } from "../../core/values/deadlines.ts";
 import { type Executor, overdueMessage } from "./executor.ts";
-import type { IncomingKey } from "../../core/values/column.ts";
+import type { IncomingKey } from "../../core/values/types/column.ts";
 import type { RawRow } from "../statements/dialect.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, outOfReach } from "./pools.ts";

@@ -8,7 +8,7 @@ import type { Db } from "../../core/plans/db-port.ts";
 import type { LedgerName } from "../../core/query/session.ts";
 import type { Log } from "../../core/plans/log-port.ts";
 import { type Select, sourceOf } from "../../core/query/statement.ts";
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import type { Command, Engine, RawResult } from "../engines/engine.ts";
 import { type Compile, createCompiler } from "../statements/compile.ts";
 import { createCatalog, createOnConnection } from "./catalog.ts";

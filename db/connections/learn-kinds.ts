@@ -2,7 +2,7 @@
  * Compares the column types of a result with those the statement was compiled with. If the table has changed since,
  * rows are read by the types of the result, and the tables are looked up again.
  */
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { Compiled } from "../statements/compile.ts";
 import type { Engine, Kinds, RawResult } from "../engines/engine.ts";
 

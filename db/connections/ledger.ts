@@ -2,7 +2,7 @@
  * The service's own tables for results of jobs and answers of requests: looked up, or created on first use. If the
  * database user has no right to create tables, the cause of the error has the statement for an administrator.
  */
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import { openedOnce } from "../../core/values/opened-once.ts";
 import { type Deadlines, tooLate } from "../../core/values/deadlines.ts";
 import { AppError, unavailable } from "../../core/values/errors.ts";

@@ -2,7 +2,7 @@
  * Core's `DbQueries` over a function that runs one statement. A statement that the engine accepts only in parts, or
  * only together with others, becomes several.
  */
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { DbQueries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";

@@ -2,9 +2,15 @@
  * Writes on engines that cannot return the written rows: the rows are read in the same transaction, after an INSERT or
  * UPDATE, or before a DELETE.
  */
-import type { Column, Table } from "../../core/values/column.ts";
+import type { Column, Table } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
-import { isOfKey, type Key, keyNames, keyText, type KeyValue } from "../../core/values/key.ts";
+import {
+  isOfKey,
+  type Key,
+  keyNames,
+  keyText,
+  type KeyValue,
+} from "../../core/values/types/key.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Row } from "../../core/values/row.ts";
 import { keyBatches, keyIn, keyIs } from "../../core/query/key-conditions.ts";
@@ -16,7 +22,7 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../../core/query/statement.ts";
-import { columnTypes } from "../../core/values/column-types.ts";
+import { columnTypes } from "../../core/values/types/column-types.ts";
 import type { Execute } from "./execute.ts";
 import { refuseUnchanged } from "./passed-over.ts";
 

@@ -1,7 +1,7 @@
 /** Core's `DbSession`: the database calls of one request until its deadline. */
 import { unavailable } from "../../core/values/errors.ts";
 import type { Asking } from "../../core/plans/caller.ts";
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import type {
   DbQueries,
   DbSession,

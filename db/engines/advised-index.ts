@@ -1,5 +1,5 @@
 /** Names and parts of indexes in statements that are advised to the operator. */
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import { hashOf } from "../../core/values/hash.ts";
 import type { Sort } from "../../core/query/statement.ts";
 import type { IndexWish } from "../../core/plans/index-wish.ts";

@@ -3,7 +3,7 @@
  * implements `Engine`, with a `Dialect` for the SQL of its statements; all else is written once, over these two
  * interfaces. The engine's URLs are described in `address.ts`, which loads no driver.
  */
-import type { Column, Table } from "../../core/values/column.ts";
+import type { Column, Table } from "../../core/values/types/column.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Outline } from "../../core/plans/database-catalog.ts";
 import type { IndexStatements, IndexWish } from "../../core/plans/index-wish.ts";

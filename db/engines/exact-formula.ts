@@ -4,7 +4,7 @@
  * digits of a quotient.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import { fractionOf, scaleOfResult } from "../../core/query/formula.ts";
 import type { Formula, Term } from "../../core/query/formula-tree.ts";
 import type { FindOperand } from "../statements/dialect.ts";

@@ -3,10 +3,10 @@
  * (its `value-forms.ts`), so that a new column type does not compile before every engine handles it.
  */
 import type { SQL } from "drizzle-orm/sql/sql";
-import type { Column, ColumnType } from "../../core/values/column.ts";
+import type { Column, ColumnType } from "../../core/values/types/column.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { Decimals } from "../../core/values/type-definition.ts";
+import type { Decimals } from "../../core/values/types/type-definition.ts";
 import type { Decode, Dialect } from "../statements/dialect.ts";
 
 export interface ValueForm {

@@ -2,15 +2,15 @@
  * Compiles a statement into text and parameters for one engine. Printed texts are cached by the statement's shape
  * (`shape.ts`), so that a request usually only computes the shape and binds values; `print.ts` prints new texts.
  */
-import { type Column, derivedColumn, answeredAs } from "../../core/values/column.ts";
+import { type Column, derivedColumn, answeredAs } from "../../core/values/types/column.ts";
 import { invalidParameter } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Row } from "../../core/values/row.ts";
 import type { Native, Statement } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { arithmeticOf } from "../../core/values/arithmetic.ts";
-import { showFloat } from "../../core/values/float-type.ts";
-import { doubleDigits } from "../../core/values/numbers.ts";
+import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
+import { showFloat } from "../../core/values/types/float-type.ts";
+import { doubleDigits } from "../../core/values/types/numbers.ts";
 import type { Decode, Dialect, RawRow } from "./dialect.ts";
 import { type BeginList, type ListInWriting, listWriterOf } from "./list-writer.ts";
 import { print, type Printed } from "./print.ts";

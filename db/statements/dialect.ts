@@ -3,7 +3,7 @@
  * received. Each engine's folder implements it; statements are compiled without knowing the engine.
  */
 import type { SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { JsonWriter } from "./json-writer.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";

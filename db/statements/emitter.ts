@@ -3,7 +3,7 @@
  * emitters: `KeyEmitter` makes a short cache key, `TextEmitter` the SQL of one engine. Statements with equal keys have
  * equal texts, because all that a text depends on is in the key, or belongs to an object whose id is.
  */
-import type { Column, Hop, Source, Table } from "../../core/values/column.ts";
+import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Word } from "./words.ts";

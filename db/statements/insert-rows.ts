@@ -1,5 +1,5 @@
 /** The rows of an INSERT: single values, or one list of values per column where the engine accepts lists. */
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { ValueLists } from "./dialect.ts";
 import type { Emitter } from "./emitter.ts";

@@ -5,7 +5,7 @@
 import type { Row } from "../../core/values/row.ts";
 import type { ListText, TextForm } from "../../core/query/list-text.ts";
 import { ReadyJson } from "../../core/values/json.ts";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { Dialect, ListForms, Marks, RawList, TakeRow, WriteJson } from "./dialect.ts";
 import { JsonWriter } from "./json-writer.ts";
 

@@ -3,7 +3,7 @@
  * value is a parameter.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Statement } from "../../core/query/statement.ts";

@@ -3,10 +3,10 @@
  * values in the order of its walk. `compile.ts` keeps printed texts by shape, because printing costs more than a
  * read by key.
  */
-import type { Column, Source, Table } from "../../core/values/column.ts";
+import type { Column, Source, Table } from "../../core/values/types/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { arithmeticOf } from "../../core/values/arithmetic.ts";
+import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
 import type { Dialect, ValueLists } from "./dialect.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";

@@ -1,6 +1,6 @@
 /** Where rows are read from and written to, as SQL: tables with their schema, and the operator's own queries. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Source } from "../../core/values/column.ts";
+import type { Source } from "../../core/values/types/column.ts";
 
 /** The operator's SQL without a semicolon at its end. */
 export const bareQuery = (text: string): string => text.replace(/;\s*$/, "");

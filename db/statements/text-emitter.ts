@@ -6,7 +6,7 @@ import {
   answeredAs,
   type Source,
   type Table,
-} from "../../core/values/column.ts";
+} from "../../core/values/types/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Dialect, NamedColumn, Samples } from "./dialect.ts";

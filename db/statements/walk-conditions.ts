@@ -1,6 +1,6 @@
 /** A condition, piece by piece in the order of its SQL. */
 import type { Condition, JoinedHop, Quantified } from "../../core/query/statement.ts";
-import type { Hop } from "../../core/values/column.ts";
+import type { Hop } from "../../core/values/types/column.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Emitter, Frame } from "./emitter.ts";
 import { comparisons, groups, joins, words } from "./words.ts";

@@ -9,7 +9,7 @@ import type {
   UpdateOne,
 } from "../../core/query/statement.ts";
 import type { Emitter } from "./emitter.ts";
-import type { Key, KeyValue } from "../../core/values/key.ts";
+import type { Key, KeyValue } from "../../core/values/types/key.ts";
 import { comparisons, type Word, words } from "./words.ts";
 import { emitCondition } from "./walk-conditions.ts";
 

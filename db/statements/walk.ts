@@ -2,7 +2,7 @@
  * Walks a statement piece by piece in the order of its SQL. Both its key and its text come from this walk, so each
  * kind of statement is defined once.
  */
-import type { Source } from "../../core/values/column.ts";
+import type { Source } from "../../core/values/types/column.ts";
 import type {
   Aggregate,
   Condition,

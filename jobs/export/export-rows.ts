@@ -3,7 +3,7 @@
  * at a time. Each run writes its own file; the run that completes the job names the file that counts.
  */
 import { tableMediaTypes, type TableFormat } from "../../core/plans/table-formats.ts";
-import { answeredAs } from "../../core/values/column.ts";
+import { answeredAs } from "../../core/values/types/column.ts";
 import { notFound } from "../../core/values/errors.ts";
 import { exportGrammar, type ExportRequest } from "../../core/lists/export-list.ts";
 import type { Json } from "../../core/values/json.ts";

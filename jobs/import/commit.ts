@@ -9,7 +9,7 @@ import { keptOnce } from "../../core/totals/kept-session.ts";
 import type { Transaction } from "../../core/query/session.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Run } from "../../core/jobs/job.ts";
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";

@@ -2,14 +2,14 @@
  * Finds the rows of a table by the values of some columns, for many values at once. The database decides what is
  * equal: if its collation ignores case, `ACME` finds `Acme`.
  */
-import type { Column, Source } from "../../core/values/column.ts";
+import type { Column, Source } from "../../core/values/types/column.ts";
 import type { Queries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
 import { keyBatches, keyIn, keyIs } from "../../core/query/key-conditions.ts";
 import { type Condition, selectFrom } from "../../core/query/statement.ts";
-import { type Key, keyText, type KeyValue } from "../../core/values/key.ts";
+import { type Key, keyText, type KeyValue } from "../../core/values/types/key.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { accept, unlimited } from "../../core/values/accept.ts";
+import { accept, unlimited } from "../../core/values/types/accept.ts";
 
 /** The rows to find, and the columns to read. */
 export interface Search {

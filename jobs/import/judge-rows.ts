@@ -7,7 +7,7 @@ import { seeing } from "../../core/callers/visibility.ts";
 import type { Queries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
 import { sourceOf } from "../../core/query/statement.ts";
-import { keyText, type KeyValue } from "../../core/values/key.ts";
+import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "./find-rows.ts";
 import { createForesight } from "./foresee.ts";
 import { createNames, type Names } from "./lookups.ts";

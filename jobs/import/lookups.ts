@@ -6,9 +6,9 @@ import type { Json } from "../../core/values/json.ts";
 import type { Cell } from "../../core/plans/workbooks-port.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { accept, unlimited } from "../../core/values/accept.ts";
+import { accept, unlimited } from "../../core/values/types/accept.ts";
 import { mayHold } from "../../core/query/comparisons.ts";
-import { keyText } from "../../core/values/key.ts";
+import { keyText } from "../../core/values/types/key.ts";
 import { findRows } from "./find-rows.ts";
 
 /** The result for a name. */

@@ -1,14 +1,14 @@
 /** A row of a file while it is judged: the equivalent request body, and the faults of its cells. */
-import { columnTypes } from "../../core/values/column-types.ts";
+import { columnTypes } from "../../core/values/types/column-types.ts";
 import type { Cell } from "../../core/plans/workbooks-port.ts";
 import { headingKey } from "../../core/values/text.ts";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { ImportPlan } from "../../core/plans/import-plan.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { KeyValue } from "../../core/values/key.ts";
+import type { KeyValue } from "../../core/values/types/key.ts";
 import type { Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { RowFault } from "./row-fault.ts";

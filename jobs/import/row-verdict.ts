@@ -2,13 +2,13 @@
  * Decides about one row of a file once its record is known: its values are checked by the entity's rules as in create
  * and update.
  */
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
 import type { WritePlan } from "../../core/plans/write-plan.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { isOfKey, type KeyValue } from "../../core/values/key.ts";
+import { isOfKey, type KeyValue } from "../../core/values/types/key.ts";
 import { newKey } from "../../core/records/record-key.ts";
 import { fillsBeside, withFills } from "../../core/records/record.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";

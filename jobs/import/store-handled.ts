@@ -4,7 +4,7 @@
  */
 import type { Scope } from "../../core/callers/scope.ts";
 import type { Caller } from "../../core/plans/caller.ts";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { ImportPlan } from "../../core/plans/import-plan.ts";
 import { AppError, noSuchRecord, unavailable, validationFailed } from "../../core/values/errors.ts";

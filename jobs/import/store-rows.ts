@@ -2,7 +2,7 @@
  * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns.
  * Rows with handlers for their event are stored one by one (`store-handled.ts`).
  */
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { hasHandlers } from "../../core/records/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createCache, dependenciesOf, type ProjectCache } from "../../core/cache/cache.ts";
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { CacheStore } from "../../core/cache/cache-store.ts";

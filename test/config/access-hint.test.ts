@@ -1,6 +1,6 @@
 /** The hint for an `access` that has actions as its keys. */
 import { expect, test } from "vitest";
-import { accessHint } from "../../core/config/compat.ts";
+import { accessHint } from "../../core/config/reading/compat.ts";
 
 const isAction = (name: string): boolean => ["read", "create", "import"].includes(name);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { singleStatement } from "../../core/query/query-text.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { actorsOf, auditFields } from "../../core/plans/audit-columns.ts";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import { entityOf, filesOf, load, tables } from "./shop.ts";
 
 const crud = { create: true, read: true, first: true, update: true, delete: true };

@@ -10,8 +10,8 @@ import { checkConfig } from "../../app/start/commands/check-config.ts";
 import { ConfigError } from "../../app/start/settings/config-error.ts";
 import { openService } from "../../app/start/servers/wire.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
-import type { ImportComponent } from "../../core/config/components-plan.ts";
-import { readConfig } from "../../core/config/read-config.ts";
+import type { ImportComponent } from "../../core/config/compiling/components-plan.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import { catalog, filesOf, sentenceOf } from "./shop.ts";
 
 const modules: Readonly<Record<string, object>> = {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { databaseReach } from "../../app/start/opening/telling.ts";
 import { readProjects } from "../../app/start/settings/read-projects.ts";
-import { databaseRisks } from "../../core/config/risks.ts";
+import { databaseRisks } from "../../core/config/checking/risks.ts";
 import { databaseFaults } from "../../db/open.ts";
 
 const settings = { preparedStatements: true };

@@ -1,6 +1,6 @@
 /** Variables in project.json. */
 import { describe, expect, test } from "vitest";
-import { readConfig } from "../../core/config/read-config.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import { filesOf } from "./shop.ts";
 
 const read = (url: string, env: Record<string, string | undefined> = {}) =>

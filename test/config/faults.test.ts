@@ -1,6 +1,11 @@
 /** Every configuration fault, with its position and the words that its message must contain. */
 import { describe, expect, test } from "vitest";
-import { faultMessage, formatFaults, formatPath, sortFaults } from "../../core/config/faults.ts";
+import {
+  faultMessage,
+  formatFaults,
+  formatPath,
+  sortFaults,
+} from "../../core/config/reading/faults.ts";
 import { filesOf, load, projectFile, sentenceOf } from "./shop.ts";
 
 const crud = { create: true, read: true, first: true, update: true, delete: true };

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { faultMessage } from "../../core/config/faults.ts";
-import { endpointSchema } from "../../core/config/schema.ts";
+import { faultMessage } from "../../core/config/reading/faults.ts";
+import { endpointSchema } from "../../core/config/reading/schema.ts";
 import { rowsUnder } from "../house/page-tables.ts";
 import { normalised } from "./shop.ts";
 

@@ -1,7 +1,7 @@
 /** The setting `datatables` of an endpoint: its compiled form, and refusals with position and remedy. */
 import { describe, expect, test } from "vitest";
 import { compileProject } from "../../core/config/compile-project.ts";
-import { readConfig } from "../../core/config/read-config.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import { column } from "../values/column.ts";
 import { catalog, filesOf, load } from "./shop.ts";
 

@@ -1,7 +1,7 @@
 /** Compilation against a real database: names, types and queries as SQLite itself reports them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileProject } from "../../core/config/compile-project.ts";
-import { readConfig } from "../../core/config/read-config.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import { actorsOf, timesOf } from "../../core/plans/audit-columns.ts";
 import { openDb } from "../../db/open.ts";

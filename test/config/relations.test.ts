@@ -1,7 +1,7 @@
 /** What a relation must be, judged when the files are loaded. */
 import { describe, expect, test } from "vitest";
-import type { Column } from "../../core/values/column.ts";
-import { canRelate } from "../../core/config/compile-relations.ts";
+import type { Column } from "../../core/values/types/column.ts";
+import { canRelate } from "../../core/config/compiling/compile-relations.ts";
 import { column } from "../values/column.ts";
 import { filesOf, load, sentenceOf } from "./shop.ts";
 

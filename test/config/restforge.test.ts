@@ -11,8 +11,8 @@ import { checkConfig } from "../../app/start/commands/check-config.ts";
 import { readConfigFiles } from "../../app/start/settings/config-files.ts";
 import { runInit } from "../../app/start/commands/init.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
-import { formatFaults } from "../../core/config/faults.ts";
-import { readConfig } from "../../core/config/read-config.ts";
+import { formatFaults } from "../../core/config/reading/faults.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import { openDb } from "../../db/open.ts";
 import { filesOf } from "./shop.ts";
 

@@ -1,6 +1,6 @@
 /** Warnings of `check`: settings that are dangerous but can be intended. */
 import { describe, expect, test } from "vitest";
-import { riskText, settingsRisks } from "../../core/config/risks.ts";
+import { riskText, settingsRisks } from "../../core/config/checking/risks.ts";
 import { filesOf, load, projectFile } from "./shop.ts";
 
 const sha256 = "0".repeat(64);

@@ -1,10 +1,14 @@
 /** A sample shop for the configuration tests: its tables as a catalog reports them, and functions that load files. */
 import { compileProject, type CompiledProject } from "../../core/config/compile-project.ts";
-import { faultMessage, sortFaults, type Fault } from "../../core/config/faults.ts";
-import { readConfig, type ConfigFiles, type ProjectConfig } from "../../core/config/read-config.ts";
-import { readDocument } from "../../core/config/document.ts";
-import { normaliseEndpoint } from "../../core/config/compat.ts";
-import type { Column, Table } from "../../core/values/column.ts";
+import { faultMessage, sortFaults, type Fault } from "../../core/config/reading/faults.ts";
+import {
+  readConfig,
+  type ConfigFiles,
+  type ProjectConfig,
+} from "../../core/config/reading/read-config.ts";
+import { readDocument } from "../../core/config/reading/document.ts";
+import { normaliseEndpoint } from "../../core/config/reading/compat.ts";
+import type { Column, Table } from "../../core/values/types/column.ts";
 import type { Catalog } from "../../core/plans/database-catalog.ts";
 import { column, columnsOf } from "../values/column.ts";
 

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { jsonSchemas } from "../../core/config/json-schemas.ts";
-import { endpointSchema } from "../../core/config/schema.ts";
+import { jsonSchemas } from "../../core/config/reading/json-schemas.ts";
+import { endpointSchema } from "../../core/config/reading/schema.ts";
 import { normalised, projectFile } from "./shop.ts";
 
 const details = { detailTable: "lines", foreignKey: "receipt_id" };

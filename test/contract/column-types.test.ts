@@ -3,8 +3,8 @@
  * supports exactly the operations that its object lists.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import type { ColumnType } from "../../core/values/column.ts";
-import { columnTypes } from "../../core/values/column-types.ts";
+import type { ColumnType } from "../../core/values/types/column.ts";
+import { columnTypes } from "../../core/values/types/column-types.ts";
 import { typeCases } from "../values/type-cases.ts";
 import { check, record, records } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";

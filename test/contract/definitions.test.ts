@@ -9,7 +9,7 @@ import { errorTable } from "../../core/calls/error-table.ts";
 import type { Action, Method } from "../../core/calls/action.ts";
 import { actions } from "../../core/actions.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
-import { readConfig } from "../../core/config/read-config.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { isObject, type Json } from "../../core/values/json.ts";
 import type { JsonSchema } from "../../core/values/json-schema.ts";

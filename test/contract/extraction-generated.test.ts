@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { actions } from "../../core/actions.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
-import { readConfig } from "../../core/config/read-config.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { Json } from "../../core/values/json.ts";
 import { openDb } from "../../db/open.ts";

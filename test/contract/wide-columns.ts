@@ -2,7 +2,7 @@
  * The columns of a table that has every type that a server can create. `values`: two different ones, as answers show
  * them and as the service accepts them. `wide-tables.test.ts` sends requests about each.
  */
-import type { ColumnType } from "../../core/values/column.ts";
+import type { ColumnType } from "../../core/values/types/column.ts";
 import type { Json } from "../../core/values/json.ts";
 
 /** What the service does with a column: everything, everything by the text of the database, or show it. */

@@ -3,7 +3,7 @@
  * exported and imported, as far as its group and kind allow; the rest is a 400 with a message.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { columnTypes } from "../../core/values/column-types.ts";
+import { columnTypes } from "../../core/values/types/column-types.ts";
 import type { Json } from "../../core/values/json.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { type EngineName, openSession } from "../servers/session.ts";

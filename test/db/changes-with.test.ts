@@ -1,6 +1,6 @@
 /** The tables that change with a write to another one, by engine. The list cache drops the lists of these tables. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import { changesWith } from "../../db/engines/changes-with.ts";
 import { openDb } from "../../db/open.ts";

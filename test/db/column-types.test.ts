@@ -1,7 +1,7 @@
 /** The catalog of each engine knows the columns of each type that the engine has. */
 import { beforeAll, expect, test } from "vitest";
-import type { ColumnType } from "../../core/values/column.ts";
-import { columnTypes } from "../../core/values/column-types.ts";
+import type { ColumnType } from "../../core/values/types/column.ts";
+import { columnTypes } from "../../core/values/types/column-types.ts";
 import { typeCases } from "../values/type-cases.ts";
 import { engine, useBench } from "./conformance.ts";
 

@@ -1,7 +1,7 @@
 /** What imports require of a database, the same on every engine: bulk changes, an exclusive table, and the ledgers. */
 import { describe, expect, test } from "vitest";
 import { type Assignment, equals } from "../../core/query/statement.ts";
-import type { KeyValue } from "../../core/values/key.ts";
+import type { KeyValue } from "../../core/values/types/key.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { column, insertAll, reopen, select, session, useBench } from "./conformance.ts";
 import { bareSession } from "./bare-session.ts";

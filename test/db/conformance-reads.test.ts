@@ -1,6 +1,6 @@
 /** Conditions, sorting, paging and streaming: the same rows on every engine. */
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Source } from "../../core/values/column.ts";
+import type { Source } from "../../core/values/types/column.ts";
 import type { Comparison, Condition } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { column, engine, errorOf, insertAll, select, session, useBench } from "./conformance.ts";

@@ -1,6 +1,6 @@
 /** Rows as JSON text: the same text, character by character, as from their values. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Table } from "../../core/values/column.ts";
+import type { Table } from "../../core/values/types/column.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import type { ListText } from "../../core/query/list-text.ts";
 import { jsonOf } from "../../core/values/json.ts";

@@ -3,7 +3,7 @@
  * build statements over them. `conformance-*.test.ts` runs on the engine of each Vitest project.
  */
 import { afterAll, beforeAll, inject } from "vitest";
-import type { Column, Table } from "../../core/values/column.ts";
+import type { Column, Table } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import {

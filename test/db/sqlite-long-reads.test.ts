@@ -9,7 +9,7 @@ import { failure } from "../../db/engines/sqlite/failure.ts";
 import { registerFunctions } from "../../db/engines/sqlite/functions.ts";
 import { createLongReads } from "../../db/engines/sqlite/long-reads.ts";
 import { connectReader } from "../../db/engines/sqlite/reader.ts";
-import { createStoredForms } from "../../db/engines/sqlite/stored-forms.ts";
+import { createStoredForms } from "../../db/engines/sqlite/forms/stored-forms.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { send, streamed } from "./send.ts";
 

@@ -2,7 +2,7 @@
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
 import { createDialect } from "../../db/engines/sqlite/dialect.ts";
-import { createStoredForms } from "../../db/engines/sqlite/stored-forms.ts";
+import { createStoredForms } from "../../db/engines/sqlite/forms/stored-forms.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
 import { column, columnsOf } from "../values/column.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";

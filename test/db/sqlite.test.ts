@@ -8,7 +8,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addDecimals, compareDecimals } from "../../core/values/decimal.ts";
-import type { Column, Table } from "../../core/values/column.ts";
+import type { Column, Table } from "../../core/values/types/column.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import { equals } from "../../core/query/statement.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { ColumnType } from "../../core/values/column.ts";
+import type { ColumnType } from "../../core/values/types/column.ts";
 import { nativeTypes as mysqlTypes } from "../../db/engines/mysql/column.ts";
 import { nativeTypes as postgresTypes } from "../../db/engines/postgres/column.ts";
 import { words as sqliteWords } from "../../db/engines/sqlite/types.ts";

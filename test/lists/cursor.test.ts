@@ -1,6 +1,6 @@
 /** Cursors as plain values: what a page asks of the database, and what a cursor says of its list. */
 import { describe, expect, test } from "vitest";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import {
   cursor as cursorGrammar,
   cursorFailure,

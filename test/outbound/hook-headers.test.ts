@@ -1,7 +1,7 @@
 /** A hook's headers come from the configuration at the time of the call. Stored calls do not contain them. */
 import { describe, expect, test } from "vitest";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../../app/outbound/hook-headers.ts";
-import { readConfig } from "../../core/config/read-config.ts";
+import { readConfig } from "../../core/config/reading/read-config.ts";
 import type { HookCall } from "../../core/plans/hook-call.ts";
 import type { HookPlace } from "../../core/plans/outbound-port.ts";
 

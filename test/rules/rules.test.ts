@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import { ruleFaults } from "../../core/rules/field-rules.ts";
 import type { FieldRule } from "../../core/rules/rule-definition.ts";
 import { ExactNumber } from "../../core/values/json.ts";

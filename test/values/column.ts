@@ -4,7 +4,7 @@ import {
   type Columns,
   type ColumnType,
   derivedColumn,
-} from "../../core/values/column.ts";
+} from "../../core/values/types/column.ts";
 
 export const column = (type: ColumnType, given: Partial<Column> = {}): Column =>
   derivedColumn(type, type, { native: type, fractionDigits: 3, ...given });

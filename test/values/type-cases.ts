@@ -2,7 +2,7 @@
  * For each column type, a valid and an invalid value. The table does not compile if a type is missing.
  * `column-types.test.ts` runs the cases on the types, `contract/column-types.test.ts` on the whole service.
  */
-import type { ColumnType } from "../../core/values/column.ts";
+import type { ColumnType } from "../../core/values/types/column.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { EngineName } from "../servers/session.ts";

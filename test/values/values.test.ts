@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import type { Column } from "../../core/values/column.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import { ExactNumber, type Json } from "../../core/values/json.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import { accept } from "../../core/values/accept.ts";
-import { showBytes } from "../../core/values/bytes-type.ts";
-import { showDate } from "../../core/values/date-type.ts";
-import { showDecimal } from "../../core/values/decimal-type.ts";
-import { showFloat } from "../../core/values/float-type.ts";
-import { showInteger } from "../../core/values/integer-type.ts";
-import { showJson } from "../../core/values/json-types.ts";
-import { showTime } from "../../core/values/time-type.ts";
-import { showTimestamp } from "../../core/values/timestamp-type.ts";
-import { acceptedSchema, comparedSchema, shownSchema } from "../../core/values/schemas.ts";
+import { accept } from "../../core/values/types/accept.ts";
+import { showBytes } from "../../core/values/types/bytes-type.ts";
+import { showDate } from "../../core/values/types/date-type.ts";
+import { showDecimal } from "../../core/values/types/decimal-type.ts";
+import { showFloat } from "../../core/values/types/float-type.ts";
+import { showInteger } from "../../core/values/types/integer-type.ts";
+import { showJson } from "../../core/values/types/json-types.ts";
+import { showTime } from "../../core/values/types/time-type.ts";
+import { showTimestamp } from "../../core/values/types/timestamp-type.ts";
+import { acceptedSchema, comparedSchema, shownSchema } from "../../core/values/types/schemas.ts";
 import { column } from "./column.ts";
 import { takes } from "../openapi/json-schema.ts";
 

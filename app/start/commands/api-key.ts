@@ -1,7 +1,7 @@
 /** `rowgate key`: creates an API key, which is shown once, and the entry for project.json that accepts it. */
 import { createHash, randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import { type JsonText, readJsonText } from "../../../core/config/json-text.ts";
+import { type JsonText, readJsonText } from "../../../core/config/reading/json-text.ts";
 import { isObject } from "../../../core/values/json.ts";
 
 const usage = `Usage: rowgate key --id <user> --roles <role,role> [--claims '<JSON object>']`;

@@ -1,6 +1,6 @@
 /** `rowgate check`: compares a configuration with its databases, without serving it. */
-import type { Fault } from "../../../core/config/faults.ts";
-import type { Risk } from "../../../core/config/risks.ts";
+import type { Fault } from "../../../core/config/reading/faults.ts";
+import type { Risk } from "../../../core/config/checking/risks.ts";
 import type { DescribedProject } from "../../../core/openapi/describe.ts";
 import { traitsOf } from "../../../core/openapi/traits.ts";
 import { type Advice, adviceFor } from "../../../core/init/advice.ts";

@@ -1,6 +1,6 @@
 /** What `rowgate check` prints, for people and as JSON. */
-import { faultMessage, formatFaults } from "../../../core/config/faults.ts";
-import { riskText } from "../../../core/config/risks.ts";
+import { faultMessage, formatFaults } from "../../../core/config/reading/faults.ts";
+import { riskText } from "../../../core/config/checking/risks.ts";
 import type { Advice } from "../../../core/init/advice.ts";
 import type { CheckedConfig } from "./check-config.ts";
 

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync } from "node:fs";
 import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { jsonSchemas } from "../../../core/config/json-schemas.ts";
+import { jsonSchemas } from "../../../core/config/reading/json-schemas.ts";
 
 /** By path below the configuration folder. */
 type Texts = ReadonlyMap<string, string>;

@@ -5,7 +5,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { faultMessage, type Fault } from "../../../core/config/faults.ts";
+import { faultMessage, type Fault } from "../../../core/config/reading/faults.ts";
 import type { GuessKind } from "../../../core/init/draft-endpoint.ts";
 import {
   draftProject,

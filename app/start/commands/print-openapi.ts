@@ -5,7 +5,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { formatFaults } from "../../../core/config/faults.ts";
+import { formatFaults } from "../../../core/config/reading/faults.ts";
 import {
   type DescribedProject,
   describeProject,

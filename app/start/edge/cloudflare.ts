@@ -4,9 +4,9 @@
  * (`request-parts.ts`); only plain data outlives a request (`installation.ts`).
  */
 import { hash } from "node:crypto";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
-import type { ConfigFiles } from "../../../core/config/read-config.ts";
+import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import { unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";

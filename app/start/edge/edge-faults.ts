@@ -4,9 +4,9 @@
  */
 import type { Requirement } from "../../../core/calls/action.ts";
 import { switchedOn } from "../../../core/actions.ts";
-import { faultAt } from "../../../core/config/document.ts";
-import type { Fault, Path } from "../../../core/config/faults.ts";
-import type { EndpointConfig, ProjectConfig } from "../../../core/config/read-config.ts";
+import { faultAt } from "../../../core/config/reading/document.ts";
+import type { Fault, Path } from "../../../core/config/reading/faults.ts";
+import type { EndpointConfig, ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import { remoteFault } from "../../../db/open-remote.ts";
 import type { Settings } from "../settings/env.ts";
 import type { BoundEnvironment } from "./bindings.ts";

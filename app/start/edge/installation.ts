@@ -4,11 +4,11 @@
  * wait for another request's connection. The first result is kept.
  */
 import { createReach, type Reach } from "../../../core/cache/reach.ts";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
 import { type KnownKeys, noKeysYet } from "../../callers/key-set.ts";
-import { type Fault, formatFaults } from "../../../core/config/faults.ts";
-import type { ConfigFiles, ProjectConfig } from "../../../core/config/read-config.ts";
-import { riskText, settingsRisks } from "../../../core/config/risks.ts";
+import { type Fault, formatFaults } from "../../../core/config/reading/faults.ts";
+import type { ConfigFiles, ProjectConfig } from "../../../core/config/reading/read-config.ts";
+import { riskText, settingsRisks } from "../../../core/config/checking/risks.ts";
 import type { Routes, SchemaWatch } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Db } from "../../../core/plans/db-port.ts";

@@ -3,7 +3,7 @@
  * connection of the request, and a `rowgate worker` elsewhere runs them. Their files are in a bucket.
  */
 import { createProjectJobs, type ProjectJobs } from "../../../core/jobs/jobs.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import { noFiles, noQueue } from "../../../core/jobs/no-jobs.ts";
 import type { Queue } from "../../../core/jobs/queue.ts";
 import { openedOnce } from "../../../core/values/opened-once.ts";

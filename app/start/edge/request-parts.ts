@@ -3,7 +3,7 @@
  * non-blocking hook calls.
  */
 import { createCache } from "../../../core/cache/cache.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Counters } from "../../../core/plans/counters.ts";

@@ -2,7 +2,7 @@
  * The watchers that need no packages: for the log, what `observe` in the project.json of each project asks for, and the
  * trace that is only passed on.
  */
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
 import type { Observation } from "../../observe/observation.ts";
 import { watchTimes } from "../../observe/server-timing.ts";

@@ -1,6 +1,6 @@
 /** Puts all projects behind one app. */
-import type { RateLimitSettings } from "../../../core/config/project-schema.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { RateLimitSettings } from "../../../core/config/reading/project-schema.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import { signInOriginsOf, traitsOf } from "../../../core/openapi/traits.ts";
 import type { ObserveRequest } from "../../../core/plans/observer.ts";

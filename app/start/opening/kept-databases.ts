@@ -2,7 +2,7 @@
  * The databases of a process, by project and settings: a configuration that is loaded again keeps using the connections
  * of a project as long as the settings of its database stay the same.
  */
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { DbObserver } from "../../../core/plans/observer.ts";
 import type { Db } from "../../../core/plans/db-port.ts";
 import type { Log } from "../../../core/plans/log-port.ts";

@@ -1,7 +1,7 @@
 /** One loaded configuration: its projects over their databases, and the app that answers for them. */
 import { type Callers, openToAll } from "../../../core/callers/callers.ts";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../../http/guard.ts";
 import type { ConfigState } from "../../http/health.ts";

@@ -3,7 +3,7 @@
  * call that the queue cannot store stays in memory. Without non-blocking hooks, no queue is opened. Queue and calls
  * stay when a configuration is loaded again; its settings then apply to all calls.
  */
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { HookQueue, MakeCall } from "../../../core/workflow/hook-queue.ts";
 import { limits } from "../../../core/values/limits.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";

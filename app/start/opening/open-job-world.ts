@@ -3,19 +3,19 @@
  * connections, files, and the cache to invalidate after writes.
  */
 import { type Cache, createCache } from "../../../core/cache/cache.ts";
-import { hasAuth } from "../../../core/config/survey.ts";
+import { hasAuth } from "../../../core/config/compiling/survey.ts";
 import type { Access } from "../../../core/callers/access.ts";
 import { type CompiledProject, compileProject } from "../../../core/config/compile-project.ts";
-import { hasCalculation } from "../../../core/config/document-rules.ts";
-import { softDeleteConfig } from "../../../core/config/soft-delete-plan.ts";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
-import { formatFaults } from "../../../core/config/faults.ts";
+import { hasCalculation } from "../../../core/config/checking/document-rules.ts";
+import { softDeleteConfig } from "../../../core/config/compiling/soft-delete-plan.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import { formatFaults } from "../../../core/config/reading/faults.ts";
 import {
   type ConfigFiles,
   type EndpointConfig,
   type ProjectConfig,
   readConfig,
-} from "../../../core/config/read-config.ts";
+} from "../../../core/config/reading/read-config.ts";
 import { openedOnce } from "../../../core/values/opened-once.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { CacheStore } from "../../../core/cache/cache-store.ts";

@@ -5,7 +5,7 @@
  */
 import { switchedOn } from "../../../core/actions.ts";
 import type { Cache } from "../../../core/cache/cache.ts";
-import type { ConfigFiles, ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ConfigFiles, ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import { createProjectJobs, type ProjectJobs } from "../../../core/jobs/jobs.ts";
 import type { Files } from "../../../core/plans/files-port.ts";
 import { noQueue } from "../../../core/jobs/no-jobs.ts";

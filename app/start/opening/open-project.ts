@@ -6,10 +6,10 @@ import type { Cache } from "../../../core/cache/cache.ts";
 import type { Access } from "../../../core/callers/access.ts";
 import type { Callers } from "../../../core/callers/callers.ts";
 import { compileProject } from "../../../core/config/compile-project.ts";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
-import type { Fault } from "../../../core/config/faults.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
-import type { Risk } from "../../../core/config/risks.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import type { Fault } from "../../../core/config/reading/faults.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
+import type { Risk } from "../../../core/config/checking/risks.ts";
 import {
   bindProject,
   type Project,

@@ -3,9 +3,9 @@
  * again when its tables have changed.
  */
 import type { Callers } from "../../../core/callers/callers.ts";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
-import type { Fault } from "../../../core/config/faults.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import type { Fault } from "../../../core/config/reading/faults.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
 import { databaseOf } from "../../../db/open.ts";

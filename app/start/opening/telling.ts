@@ -1,6 +1,6 @@
 /** What the operator is told about a configuration without faults: in the service's log, or as output of `check`. */
 import { isIP } from "node:net";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import {
   type DatabaseReach,
   databaseRisks,
@@ -8,7 +8,7 @@ import {
   type Risk,
   riskText,
   settingsRisks,
-} from "../../../core/config/risks.ts";
+} from "../../../core/config/checking/risks.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
 import { serverOf } from "../../../db/open.ts";
 import { isPublic } from "../../outbound/address.ts";

@@ -3,9 +3,9 @@
  * requested while one runs become a single one after it, which reads the latest files.
  */
 import { hash } from "node:crypto";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
-import { faultLine } from "../../../core/config/faults.ts";
-import type { ConfigFiles } from "../../../core/config/read-config.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import { faultLine } from "../../../core/config/reading/faults.ts";
+import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
 import type { ConfigState } from "../../http/health.ts";
 import { ConfigError } from "../settings/config-error.ts";

@@ -4,7 +4,7 @@
  * (`loaded-configuration.ts`), at the start and at each reload (`reloads.ts`).
  */
 import type { Callers } from "../../../core/callers/callers.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import { limits } from "../../../core/values/limits.ts";
 import { databaseFaults } from "../../../db/open.ts";
 import { ownCall } from "../../http/client-address.ts";

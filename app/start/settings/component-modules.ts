@@ -6,8 +6,8 @@ import { hash } from "node:crypto";
 import module from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ImportComponent } from "../../../core/config/components-plan.ts";
-import type { ConfigFiles } from "../../../core/config/read-config.ts";
+import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
 
 /** Imports the components of a folder as they are in these files. */
 export type OpenComponents = (files: ConfigFiles) => ImportComponent;

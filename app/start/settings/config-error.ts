@@ -1,5 +1,5 @@
 /** The error of a configuration that cannot be served. */
-import { type Fault, formatFaults } from "../../../core/config/faults.ts";
+import { type Fault, formatFaults } from "../../../core/config/reading/faults.ts";
 
 /** All faults of the configuration in one message; `sentences` are about databases that cannot be used. */
 export class ConfigError extends Error {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ConfigFiles } from "../../../core/config/read-config.ts";
+import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
 
 /** The files that belong to a configuration, by their path below the folder. */
 export const configPath =

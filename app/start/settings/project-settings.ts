@@ -4,8 +4,8 @@
  */
 import { type Access, openAccess, underPolicies } from "../../../core/callers/access.ts";
 import { createRoleAccess } from "../../../core/callers/role-access.ts";
-import type { ProjectConfig } from "../../../core/config/read-config.ts";
-import { hasAuth } from "../../../core/config/survey.ts";
+import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
+import { hasAuth } from "../../../core/config/compiling/survey.ts";
 import type { Entity } from "../../../core/plans/entity.ts";
 import type { OpenOptions } from "../../../db/open-remote.ts";
 

@@ -1,12 +1,12 @@
 /** The projects of a configuration folder, checked against what their kinds of database can do. */
-import { faultAt } from "../../../core/config/document.ts";
-import type { Environment } from "../../../core/config/environment.ts";
-import { type Fault, faultLine, sortFaults } from "../../../core/config/faults.ts";
+import { faultAt } from "../../../core/config/reading/document.ts";
+import type { Environment } from "../../../core/config/reading/environment.ts";
+import { type Fault, faultLine, sortFaults } from "../../../core/config/reading/faults.ts";
 import {
   type ConfigFiles,
   type ProjectConfig,
   readConfig,
-} from "../../../core/config/read-config.ts";
+} from "../../../core/config/reading/read-config.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
 import type { databaseFaults } from "../../../db/open.ts";
 

@@ -8,7 +8,7 @@ import type {
   Table,
   TableRefusal,
   UniqueConstraint,
-} from "../../../core/values/column.ts";
+} from "../../../core/values/types/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import { type Kinds, rowsFor, sharedFact, type SharedFacts } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";

@@ -2,7 +2,7 @@
  * Makes a `Column` of a type as MySQL and MariaDB write it: `int(10) unsigned`, `varchar(20)`, `enum('a','b')`,
  * `datetime(3)`. That text contains all limits of a column, so tables and queries share this parser.
  */
-import type { Alike, Column, ColumnType, Notation } from "../../../core/values/column.ts";
+import type { Alike, Column, ColumnType, Notation } from "../../../core/values/types/column.ts";
 
 /** What the type's text does not tell. */
 export interface ColumnFacts {

@@ -4,11 +4,11 @@
  * relies on the session that `connection.ts` sets up: UTC, strict, backslash as escape character.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
-import { isExact } from "../../../core/values/arithmetic.ts";
-import { columnTypes } from "../../../core/values/column-types.ts";
-import type { Decimals } from "../../../core/values/type-definition.ts";
+import { isExact } from "../../../core/values/types/arithmetic.ts";
+import { columnTypes } from "../../../core/values/types/column-types.ts";
+import type { Decimals } from "../../../core/values/types/type-definition.ts";
 import {
   type Dialect,
   dialectDefaults,

@@ -3,7 +3,7 @@
  * belongs to one side of the point, and what does not fit is cut without an error. So the digits are computed at start,
  * for the largest values that the columns hold.
  */
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import { fractionOf, scaleOfResult } from "../../../core/query/formula.ts";
 import type { Formula, Term } from "../../../core/query/formula-tree.ts";
 import { sizeOf } from "./dialect.ts";

@@ -4,7 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column, ColumnType } from "../../../core/values/column.ts";
+import type { Column, ColumnType } from "../../../core/values/types/column.ts";
 import { normalDecimal } from "../../../core/values/decimal.ts";
 import type { Marks } from "../../statements/dialect.ts";
 import { geometries } from "./column.ts";

@@ -1,7 +1,7 @@
 /** Numbers as parameters of MySQL and MariaDB, in types that compare them exactly. */
 import mysql from "mysql2";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 
 const { LONGLONG } = mysql.TypedParameter;
 

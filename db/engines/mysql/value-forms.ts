@@ -5,14 +5,14 @@
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
-import { showBytes } from "../../../core/values/bytes-type.ts";
-import { showDate } from "../../../core/values/date-type.ts";
-import { showDecimal } from "../../../core/values/decimal-type.ts";
-import { showFloat } from "../../../core/values/float-type.ts";
-import { showJson } from "../../../core/values/json-types.ts";
-import { showTime } from "../../../core/values/time-type.ts";
-import { showTimestamp } from "../../../core/values/timestamp-type.ts";
+import type { Column } from "../../../core/values/types/column.ts";
+import { showBytes } from "../../../core/values/types/bytes-type.ts";
+import { showDate } from "../../../core/values/types/date-type.ts";
+import { showDecimal } from "../../../core/values/types/decimal-type.ts";
+import { showFloat } from "../../../core/values/types/float-type.ts";
+import { showJson } from "../../../core/values/types/json-types.ts";
+import { showTime } from "../../../core/values/types/time-type.ts";
+import { showTimestamp } from "../../../core/values/types/timestamp-type.ts";
 import { formsBeside, plainColumn, showing, textForm, type ValueForm } from "../value-forms.ts";
 import { decimalDigits, wholeNumber } from "./parameters.ts";
 

@@ -1,5 +1,5 @@
 /** What MySQL or MariaDB would write through a view. The server is asked by preparing statements, which runs none. */
-import type { TableRefusal, WriteKind } from "../../../core/values/column.ts";
+import type { TableRefusal, WriteKind } from "../../../core/values/types/column.ts";
 import type { MysqlConnection } from "./connection.ts";
 import { passing, rowsFor } from "../engine.ts";
 import { failure } from "./failure.ts";

@@ -11,7 +11,7 @@ import {
   type TableRefusal,
   type UniqueConstraint,
   type WriteKind,
-} from "../../../core/values/column.ts";
+} from "../../../core/values/types/column.ts";
 import { changesWith } from "../changes-with.ts";
 import { type Connection, type Kinds, rowsFor } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";

@@ -1,5 +1,5 @@
 /** Makes a `Column` from a catalog row. A domain counts as its base type, with its own NOT NULL, default and length. */
-import type { Alike, Column, ColumnType } from "../../../core/values/column.ts";
+import type { Alike, Column, ColumnType } from "../../../core/values/types/column.ts";
 import { isHstore } from "./types.ts";
 
 /** A column as the queries of `catalog-queries.ts` return it. */

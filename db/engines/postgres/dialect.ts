@@ -4,11 +4,11 @@
  * without length or scale: a cast to `varchar(20)` would cut silently, but storing refuses longer texts.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
-import { isExact } from "../../../core/values/arithmetic.ts";
-import { columnTypes } from "../../../core/values/column-types.ts";
-import type { Decimals } from "../../../core/values/type-definition.ts";
+import { isExact } from "../../../core/values/types/arithmetic.ts";
+import { columnTypes } from "../../../core/values/types/column-types.ts";
+import type { Decimals } from "../../../core/values/types/type-definition.ts";
 import {
   type Dialect,
   dialectDefaults,

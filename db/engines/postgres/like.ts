@@ -4,7 +4,7 @@
  * leaves few rows. The second test decides, and an index of trigrams serves it.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Dialect } from "../../statements/dialect.ts";
 

@@ -2,9 +2,9 @@
  * Converts the server's texts to JSON directly. A text of the usual form is written as it is, or nearly so. Any other
  * is decoded as in rows (`value-forms.ts`).
  */
-import type { Column, ColumnType } from "../../../core/values/column.ts";
+import type { Column, ColumnType } from "../../../core/values/types/column.ts";
 import type { Json } from "../../../core/values/json.ts";
-import type { Decimals } from "../../../core/values/type-definition.ts";
+import type { Decimals } from "../../../core/values/types/type-definition.ts";
 import type { ListForms } from "../../statements/dialect.ts";
 import { type JsonWriter, utf8Text } from "../../statements/json-writer.ts";
 import { valueForms } from "./value-forms.ts";

@@ -1,7 +1,7 @@
 /** PostgreSQL's names of the types of values. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
-import { arithmeticOf } from "../../../core/values/arithmetic.ts";
+import type { Column } from "../../../core/values/types/column.ts";
+import { arithmeticOf } from "../../../core/values/types/arithmetic.ts";
 
 /** `name` would cut a long text in a comparison. A type that the service does not know is compared as its text. */
 export const castType = (column: Column): string => {

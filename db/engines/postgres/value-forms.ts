@@ -4,18 +4,18 @@
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import { type Column, derivedColumn } from "../../../core/values/column.ts";
+import { type Column, derivedColumn } from "../../../core/values/types/column.ts";
 import { type Json, parseOwnJson } from "../../../core/values/json.ts";
 import type { Scalar } from "../../../core/values/scalar.ts";
-import { showBytes } from "../../../core/values/bytes-type.ts";
-import { showDate } from "../../../core/values/date-type.ts";
-import { showDecimal } from "../../../core/values/decimal-type.ts";
-import { showFloat } from "../../../core/values/float-type.ts";
-import { showInteger } from "../../../core/values/integer-type.ts";
-import { showJson } from "../../../core/values/json-types.ts";
-import { showTime } from "../../../core/values/time-type.ts";
-import { showTimestamp } from "../../../core/values/timestamp-type.ts";
-import type { Decimals } from "../../../core/values/type-definition.ts";
+import { showBytes } from "../../../core/values/types/bytes-type.ts";
+import { showDate } from "../../../core/values/types/date-type.ts";
+import { showDecimal } from "../../../core/values/types/decimal-type.ts";
+import { showFloat } from "../../../core/values/types/float-type.ts";
+import { showInteger } from "../../../core/values/types/integer-type.ts";
+import { showJson } from "../../../core/values/types/json-types.ts";
+import { showTime } from "../../../core/values/types/time-type.ts";
+import { showTimestamp } from "../../../core/values/types/timestamp-type.ts";
+import type { Decimals } from "../../../core/values/types/type-definition.ts";
 import { formsBeside, showing, textForm, type ValueForm, type ValueForms } from "../value-forms.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`${name}::text`;

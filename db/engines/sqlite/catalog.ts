@@ -7,13 +7,13 @@ import {
   type Table,
   type UniqueConstraint,
   type WriteKind,
-} from "../../../core/values/column.ts";
+} from "../../../core/values/types/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
 import { rowsFor, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
 import { refusedByView } from "./instead-of.ts";
-import { formTypeOf, type StoredForms } from "./stored-forms.ts";
+import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
 import { notationOf, typeFacts } from "./types.ts";
 
 interface ColumnRow {

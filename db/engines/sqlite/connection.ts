@@ -5,11 +5,11 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";
 import { limits } from "../../../core/values/limits.ts";
-import { showInteger } from "../../../core/values/integer-type.ts";
+import { showInteger } from "../../../core/values/types/integer-type.ts";
 import type { Command, Connection, RawResult, StreamCommand } from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import type { DatabaseFile } from "./database-file.ts";
-import type { StoredForms } from "./stored-forms.ts";
+import type { StoredForms } from "./forms/stored-forms.ts";
 import type { TableWatch } from "./table-watch.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 

@@ -3,11 +3,11 @@
  * named `rowgate_…`.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
-import { columnTypes } from "../../../core/values/column-types.ts";
-import { isExact, scaleOf } from "../../../core/values/arithmetic.ts";
-import type { Decimals } from "../../../core/values/type-definition.ts";
+import { columnTypes } from "../../../core/values/types/column-types.ts";
+import { isExact, scaleOf } from "../../../core/values/types/arithmetic.ts";
+import type { Decimals } from "../../../core/values/types/type-definition.ts";
 import type { Formula } from "../../../core/query/formula-tree.ts";
 import {
   type Dialect,
@@ -17,9 +17,9 @@ import {
 } from "../../statements/dialect.ts";
 import { valuesOf } from "../value-forms.ts";
 import { formulaCall } from "./formulas.ts";
-import { comparedTerm, joinedTerms, sortedTerm } from "./by-value.ts";
+import { comparedTerm, joinedTerms, sortedTerm } from "./forms/by-value.ts";
 import { createMarks } from "./marks.ts";
-import { formTypeOf, type StoredForms } from "./stored-forms.ts";
+import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
 import { isExactDecimal } from "./types.ts";
 import { createValueForms } from "./value-forms.ts";
 

@@ -21,7 +21,7 @@ import { createDialect } from "./dialect.ts";
 import { failure, loggedMessage } from "./failure.ts";
 import { registerFunctions } from "./functions.ts";
 import { describeQuery } from "./query-columns.ts";
-import { createStoredForms, type StoredForms } from "./stored-forms.ts";
+import { createStoredForms, type StoredForms } from "./forms/stored-forms.ts";
 import { createTableWatch } from "./table-watch.ts";
 import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
 import type { QueryPlan } from "../../../core/plans/db-port.ts";

@@ -2,7 +2,7 @@
  * The types of a SELECT's columns, if the text of an expression is conclusive. Expressions are parsed as SQLite does:
  * many words are operators in one place and column names in another, and brackets hide their content from outside.
  */
-import type { ColumnType } from "../../../core/values/column.ts";
+import type { ColumnType } from "../../../core/values/types/column.ts";
 
 /** One type per column, null if its text is not conclusive. Null for all if the list cannot be split, as with `*`. */
 export function expressionTypes(

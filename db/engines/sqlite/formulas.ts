@@ -3,7 +3,7 @@
  * Its first argument is the formula (`formulaCall`), the others are the row's values.
  */
 import type { Database } from "better-sqlite3";
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import { divideDecimal, normalDecimal } from "../../../core/values/decimal.ts";
 import { compute, type FormulaTarget, parseFormula } from "../../../core/query/formula.ts";
 import type { Formula } from "../../../core/query/formula-tree.ts";

@@ -9,8 +9,8 @@ import { registerFormulas } from "./formulas.ts";
 import { addDecimals, normalDecimal } from "../../../core/values/decimal.ts";
 import { withoutAccents } from "../../../core/values/text.ts";
 import { holdsPart, jsonKey, storedJson } from "./json-parts.ts";
-import type { StoredForms } from "./stored-forms.ts";
-import { type FormType, keyOf, readers, type Unit } from "./stored-values.ts";
+import type { StoredForms } from "./forms/stored-forms.ts";
+import { type FormType, keyOf, readers, type Unit } from "./forms/stored-values.ts";
 
 export function registerFunctions(database: Database, forms: StoredForms): void {
   const pure = { deterministic: true } as const;

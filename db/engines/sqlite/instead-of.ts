@@ -1,5 +1,5 @@
 /** The statements that a view of SQLite accepts: those for which it has an INSTEAD OF trigger. */
-import type { Column, TableRefusal, WriteKind } from "../../../core/values/column.ts";
+import type { Column, TableRefusal, WriteKind } from "../../../core/values/types/column.ts";
 
 /** From the texts of the triggers. A trigger `of` some columns does not accept an UPDATE of the others. */
 export function refusedByView(

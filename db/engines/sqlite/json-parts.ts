@@ -1,7 +1,7 @@
 /** Compares JSON that SQLite keeps as text by its meaning: whole values, and parts of values. Pure functions. */
 import { normalDecimal } from "../../../core/values/decimal.ts";
 import { ExactNumber, type Json } from "../../../core/values/json.ts";
-import { showJson } from "../../../core/values/json-types.ts";
+import { showJson } from "../../../core/values/types/json-types.ts";
 
 /** What answers show of a stored value: a text that is not JSON stays a text. Never called with null. */
 export const storedJson = (raw: unknown): Json =>

@@ -5,8 +5,8 @@
 import { Buffer } from "node:buffer";
 import { sql } from "drizzle-orm/sql/sql";
 import type { Marks } from "../../statements/dialect.ts";
-import { sortedTerm } from "./by-value.ts";
-import type { StoredForms } from "./stored-forms.ts";
+import { sortedTerm } from "./forms/by-value.ts";
+import type { StoredForms } from "./forms/stored-forms.ts";
 import { isExactDecimal } from "./types.ts";
 
 export const createMarks = (forms: StoredForms): Marks => ({

@@ -4,11 +4,11 @@
  * For a compound query, it reports the columns of one part, whatever the others give.
  */
 import type { ColumnDefinition, Database } from "better-sqlite3";
-import type { Column, ColumnType } from "../../../core/values/column.ts";
+import type { Column, ColumnType } from "../../../core/values/types/column.ts";
 import { expressionTypes } from "./expression-types.ts";
-import type { Place } from "./sample-values.ts";
+import type { Place } from "./forms/sample-values.ts";
 import { fits, sampleColumns, sampledType } from "./sampled-types.ts";
-import { computedForm, formTypeOf, type StoredForms } from "./stored-forms.ts";
+import { computedForm, formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
 import { notationOf, typeFacts } from "./types.ts";
 
 interface Description {

@@ -18,7 +18,7 @@ import {
   type SentError,
   type ToReader,
 } from "./reader-messages.ts";
-import { createStoredForms } from "./stored-forms.ts";
+import { createStoredForms } from "./forms/stored-forms.ts";
 import type { TableWatch } from "./table-watch.ts";
 import type { Connection } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";

@@ -1,9 +1,9 @@
 /** The types of a query's columns by its first rows, if reading them is cheap. Stops at a row that cannot be read. */
 import type { Database } from "better-sqlite3";
-import type { ColumnType } from "../../../core/values/column.ts";
-import { columnTypes } from "../../../core/values/column-types.ts";
-import { formTypeOf } from "./stored-forms.ts";
-import { readers } from "./stored-values.ts";
+import type { ColumnType } from "../../../core/values/types/column.ts";
+import { columnTypes } from "../../../core/values/types/column-types.ts";
+import { formTypeOf } from "./forms/stored-forms.ts";
+import { readers } from "./forms/stored-values.ts";
 
 /** Rows of all tables that the query reads: a grouping or a sort looks at all of them before it gives the first one. */
 const tableRowsMax = 100_000;

@@ -2,7 +2,7 @@
  * From the type that a column is declared with to what the service knows of it. SQLite keeps any word as a type, so
  * the usual words of all databases are known here.
  */
-import type { Column, ColumnType } from "../../../core/values/column.ts";
+import type { Column, ColumnType } from "../../../core/values/types/column.ts";
 
 /** The facts from a declared type; the other facts of a column come from the table. */
 export type TypeFacts = Omit<Column, "name" | "nullable" | "hasDefault" | "generated">;

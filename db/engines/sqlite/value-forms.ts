@@ -5,13 +5,13 @@
  */
 import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/column.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import type { Json } from "../../../core/values/json.ts";
-import { showBytes } from "../../../core/values/bytes-type.ts";
-import { showDecimal } from "../../../core/values/decimal-type.ts";
-import { showFloat } from "../../../core/values/float-type.ts";
-import { showJson } from "../../../core/values/json-types.ts";
-import type { Decimals } from "../../../core/values/type-definition.ts";
+import { showBytes } from "../../../core/values/types/bytes-type.ts";
+import { showDecimal } from "../../../core/values/types/decimal-type.ts";
+import { showFloat } from "../../../core/values/types/float-type.ts";
+import { showJson } from "../../../core/values/types/json-types.ts";
+import type { Decimals } from "../../../core/values/types/type-definition.ts";
 import {
   formsBeside,
   plainColumn,
@@ -20,10 +20,10 @@ import {
   type ValueForms,
 } from "../value-forms.ts";
 import type { Decode } from "../../statements/dialect.ts";
-import { shownTerm } from "./by-value.ts";
-import { shown } from "./stored-form.ts";
-import type { StoredForms } from "./stored-forms.ts";
-import type { FormType } from "./stored-values.ts";
+import { shownTerm } from "./forms/by-value.ts";
+import { shown } from "./forms/stored-form.ts";
+import type { StoredForms } from "./forms/stored-forms.ts";
+import type { FormType } from "./forms/stored-values.ts";
 import { isExactDecimal } from "./types.ts";
 
 const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as text)`;

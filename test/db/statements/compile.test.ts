@@ -3,7 +3,7 @@
  * the text that the statement itself prints, with its own values.
  */
 import { describe, expect, test } from "vitest";
-import type { Column, Hop, Source, Table } from "../../../core/values/column.ts";
+import type { Column, Hop, Source, Table } from "../../../core/values/types/column.ts";
 import type {
   Assignment,
   Comparison,
@@ -21,7 +21,7 @@ import type { Formula } from "../../../core/query/formula-tree.ts";
 import { createCompiler } from "../../../db/statements/compile.ts";
 import type { Dialect } from "../../../db/statements/dialect.ts";
 import { createDialect } from "../../../db/engines/sqlite/dialect.ts";
-import { createStoredForms } from "../../../db/engines/sqlite/stored-forms.ts";
+import { createStoredForms } from "../../../db/engines/sqlite/forms/stored-forms.ts";
 import { open as openMysql } from "../../../db/engines/mysql/engine.ts";
 import { open as openPostgres } from "../../../db/engines/postgres/engine.ts";
 import { column, columnsOf } from "../../values/column.ts";

@@ -1,9 +1,9 @@
 /** Texts of a server as JSON: the output equals that of the parsed values, and the usual forms are recognized. */
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../core/values/json.ts";
-import { showDecimal } from "../../../core/values/decimal-type.ts";
-import { showTimestamp } from "../../../core/values/timestamp-type.ts";
-import type { Column } from "../../../core/values/column.ts";
+import { showDecimal } from "../../../core/values/types/decimal-type.ts";
+import { showTimestamp } from "../../../core/values/types/timestamp-type.ts";
+import type { Column } from "../../../core/values/types/column.ts";
 import { createDialect } from "../../../db/engines/postgres/dialect.ts";
 import { listWriterOf } from "../../../db/statements/list-writer.ts";
 import { column } from "../../values/column.ts";

@@ -1,6 +1,6 @@
 /** How a cell becomes a field's value, by column type. */
 import { expect, test } from "vitest";
-import { derivedColumn } from "../../../core/values/column.ts";
+import { derivedColumn } from "../../../core/values/types/column.ts";
 import { fieldValue } from "../../../jobs/import/row-case.ts";
 
 const words = new Map([

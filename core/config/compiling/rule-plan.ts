@@ -1,0 +1,174 @@
+/**
+ * Compiles fieldValidation into the rules that `core/rules/` runs. Rules can also describe columns more precisely than
+ * the database: how many decimals a number has, whether a loosely typed column contains decimals or booleans.
+ */
+import type { Survey } from "./survey.ts";
+import type { FieldRule, MessageName, RuleName, RuleValues } from "../../rules/rule-definition.ts";
+import { readDateForm } from "../../rules/date-form.ts";
+import type { Columns, Column } from "../../values/types/column.ts";
+import { fieldRules, ruleFaults, ruleNames } from "../../rules/field-rules.ts";
+import { columnTypes, ruleTypes } from "../../values/types/column-types.ts";
+import { didYouMean } from "../reading/did-you-mean.ts";
+import type { Path } from "../reading/faults.ts";
+import { messageNames, type Rule } from "../reading/rule-schema.ts";
+
+/** The columns that the rules are about. */
+export interface RuleSubject {
+  /** Columns that are written. */
+  readonly columns: Columns;
+  /** Further columns that are only read: a rule can only give their type. */
+  readonly read?: Columns;
+  /** The owner of the columns, for faults. */
+  readonly of: string;
+}
+
+/** The rules in the form from which they are compiled; all faults go to the survey. */
+export function readRules(
+  survey: Survey,
+  written: readonly Rule[],
+  path: Path,
+  { columns, read = noColumns, of }: RuleSubject,
+): FieldRule[] {
+  const seen = new Set<string>();
+  return written.map((one, index) => {
+    const at = [...path, index];
+    const rule = toFieldRule(one);
+    const readColumn = columns.has(rule.name) ? undefined : read.get(rule.name);
+    if (readColumn) checkReading(survey, { one, rule, column: readColumn }, at);
+    else survey.column(rule.name, columns, [...at, "name"], of);
+    if (seen.has(rule.name)) survey.fault([...at, "name"], { expected: "one rule for each field" });
+    seen.add(rule.name);
+    for (const fault of ruleFaults(rule, columns)) {
+      const value = rule[fault.rule];
+      const isName = fieldRules[fault.rule].namesField && typeof value === "string";
+      survey.fault([...at, "constraints", fault.rule], {
+        expected: `a valid value (it ${fault.message})`,
+        hint: isName ? didYouMean(value, columns.keys()) : undefined,
+      });
+    }
+    return rule;
+  });
+}
+
+const noColumns: Columns = new Map();
+
+/** Constraints that a rule may have for a column that is only read. */
+const readingConstraints: ReadonlySet<string> = new Set(["precision", "scale"]);
+
+function checkReading(
+  survey: Survey,
+  { one, rule, column }: { one: Rule; rule: FieldRule; column: Column },
+  at: Path,
+): void {
+  for (const name of Object.keys(one.constraints)) {
+    if (readingConstraints.has(name)) continue;
+    survey.fault([...at, "constraints", name], {
+      found: `a constraint on ${rule.name}, which is only read`,
+      expected: "only a type, precision or scale, because the column belongs to a view or query",
+    });
+  }
+  const { type } = column;
+  if (rule.type === undefined || rule.type === type || column.ruleTypes?.includes(rule.type))
+    return;
+  survey.notice(
+    `fieldValidation: ${rule.name} is a ${type} column in the database, so the type ${rule.type} of its rule has no effect`,
+  );
+}
+
+type RulesSet = { -readonly [Name in RuleName]?: RuleValues[Name] };
+
+function toFieldRule({ name, type, constraints }: Rule): FieldRule {
+  const rules: RulesSet = {};
+  for (const one of ruleNames) copyRule(one, constraints, rules);
+  const messages: Partial<Record<MessageName, string>> = {};
+  for (const one of messageNames) {
+    const message = constraints[`${one}Message`];
+    if (message !== undefined) messages[one] = message;
+  }
+  const columnType = type === undefined ? undefined : ruleTypes.get(type);
+  return {
+    ...rules,
+    name,
+    ...(columnType !== undefined && { type: columnType }),
+    ...(Object.keys(messages).length > 0 && { messages }),
+  };
+}
+
+function copyRule<Name extends RuleName>(
+  name: Name,
+  from: { readonly [Each in RuleName]?: RuleValues[Each] | undefined },
+  to: RulesSet,
+): void {
+  const value = from[name];
+  if (value !== undefined) to[name] = value;
+}
+
+/** The columns, each refined by its rule. */
+export function refineColumns(columns: Columns, rules: readonly FieldRule[]): Columns {
+  const byName = new Map(rules.map((rule) => [rule.name, rule]));
+  return new Map([...columns].map(([name, column]) => [name, refine(column, byName.get(name))]));
+}
+
+/** The range of integers on every engine. */
+const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+
+function refine(column: Column, rule: FieldRule | undefined): Column {
+  if (!rule) return column;
+  const asked = rule.type ?? column.type;
+  const own = columnTypes[column.type].arithmetic;
+  if (asked !== column.type && column.ruleTypes?.includes(asked) === true) {
+    const { arithmetic } = columnTypes[asked];
+    // The declared type still determines how the engine stores the value; only its interpretation changes.
+    return {
+      ...column,
+      type: asked,
+      isLoose: columnTypes[asked].isText,
+      lengthMax: null,
+      bytesMax: null,
+      range: arithmetic?.isWhole ? int64 : null,
+      fractionDigits: columnTypes[asked].isInstant || asked === "time" ? 6 : 0,
+      precision: arithmetic && (own?.digitsKept ?? null),
+      scale: arithmetic && (rule.scale ?? null),
+    };
+  }
+  const takesScale = own?.isExact === true && !own.isWhole;
+  if (!takesScale || column.scale !== null) return column;
+  if (rule.scale === undefined && rule.precision === undefined) return column;
+  return {
+    ...column,
+    scale: rule.scale ?? null,
+    precision: column.precision ?? rule.precision ?? null,
+  };
+}
+
+const dateTypes: ReadonlySet<string> = new Set(["date", "timestamp", "time"]);
+
+/**
+ * `dateTimeFields`: the rules, extended by the date formats of fields. A format of a column that holds no dates is a
+ * fault. `columns`: those that are written or read.
+ */
+export function withDateForms(
+  survey: Survey,
+  rules: readonly FieldRule[],
+  { columns, of }: { columns: Columns; of: string },
+): FieldRule[] {
+  const written = survey.payload.dateTimeFields ?? {};
+  const byName = new Map(rules.map((rule) => [rule.name, rule]));
+  for (const [name, { format }] of Object.entries(written)) {
+    const path = ["dateTimeFields", name];
+    const column = survey.column(name, columns, path, of);
+    if (column === null) continue;
+    const rule = byName.get(name) ?? { name };
+    const dateForm = readDateForm(format);
+    const type = rule.type ?? column.type;
+    if (dateForm === null)
+      survey.fault([...path, "format"], {
+        expected:
+          "a date, a time or both, of the parts yyyy, MM, dd, HH, mm and ss, such as dd/MM/yyyy HH:mm",
+      });
+    else if (!dateTypes.has(type))
+      survey.fault(path, { found: `a ${type} column`, expected: "a column of dates or times" });
+    else byName.set(name, { ...rule, dateForm });
+  }
+  return [...byName.values()];
+}

@@ -1,0 +1,352 @@
+/**
+ * The properties of project.json, with their defaults. The descriptions become the texts that editors show, through the
+ * JSON Schema that `npm run schemas` writes from here.
+ */
+import { z } from "zod";
+import { actionNames } from "../../actions.ts";
+
+const seconds = z.int().min(1).max(31_536_000);
+const requestsMax = z.int().min(1).max(1_000_000_000);
+const milliseconds = z.int().min(0).max(86_400_000);
+
+/** Variables often contain such a text on one line, with `\n` for its line breaks. */
+const pem = z
+  .string()
+  .transform((text) => text.replaceAll("\\n", "\n"))
+  .refine((text) => text.includes("-----BEGIN "), "a text in PEM: -----BEGIN …");
+
+const database = z.strictObject({
+  url: z
+    .string()
+    .min(1)
+    .describe(
+      "Address of the database; its scheme chooses the engine. Keep passwords in ${VARIABLES}.",
+    ),
+  pool: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(10)
+    .describe("Connections that are open at the same time, at most."),
+  statementTimeoutMs: milliseconds
+    .default(30_000)
+    .describe("A statement that takes longer is stopped; 0 = never."),
+  triggerMessages: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether clients see the message of a trigger that refuses; false = a fixed sentence.",
+    ),
+  claimsSetting: z
+    .string()
+    .regex(
+      /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+$/,
+      "the name of a setting of your own, with a point: request.jwt.claims",
+    )
+    .optional()
+    .describe(
+      "Setting that holds the caller's claims as JSON in each transaction, for row-level security of the database.",
+    ),
+  preparedStatements: z
+    .boolean()
+    .default(true)
+    .describe(
+      "false behind a pooler in transaction mode, as PgBouncer. Settings then go with each transaction.",
+    ),
+  tls: z
+    .strictObject({
+      ca: pem.optional().describe("Certificates of the authorities that the server's is of."),
+      cert: pem.optional().describe("Certificate of the client."),
+      key: pem.optional().describe("Private key of the client's certificate."),
+    })
+    .optional()
+    .describe("Certificates for TLS to the database, in PEM; the mode is sslmode in the url."),
+});
+
+const cache = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe("Whether answers to list reads are kept until a write."),
+  ttlSeconds: seconds.default(300).describe("Longest time that an answer is kept."),
+});
+
+const locking = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe("Whether update, delete, adjust and the composites lock their records."),
+  ttlSeconds: seconds
+    .default(10)
+    .describe("A record lock that was never given back ends after this time."),
+  strategy: z
+    .enum(["retry", "fail"])
+    .default("retry")
+    .describe("What to do about a record that is locked: try again, or fail."),
+  retries: z.int().min(0).max(100).default(3).describe("Tries after the first one."),
+  retryDelayMs: milliseconds.default(100).describe("Pause between two tries."),
+  maxResourceTtlSeconds: seconds.default(300).describe("Longest ttl that lock/acquire takes."),
+  enforceResourceLocks: z
+    .boolean()
+    .default(false)
+    .describe("Whether writes to a record under lock/acquire need its token."),
+});
+
+const jobs = z.strictObject({
+  statementTimeoutMs: milliseconds
+    .default(600_000)
+    .describe("As database.statementTimeoutMs, for exports and imports."),
+  fileTtlSeconds: seconds
+    .default(86_400)
+    .describe("How long exported and uploaded files are kept."),
+  maxUploadMb: z
+    .int()
+    .min(1)
+    .max(1024)
+    .default(10)
+    .describe("Largest file that import-upload takes, in megabytes."),
+  previewRows: z.int().min(0).max(1000).default(10).describe("Rows that import-upload shows."),
+  batchRows: z.int().min(1).max(10_000).default(500).describe("Rows that a job handles at once."),
+});
+
+const hooks = z.strictObject({
+  allowedHosts: z
+    .array(
+      z
+        .string()
+        .regex(/^(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+):\d{1,5}$/, {
+          error: "host:port, such as localhost:8080 or [::1]:8080",
+          abort: true,
+        })
+        .refine((entry) => URL.canParse(`http://${entry}`), "a valid host and port"),
+    )
+    .default([])
+    .describe("host:port of private addresses that hooks may call."),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(600_000)
+    .default(10_000)
+    .describe("How long a hook may take, unless it says so itself."),
+});
+
+const requests = z.strictObject({
+  unknown: z
+    .enum(["refuse", "ignore"])
+    .default("ignore")
+    .describe("What becomes of members that a request's action does not know."),
+});
+
+const roles = z.array(z.string().min(1));
+
+const algorithms = [
+  "HS256",
+  "HS384",
+  "HS512",
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+] as const;
+
+/** Whether people can be sent there; http is for a machine of one's own. */
+const isWebAddress = (text: string | undefined): boolean =>
+  text !== undefined &&
+  URL.canParse(text) &&
+  /^(?:https:|http:\/\/(?:localhost|127\.0\.0\.1)[:/])/.test(`${text}/`);
+
+const jwt = z
+  .strictObject({
+    jwksUri: z.url().optional().describe("Where the issuer publishes its keys."),
+    secret: z.string().min(1).optional().describe("Shared secret, instead of jwksUri."),
+    issuer: z.string().min(1).optional().describe("What the claim iss must be."),
+    audience: z.string().min(1).optional().describe("What the claim aud must hold."),
+    algorithms: z
+      .array(z.enum(algorithms))
+      .min(1)
+      .optional()
+      .describe(
+        "Algorithms that a token may be signed with; absent: HS256 for a secret, else RS256, PS256, ES256, ES384 and EdDSA.",
+      ),
+    subjectClaim: z
+      .string()
+      .min(1)
+      .default("sub")
+      .describe("Path of the claim that names the user; a token without it is refused."),
+    rolesClaim: z
+      .string()
+      .min(1)
+      .default("roles")
+      .describe("Path of the claim that has the roles: a list, or a text with blanks between."),
+    clientId: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "The console's client id at the issuer, for people to sign in there (OpenID Connect, authorization code with PKCE).",
+      ),
+    scope: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        "What the console asks the issuer for when somebody signs in; absent: openid profile.",
+      ),
+  })
+  .refine(({ clientId, issuer }) => clientId === undefined || isWebAddress(issuer), {
+    error: "an issuer that is an https address, where people sign in",
+    path: ["issuer"],
+  })
+  .refine(({ jwksUri, secret }) => (jwksUri === undefined) !== (secret === undefined), {
+    error: "either a secret or a jwksUri",
+  })
+  .refine(
+    ({ secret, algorithms: chosen = [] }) =>
+      chosen.every((name) => name.startsWith("HS") === (secret !== undefined)),
+    {
+      error: "algorithms that fit the key: HS… for a secret, all others for a jwksUri",
+      path: ["algorithms"],
+    },
+  );
+
+const auth = z.strictObject({
+  apiKeys: z
+    .array(
+      z.strictObject({
+        id: z.string().min(1).describe("The user that the key stands for."),
+        sha256: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/, "the key's SHA-256 as 64 hexadecimal digits in lower case"),
+        roles,
+        claims: z
+          .record(z.string(), z.json())
+          .default({})
+          .describe("What rowScope may use, as the claims of a token."),
+      }),
+    )
+    .refine((keys) => new Set(keys.map(({ id }) => id)).size === keys.length, {
+      error: "a different id for each key",
+    })
+    .optional()
+    .describe("Keys for the header X-Api-Key."),
+  jwt: jwt.optional().describe("Bearer tokens."),
+  anonymous: z
+    .strictObject({ roles })
+    .optional()
+    .describe("Roles of requests without credentials; absent: they are refused."),
+});
+
+/** `auth` of a project.json. */
+export type AuthSettings = z.output<typeof auth>;
+
+/** Browsers write an origin in only one way, and any other would never match. */
+const isOrigin = (text: string): boolean =>
+  text === "*" || (/^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text);
+
+const cors = z.strictObject({
+  origins: z
+    .array(
+      z.string().refine(isOrigin, {
+        error: 'an origin as browsers send it, as https://shop.example, or "*"',
+      }),
+    )
+    .default([])
+    .describe("Origins whose pages may call the API from a browser; * = every page."),
+});
+
+const rateLimit = z
+  .strictObject({
+    windowSeconds: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .optional()
+      .describe("Length of the time in which requests are counted; absent: 60."),
+    max: requestsMax.optional().describe("Requests of one caller in this time, at most."),
+    actions: z
+      .strictObject(
+        Object.fromEntries(
+          actionNames.map((name) => [name, requestsMax.describe(`Requests of ${name}, at most.`)]),
+        ),
+      )
+      .partial()
+      .default({})
+      .describe("Smaller limits of single actions; their requests count for max as well."),
+  })
+  .refine(
+    ({ windowSeconds, max, actions }) =>
+      max !== undefined || Object.keys(actions).length > 0 || windowSeconds === undefined,
+    { error: "max, or a limit in actions: without them nothing is limited" },
+  );
+
+/** `rateLimit` of a project.json. */
+export type RateLimitSettings = z.output<typeof rateLimit>;
+
+const observe = z.strictObject({
+  serverTiming: z
+    .boolean()
+    .default(false)
+    .describe("Answers say how long database and cache took, in the header Server-Timing."),
+  slowStatementMs: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("Statements that take this long or longer are logged. Absent: none."),
+});
+
+const listLimits = z.strictObject({
+  maxOffset: z
+    .int()
+    .min(0)
+    .default(100_000)
+    .describe("Records that a page with a number may skip, at most; a cursor has no such limit."),
+});
+
+/** project.json after its variables were replaced. */
+export const projectSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe("The JSON Schema of this file, for editors."),
+    database: database.describe("The database that holds the tables of this project."),
+    decimals: z
+      .enum(["number", "string"])
+      .default("number")
+      .describe(
+        "string: answers show every decimal and 64-bit integer as text, for typed clients.",
+      ),
+    cache: cache.prefault({}).describe("Answers of list reads."),
+    locking: locking.prefault({}).describe("Locks on records."),
+    jobs: jobs.prefault({}).describe("Exports and imports."),
+    hooks: hooks.prefault({}).describe("Calls to other services."),
+    requests: requests.prefault({}).describe("How requests are read."),
+    auth: auth.optional().describe("Who may call. Absent or empty = everybody."),
+    cors: cors.prefault({}).describe("Calls from pages of other origins."),
+    rateLimit: rateLimit
+      .optional()
+      .describe("How many requests a caller may send. Absent or empty = any number."),
+    observe: observe.prefault({}).describe("What is told of requests and statements."),
+    limits: listLimits.prefault({}).describe("How far lists go."),
+    onFault: z
+      .enum(["stop", "skip"])
+      .default("stop")
+      .describe(
+        "What a fault in an endpoint of this project does, at start and at a reload. stop: nothing of the configuration is served; skip: only that endpoint is left out, and answers 503.",
+      ),
+  })
+  .refine(
+    ({ auth: given, database: { claimsSetting } }) =>
+      claimsSetting === undefined || Object.keys(given ?? {}).length > 0,
+    { error: "auth beside it, so that callers have claims", path: ["database", "claimsSetting"] },
+  )
+  .meta({
+    title: "Rowgate project",
+    description: "The database of a project, and what holds for all of its endpoints.",
+  });
+
+/** The settings of a project, defaults filled in. */
+export type ProjectSettings = z.output<typeof projectSchema>;

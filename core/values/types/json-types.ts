@@ -1,0 +1,85 @@
+/** JSON values of any form: they go to the database as JSON text. */
+import type { Column } from "./column.ts";
+import { normalDecimal } from "../decimal.ts";
+import { ExactNumber, type Json, parseJson, parseOwnJson } from "../json.ts";
+import { textFault } from "../text.ts";
+import {
+  type Accepted,
+  accepted,
+  asItIs,
+  defineType,
+  type FilledCell,
+  opaque,
+  refused,
+  trimmedCell,
+} from "./type-definition.ts";
+
+export const jsonType = defineType(opaque, {
+  accept: acceptJson,
+  shownSchema: () => ({}),
+  acceptedSchema: () => ({}),
+  ruleNames: ["json"],
+  fromCell: trimmedCell(jsonOfCell),
+  cellForm: () => ({ words: "JSON", format: null, width: 20 }),
+  isCompared: false,
+  fromMember: asItIs,
+});
+
+/**
+ * The value of a JSON text; a number in it that a double cannot hold is an `ExactNumber`. A text that is not JSON is
+ * shown as it is.
+ */
+export function showJson(text: string): Json {
+  try {
+    return parseOwnJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Any JSON value that every database can store. */
+export function acceptJson(column: Column, value: unknown): Accepted {
+  const fault = jsonFault(value, column);
+  return fault === null ? accepted(JSON.stringify(value)) : refused(fault);
+}
+
+/** Why a value cannot be stored as JSON on every database; null if it can. */
+function jsonFault(value: unknown, column: Column): string | null {
+  if (value === null || typeof value === "boolean") return null;
+  if (typeof value === "string") return textFault(value);
+  if (typeof value === "number") return Number.isFinite(value) ? null : "must be a JSON value";
+  if (value instanceof ExactNumber)
+    return isKept(value, column) ? null : "holds a number that cannot be kept exactly";
+  if (typeof value !== "object") return "must be a JSON value";
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const fault = jsonFault(item, column);
+      if (fault !== null) return fault;
+    }
+    return null;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const fault = textFault(name) ?? jsonFault(member, column);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** If the column has a range, only integers within it keep more digits than a double does. */
+function isKept({ source }: ExactNumber, { range }: Column): boolean {
+  const digits = normalDecimal(source);
+  if (digits === null || range === null) return digits !== null;
+  if (digits.includes(".")) return false;
+  const integer = BigInt(digits);
+  return integer >= range.min && integer <= range.max;
+}
+
+/** A text that is not JSON is accepted as it is; the column decides about it. */
+function jsonOfCell(cell: FilledCell): unknown {
+  if (typeof cell !== "string") return cell;
+  try {
+    return parseJson(cell);
+  } catch {
+    return cell;
+  }
+}
