@@ -84,6 +84,7 @@ async function drive(bound: Bound, driving: Drive): Promise<Answer> {
   if (bound.mode === "writes") {
     const begun = bound.begin(call);
     const work = begun instanceof Promise ? await begun : begun;
+    if (call.dryRun) mustUndo(call);
     refuseIllFormed(call, driving.errors);
     return write(work, driving);
   }
@@ -107,14 +108,24 @@ function refuseIllFormed({ body, options, entity }: Call, errors: Drive["errors"
   throw isField ? validationFailed({ [place]: [fault] }) : invalidPayload(`${place} ${fault}`);
 }
 
+function mustUndo({ entity: { write, insert } }: Call): void {
+  if ((write ?? insert)?.table.transactional === false)
+    throw invalidPayload(
+      "A dry run is not possible: the table's storage cannot roll back a change",
+    );
+}
+
 async function write(work: Write, driving: Drive): Promise<Answer> {
-  const { session, keepAnswer } = driving;
+  const { session, keepAnswer, call } = driving;
+  const isOneStatement = work.isOneStatement && !keepAnswer && !call.dryRun;
   const store = async (queries: Queries): Promise<Answer> => {
     const answer = await work.run(queries);
     return keepAnswer ? keepAnswer(queries, answer) : answer;
   };
   try {
-    return await (work.isOneStatement && !keepAnswer ? work.run(session) : session.tx(store));
+    return await (isOneStatement
+      ? work.run(session)
+      : session.tx(store, { isUndone: call.dryRun }));
   } catch (error) {
     const other = work.instead?.(error) ?? null;
     if (other === null) throw error;

@@ -306,7 +306,8 @@ export async function perform(
     };
     const answer = await handler.run(whole, null);
     if (session.written.size > 0) await cache.wrote(session.written);
-    if (answer.later !== undefined && answer.later.length > 0) await background.add(answer.later);
+    const { later = [] } = answer;
+    if (later.length > 0 && !request.dryRun) await background.add(later);
     return answer;
   } catch (error) {
     if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);

@@ -1,5 +1,5 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
-import type { Method } from "../../core/calls/action.ts";
+import type { Action, Method } from "../../core/calls/action.ts";
 import {
   findRoute,
   perform,
@@ -12,6 +12,7 @@ import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
 import { AppError, notFound, unauthorized } from "../../core/values/errors.ts";
+import { isObject } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import { depthFrom, type HookDepths } from "../../core/workflow/hook-depth.ts";
@@ -25,7 +26,7 @@ import { answer, csvReply, failureReply } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
-import type { Incoming } from "./incoming.ts";
+import type { HeaderFields, Incoming } from "./incoming.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { readUpload } from "./read-upload.ts";
 
@@ -90,11 +91,16 @@ export function callAction(deps: RouteDeps): Handle {
     // Spelled as in `cors.ts`.
     if (answersCsv) exchange.answerHeaders = { ...exchange.answerHeaders, vary: "Accept" };
     let body: unknown;
+    let dryRun = false;
     try {
       if (method === "POST") checkOrigin(incoming, corsOrigins.get(project) ?? []);
       const { takesForm, takesUpload } = route.action;
       const upload = takesUpload ? await readUpload(incoming.request, waiting) : null;
       if (!upload) body = await payloadOf(incoming, { ...waiting, bytesMax, takesForm });
+      const isPreferred = route.action.headers.has("Prefer") && prefersRollback(headers);
+      dryRun = isPreferred || asksForDryRun(route.action, body);
+      if (isPreferred)
+        exchange.answerHeaders = { ...exchange.answerHeaders, "Preference-Applied": rollback };
       const request = {
         caller,
         share: () => shareOf(caller, addressOf(incoming, trustProxy)),
@@ -106,6 +112,7 @@ export function callAction(deps: RouteDeps): Handle {
         idempotencyKey: headers.get("idempotency-key"),
         requestMode: headers.get("x-request-mode"),
         wantsCsv: answersCsv && prefersCsv(headers),
+        dryRun,
         requestId: exchange.requestId,
         hookDepth: await depthOf(deps, incoming),
         log: exchange.log,
@@ -114,15 +121,29 @@ export function callAction(deps: RouteDeps): Handle {
       if (result.file) return await download(exchange, result.file, headers.get("range"));
       const { table } = result;
       if (table) return csvReply(exchange, deps.csvOf(table), table.nextCursor);
-      return answer(exchange, result, now());
+      const shown = dryRun ? { ...result, body: { ...result.body, dry_run: true } } : result;
+      return answer(exchange, shown, now());
     } catch (error) {
       return failureReply(exchange, error, now(), {
-        beside: route.action.besideErrors(body),
+        beside: { ...route.action.besideErrors(body), ...(dryRun && { dry_run: true }) },
         isInline: route.showsErrorsInline,
       });
     }
   };
 }
+
+const rollback = "tx=rollback";
+
+/** Whether the first preference `tx` of the header is `rollback`. Others are ignored (RFC 7240). */
+function prefersRollback(headers: HeaderFields): boolean {
+  const sent = headers.get("prefer");
+  if (sent === null) return false;
+  const preferences = sent.split(",").map((one) => one.split(";")[0]!.replace(/[\s"]/g, ""));
+  return preferences.find((one) => /^tx(=|$)/i.test(one))?.toLowerCase() === rollback;
+}
+
+const asksForDryRun = ({ takesDryRun }: Action, body: unknown): boolean =>
+  takesDryRun && isObject(body) && body["dry_run"] === true;
 
 /** The handler of all other paths; requests below a project count for its limits. */
 export function callNothing(deps: RouteDeps): Handle {

@@ -6,7 +6,12 @@ import type { ErrorKind } from "../values/errors.ts";
 import type { EventName } from "../plans/hook.ts";
 
 /** Headers of a request that change what an action does. */
-export type RequestHeader = "X-Request-Mode" | "If-Match" | "X-Lock-Token" | "Idempotency-Key";
+export type RequestHeader =
+  | "X-Request-Mode"
+  | "If-Match"
+  | "X-Lock-Token"
+  | "Idempotency-Key"
+  | "Prefer";
 
 /** Errors that can occur before an action runs: authentication, routing, request format, and unreachable services. */
 export const errorsOfEveryAction: readonly ErrorKind[] = [
@@ -26,6 +31,7 @@ const errorsOfHeaders: Readonly<Record<RequestHeader, readonly ErrorKind[]>> = {
   "If-Match": ["preconditionFailed"],
   "X-Lock-Token": ["lockConflict", "lockNotTaken"],
   "Idempotency-Key": ["invalidParameter", "requestInProgress", "idempotencyKeyReused"],
+  Prefer: [],
 };
 
 /** `errors`: those of the action itself. */

@@ -16,6 +16,7 @@ import type { JsonSchema } from "../values/json-schema.ts";
 import type { ProjectJobs } from "../jobs/jobs.ts";
 import type { RequestLocks } from "../locks/locks.ts";
 import type { Grammar } from "../grammar/grammar.ts";
+import type { ActionGroup, Requirement } from "./requirement.ts";
 import { payloadReader, type ReadPayload } from "./payload.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { Log } from "../plans/log-port.ts";
@@ -50,6 +51,8 @@ export interface Call {
   readonly options: Record<string, unknown>;
   /** The header If-Match. */
   readonly ifMatch: string | null;
+  /** Everything happens and is undone. `bind.ts` undoes what is written; other effects ask for it themselves. */
+  readonly dryRun: boolean;
   /** Sent as X-Request-Id. */
   readonly requestId: string;
   /** How many nested hook calls of this service led to this request; 0 = none. */
@@ -138,40 +141,6 @@ export interface Write {
   instead?(failure: unknown): Write | null;
 }
 
-/** Names under `action` of an endpoint's file that mean several actions. */
-export type ActionGroup = "workflow" | "export" | "import" | "lock";
-
-/** What an action requires of the endpoint's file, its table, or the installation. */
-export type Requirement =
-  /** A table to write to, with a key that identifies one record. */
-  | "key"
-  /** A table to write to; without a key, a database that answers what it stored. */
-  | "table"
-  /** The database inserts, updates or deletes rows of that table. */
-  | "inserts"
-  | "updates"
-  | "deletes"
-  /** A view, query or table to read. */
-  | "source"
-  /** The datatablesQuery, or a table. */
-  | "gridSource"
-  /** The exportQuery, or what the other actions read. */
-  | "exportSource"
-  | "adjustConfig"
-  | "masterDetail"
-  /** Columns that mark a row as deleted. */
-  | "softDelete"
-  /** A column that holds the record's status. */
-  | "status"
-  /** Storage with transactions. */
-  | "transactions"
-  /** Columns in which the service records who changed the record, and when. */
-  | "auditColumns"
-  /** A queue, and a place for files. */
-  | "jobs"
-  /** A store of locks. */
-  | "locks";
-
 /** The entity view and options for which a schema is created. */
 export interface About {
   /** As the caller sees it. */
@@ -224,6 +193,11 @@ interface Described<Needs, Input> {
   readonly takesEmptyBody: boolean;
   /** True: a form-encoded body with bracketed names is accepted too; absent: only JSON. */
   readonly takesForm?: boolean;
+  /**
+   * True: a member `dry_run` of the body, which the grammar reads, asks for what `Prefer: tx=rollback` asks for. The
+   * header counts for every action that writes. Absent: there is no such member.
+   */
+  readonly takesDryRun?: boolean;
   /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
   readonly takesUpload?: boolean;
   /** True: answers csv to clients that prefer it (`Call.wantsCsv`). Absent: only JSON. */
@@ -294,6 +268,7 @@ export interface Action {
   readonly takesOptions: boolean;
   readonly takesForm: boolean;
   readonly takesUpload: boolean;
+  readonly takesDryRun: boolean;
   readonly answersCsv: boolean;
   readonly isProjectWide: boolean;
   /** The schema of a request to this entity; null when the entity lacks what the action needs. */
@@ -341,7 +316,7 @@ export function defineAction<Needs, Input = unknown>(
     group: definition.group ?? null,
     follows: definition.follows ?? null,
     requires: new Set(definition.requires),
-    headers: new Set(headers),
+    headers: new Set([...headers, ...(mode === "writes" ? (["Prefer"] as const) : [])]),
     events,
     errors: allErrors(definition),
     sees: definition.sees ?? null,
@@ -349,6 +324,7 @@ export function defineAction<Needs, Input = unknown>(
     takesOptions: definition.takesOptions,
     takesForm: definition.takesForm ?? false,
     takesUpload: definition.takesUpload ?? false,
+    takesDryRun: definition.takesDryRun ?? false,
     answersCsv: definition.answersCsv ?? false,
     isProjectWide: definition.isProjectWide ?? false,
     input(about) {

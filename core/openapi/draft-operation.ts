@@ -48,5 +48,5 @@ export function collectSchemas(
   else
     for (const [name, schema] of Object.entries(input.properties ?? {}))
       printer.collect(schema, name, action.name);
-  if ("schema" in answer) printer.collect(answeredSchema(answer), "", action.name);
+  if ("schema" in answer) printer.collect(answeredSchema(answer, action), "", action.name);
 }

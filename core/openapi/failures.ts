@@ -6,7 +6,7 @@ import type { ErrorKind } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
-import { exampleTime } from "./envelopes.ts";
+import { dryRun, exampleTime } from "./envelopes.ts";
 
 /** A failed answer. */
 export const errorSchema: JsonSchema = closedObject(
@@ -39,6 +39,7 @@ export const errorSchema: JsonSchema = closedObject(
       ),
       description: "The lock that is in the way.",
     },
+    dry_run: dryRun,
     timestamp: { type: "string", format: "date-time" },
   },
   ["success", "error", "message", "timestamp"],

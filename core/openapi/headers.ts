@@ -33,6 +33,10 @@ export const headerParameters: Readonly<Record<ParameterName, Json>> = {
     "A key of the client's own for the request. If it is sent again with the same key and body, it gets the first answer and nothing is done twice.",
     { type: "string", pattern: `^[!-~]{1,${limits.idempotencyKeyLengthMax}}$` },
   ),
+  Prefer: parameter(
+    "Prefer",
+    "tx=rollback: a dry run. Everything happens and is undone; the answer is what it would have been, with dry_run.",
+  ),
   Range: parameter("Range", "A part of the file, as bytes=0-1023."),
 };
 
@@ -52,6 +56,7 @@ export const answerHeaders = {
   "Idempotency-Replayed": header(
     "true: an earlier request with the same Idempotency-Key got this answer.",
   ),
+  "Preference-Applied": header("tx=rollback: all that the request wrote was undone."),
   "RateLimit-Policy": header('The limits that count the request, as "default";q=600;w=60.'),
   RateLimit: header('What is left of each of them, as "default";r=599;t=60.'),
   "Retry-After": header("Seconds after which the request may succeed.", { type: "integer" }),

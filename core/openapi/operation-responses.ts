@@ -63,13 +63,14 @@ function jsonResponse(
   { action, method, entity }: DraftOperation,
   { answer, place: { printer, parts }, name, always }: JsonResponse,
 ): Json {
-  const whole = answeredSchema(answer);
+  const whole = answeredSchema(answer, action);
   const isSearch = method === "GET" && action.methods.length > 1;
   const schema = printer.printAs(whole, `${name}${isSearch ? "Search" : ""}Answer`);
   const example = exampleOf(whole);
   const own: AnswerHeader[] = [
     ...(answer.hasEtag ? (["ETag"] as const) : []),
     ...(action.headers.has("Idempotency-Key") ? (["Idempotency-Replayed"] as const) : []),
+    ...(action.headers.has("Prefer") ? (["Preference-Applied"] as const) : []),
     ...(action.answersCsv ? (["X-Next-Cursor"] as const) : []),
   ];
   const response: Json = {

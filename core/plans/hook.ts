@@ -42,6 +42,8 @@ export interface HookContext {
   readonly oldRecord: Row | null;
   /** The record after the change, as it is answered; null in before handlers and after a delete. */
   readonly record: Row | null;
+  /** Whether all that the request writes is undone in the end; effects outside the database should then be left out. */
+  readonly dryRun: boolean;
   /** The client's `options`. */
   readonly options: Record<string, unknown>;
   /** Who made the request; null if the project requires no credentials. */

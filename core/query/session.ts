@@ -89,6 +89,11 @@ export interface ReadSession extends ReadQueries {
 export interface TransactionOptions {
   /** No other session writes to that table until the transaction ends. */
   readonly alone?: Table | undefined;
+  /**
+   * True: everything happens, and is rolled back when `work` has resolved; `written` does not name its tables. Rejects
+   * with what a COMMIT would have refused. Absent: it is committed.
+   */
+  readonly isUndone?: boolean | undefined;
 }
 
 /** Statements for one request or job, which all end (well or with `unavailable`) by its deadline. */

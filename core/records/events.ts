@@ -17,7 +17,10 @@ import type { Row } from "../values/row.ts";
 import type { Native } from "../query/statement.ts";
 
 /** The parts of a request, or of an imported row, that handlers get. */
-export type Handled = Pick<Call, "caller" | "entity" | "options" | "log" | "deadlineAtMs">;
+export type Handled = Pick<
+  Call,
+  "caller" | "entity" | "options" | "dryRun" | "log" | "deadlineAtMs"
+>;
 
 /** An action's data for a before event. */
 export interface Before {
@@ -68,7 +71,7 @@ export async function runAfter(
 }
 
 function contextOf(
-  { caller, entity, options, log }: Handled,
+  { caller, entity, options, dryRun, log }: Handled,
   tx: Queries,
   { event, data, oldRecord, record }: Required<After>,
 ): HookContext {
@@ -79,6 +82,7 @@ function contextOf(
     data: plainObject(data),
     oldRecord: oldRecord && copyOfJson(oldRecord),
     record: record && copyOfJson(record),
+    dryRun,
     options: plainObject(options),
     user: userOf(caller),
     query: (text, params = []) => queried(tx, nativeOf(text, params), log),

@@ -41,6 +41,7 @@ export function repeatable(handler: Handler, entity: Entity, action: string): Ha
       const most = limits.idempotencyKeyLengthMax;
       throw invalidParameter(`Idempotency-Key must be 1 to ${most} visible ASCII characters`);
     }
+    if (request.dryRun) return handler.run(request, null);
     // A separate session: its writes do not invalidate the cache.
     const session = db.session(deadlineAtMs, { share });
     const ledger = await session.ledger("requests");

@@ -11,6 +11,7 @@ import type {
   DbSnapshot,
   DbTransaction,
   LedgerName,
+  TransactionOptions,
 } from "../query/session.ts";
 import type { HeaderTable, LinesTable } from "../plans/document-tables.ts";
 import type { Row } from "../values/row.ts";
@@ -294,10 +295,7 @@ class KeptSession extends KeptQueries implements DbSession {
     return this.session.written;
   }
 
-  tx<T>(
-    work: (tx: DbTransaction) => Promise<T>,
-    options?: { alone?: Table | undefined },
-  ): Promise<T> {
+  tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.session.tx((tx) => work(new KeptTransaction(tx, this.keeping)), options);
   }
 

@@ -112,7 +112,10 @@ export class HookRun {
     this.collected = [];
   }
 
-  /** One after the other, in the order of the configuration. Rejects (502) when a blocking one fails. */
+  /**
+   * One after the other, in the order of the configuration. Rejects (502) when a blocking one fails. In a dry run none
+   * is called, and all count as successful.
+   */
   async run(hooks: readonly StatusHook[], values: TemplateValues): Promise<void> {
     for (const hook of hooks) {
       if (hook.isBlocking) await this.wait(hook, values);
@@ -126,15 +129,19 @@ export class HookRun {
       const request = this.requestOf(hook, { values, id: this.call.newId(), place });
       const leftMs = this.call.deadlineAtMs - performance.now() - limits.hookReserveMs;
       if (leftMs < 1) throw new Error("The request has no time left for the hook");
-      this.hasCalled = true;
       const timeoutMs = Math.min(hook.timeoutMs, leftMs);
-      const { status } = await this.call.outbound.send({ ...request, timeoutMs });
-      if (status < 200 || status > 299) throw new Error(`The hook answered with status ${status}`);
+      if (!this.call.dryRun) await this.send({ ...request, timeoutMs });
     } catch (error) {
       const message = `The hook ${hook.label} failed, so the status was not changed`;
       throw new AppError("hookFailed", message, { cause: error });
     }
     this.labels.push(hook.label);
+  }
+
+  private async send(request: OutboundRequest): Promise<void> {
+    this.hasCalled = true;
+    const { status } = await this.call.outbound.send(request);
+    if (status < 200 || status > 299) throw new Error(`The hook answered with status ${status}`);
   }
 
   private collect(hook: StatusHook, values: TemplateValues): void {

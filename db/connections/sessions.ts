@@ -8,6 +8,7 @@ import type {
   DbSnapshot,
   DbTransaction,
   LedgerName,
+  TransactionOptions,
 } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
 import {
@@ -126,18 +127,25 @@ export function createSessions(
   class PooledSession extends StatementQueries implements DbSession {
     readonly written: ReadonlySet<Table | "unknown">;
     private readonly sending: Sending;
-    private readonly atomically: <T>(work: Work<T>, begin?: readonly string[]) => Promise<T>;
+    private readonly atomically: <T>(work: Work<T>, how?: TransactionOptions) => Promise<T>;
 
     constructor(sending: Sending) {
       const written = new Set<Table | "unknown">();
-      const atomically = <T>(work: Work<T>, begin = engine.begin): Promise<T> =>
-        retrying(sending.deadlineAtMs, () =>
-          transact((execute, part) => work(noting(written, execute), part), {
+      const atomically = <T>(
+        work: Work<T>,
+        { alone, isUndone = false }: TransactionOptions = {},
+      ): Promise<T> => {
+        const begin = alone ? engine.beginAlone(quotedTable(engine, alone)) : engine.begin;
+        const noted = isUndone ? new Set<Table | "unknown">() : written;
+        return retrying(sending.deadlineAtMs, () =>
+          transact((execute, part) => work(noting(noted, execute), part), {
             pool: writers,
             begin,
+            isUndone,
             ...sending,
           }),
         );
+      };
       super({
         dialect,
         read: (statement) => single(readers, statement, sending),
@@ -149,13 +157,10 @@ export function createSessions(
       this.atomically = atomically;
     }
 
-    tx<T>(
-      work: (tx: DbTransaction) => Promise<T>,
-      { alone }: { alone?: Table | undefined } = {},
-    ): Promise<T> {
+    tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
       return this.atomically(
         (execute, part) => work(Object.assign(inTransaction(execute), { part })),
-        alone && engine.beginAlone(quotedTable(engine, alone)),
+        options,
       );
     }
 

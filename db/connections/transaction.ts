@@ -19,6 +19,8 @@ export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise
 export interface Transacting extends Omit<Sending, "signal"> {
   readonly pool: Pool;
   readonly begin: readonly string[];
+  /** True: rolled back when the work has succeeded, too. Absent: committed. */
+  readonly isUndone?: boolean;
 }
 
 /**
@@ -42,10 +44,19 @@ export function createTransact({
 }: TransactionParts): Transact {
   const { control, rollback } = executor;
 
+  const foresee = <T>(
+    connection: Connection,
+    work: () => Promise<T>,
+    deadlineAtMs: number,
+  ): Promise<T> =>
+    executor.step(connection, work(), deadlineAtMs).catch((error: unknown) => {
+      throw executor.meaningOf(error, null);
+    });
+
   async function run<T>(
     connection: Connection,
     work: Work<T>,
-    { begin, local, deadlineAtMs }: Transacting,
+    { begin, local, deadlineAtMs, isUndone = false }: Transacting,
   ): Promise<T> {
     const isSnapshot = begin === engine.beginSnapshot;
     const steps = createSteps();
@@ -61,6 +72,9 @@ export function createTransact({
     );
     try {
       await executor.begin(connection, { texts: begin, local, deadlineAtMs });
+      const checkCommit = isUndone
+        ? await foresee(connection, () => engine.foreseeCommit(connection), deadlineAtMs)
+        : null;
       const result = await within(
         work(statements, part),
         deadlineAtMs,
@@ -68,6 +82,11 @@ export function createTransact({
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;
+      if (checkCommit !== null) {
+        await foresee(connection, checkCommit, deadlineAtMs);
+        await rollback(connection);
+        return result;
+      }
       await control(connection, engine.commit, deadlineAtMs);
       if (!isSnapshot) room.sufficed();
       return result;

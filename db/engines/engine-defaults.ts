@@ -10,6 +10,8 @@ export const engineDefaults = {
   localSettings: () => null,
   commit: "commit",
   rollback: "rollback",
+  // Every constraint is checked by its statement.
+  foreseeCommit: async () => async () => undefined,
   savepoint: {
     set: "savepoint rowgate_part",
     undo: "rollback to savepoint rowgate_part",

@@ -200,6 +200,11 @@ export interface Engine {
   beginAlone(table: string): readonly string[];
   readonly commit: string;
   readonly rollback: string;
+  /**
+   * For a transaction that is rolled back in any case: called at its beginning. The function that it returns is called
+   * at its end, and fails as a COMMIT would fail by what the database checks only then.
+   */
+  foreseeCommit(connection: Connection): Promise<() => Promise<void>>;
   /** Statements around a part of a transaction that can be undone separately. */
   readonly savepoint: Savepoint;
   /** A statement that shows that the database answers. */

@@ -62,6 +62,7 @@ export function storeHandled(rows: HandledRows): StoreHandled {
       caller,
       entity,
       options: {},
+      dryRun: false,
       log: logOf(log, { job: jobId, row: rowIndex }),
       deadlineAtMs: performance.now() + limits.importHandlersMs,
     };

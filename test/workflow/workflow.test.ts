@@ -54,6 +54,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     method: "POST",
     requestMode: null,
     wantsCsv: false,
+    dryRun: false,
     ifMatch: null,
     lockToken: null,
     share: () => "address:",

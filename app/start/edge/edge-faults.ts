@@ -2,7 +2,7 @@
  * Checks a configuration for settings that are impossible on a runtime without long-lived processes: a database in a
  * file, locks in memory, jobs without a queue and a bucket.
  */
-import type { Requirement } from "../../../core/calls/action.ts";
+import type { Requirement } from "../../../core/calls/requirement.ts";
 import { switchedOn } from "../../../core/actions.ts";
 import { faultAt } from "../../../core/config/reading/document.ts";
 import type { Fault, Path } from "../../../core/config/reading/faults.ts";

@@ -2,7 +2,7 @@
  * Checks an entity before it is served: the columns that its lists name exist, and each action that is switched on has
  * what it needs.
  */
-import type { Requirement } from "../../calls/action.ts";
+import type { Requirement } from "../../calls/requirement.ts";
 import { switchedOn } from "../../actions.ts";
 import type { Table } from "../../values/types/column.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";

@@ -3,7 +3,7 @@
  * that replace statements. A missing right is a fault at start instead of an error in a request.
  */
 import { switchedOn } from "../../actions.ts";
-import type { Requirement } from "../../calls/action.ts";
+import type { Requirement } from "../../calls/requirement.ts";
 import type { AuditColumns } from "../../plans/audit-columns.ts";
 import type { CompositePlan } from "../../plans/composite-plan.ts";
 import type { InsertPlan } from "../../plans/write-plan.ts";

@@ -58,6 +58,9 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       "begin isolation level read committed",
       `lock table ${name} in share row exclusive mode`,
     ],
+    foreseeCommit: async (connection) => async () => {
+      await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
+    },
     createLedger: {
       jobs: "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result text, finished_at timestamptz(3))",
       requests:

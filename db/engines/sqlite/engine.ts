@@ -112,6 +112,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     beginSnapshot: ["begin"],
     // There is only one writer.
     beginAlone: () => ["begin immediate"],
+    foreseeCommit,
     createLedger: {
       jobs: "create table if not exists rowgate_jobs (job_id varchar(64) not null primary key, result text, finished_at timestamp)",
       requests:
@@ -239,4 +240,29 @@ function indexFor(wish: IndexWish): IndexStatements | null {
   const name = quoted(column.name, '"');
   // LIKE ignores the case of ASCII letters, so the index must do the same.
   return [`${create} (${use === "begins" ? `${name} collate nocase` : name})`];
+}
+
+/**
+ * SQLite counts violations of deferred foreign keys, and tells of them only at the COMMIT. Those that the file already
+ * had do not count.
+ */
+async function foreseeCommit(connection: Connection): Promise<() => Promise<void>> {
+  const [deferred] = await rowsFor(
+    connection,
+    "select 1 from sqlite_schema where sql like '%initially%deferred%' limit 1",
+  );
+  if (!deferred) return async () => undefined;
+  const countDangling = async (): Promise<number> => {
+    const rows = await rowsFor(
+      connection,
+      "select count(*) as dangling from pragma_foreign_key_check",
+    );
+    return Number(rows[0]!["dangling"]);
+  };
+  const before = await countDangling();
+  return async () => {
+    if ((await countDangling()) <= before) return;
+    const error = new Error("FOREIGN KEY constraint failed");
+    throw Object.assign(error, { code: "SQLITE_CONSTRAINT_FOREIGNKEY" });
+  };
 }
