@@ -16,6 +16,7 @@ import type { Handler, Request } from "./calls/handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
 import { isObject } from "./values/json.ts";
 import { limits } from "./values/limits.ts";
+import { lockTokensIn } from "./locks/lock-keys.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
 import type { RouteNames } from "./plans/observer.ts";
 import type { Background } from "./plans/hook-call.ts";
@@ -283,9 +284,9 @@ export async function perform(
   request: Omit<Request, keyof Provided>,
 ): Promise<Answer> {
   const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
-  const { caller, lockToken: token, share, log } = request;
+  const { caller, lockToken, share, log } = request;
   const session = project.db.session(deadlineAtMs, { caller, share });
-  const locks = project.locks({ token, share, deadlineAtMs, log });
+  const locks = project.locks({ tokens: lockTokensIn(lockToken), share, deadlineAtMs, log });
   const { cache, outbound, background, jobs, db, runtime } = project;
   const { digest, basePath, now, newId } = runtime;
   try {

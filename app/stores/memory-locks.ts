@@ -118,10 +118,10 @@ export function createMemoryLocks(sizes: MemoryLockSizes = {}): LockStore {
       return count;
     },
 
-    async status(names, token) {
+    async status(names, tokens) {
       return names.map((name): LockState | null => {
         const lock = held(name);
-        return lock && { ...holderOf(lock), isOwn: lock.token === token };
+        return lock && { ...holderOf(lock), isOwn: tokens.includes(lock.token) };
       });
     },
   };

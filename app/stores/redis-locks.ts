@@ -86,8 +86,8 @@ export function createRedisLocks(redis: Redis, shareMax: number = limits.lockCal
         grants.remove(names, token);
         return Number(count);
       },
-      async status(names, token) {
-        const [, ...states] = await run(scripts.status, { project, names, args: [token ?? ""] });
+      async status(names, tokens) {
+        const [, ...states] = await run(scripts.status, { project, names, args: tokens });
         return names.map((_, at) => stateOf(states[at] as unknown[]));
       },
     };
@@ -246,13 +246,15 @@ return {'released', released}`,
     { mayBeUnsettled: true },
   ),
 
-  /** ARGV: token. */
+  /** ARGV: tokens. */
   status: script(`
+local own = {}
+for at = 4, #ARGV do own[ARGV[at]] = true end
 local states = {'states'}
 for at = 3, #KEYS do
   local found = lock(KEYS[at])
   states[at - 1] = found[1]
-    and {found[2], redis.call('PTTL', KEYS[at]), found[1] == ARGV[4] and 1 or 0}
+    and {found[2], redis.call('PTTL', KEYS[at]), own[found[1]] and 1 or 0}
     or {}
 end
 return states`),

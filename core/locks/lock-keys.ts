@@ -61,6 +61,11 @@ export const lockToken: Grammar<string> = value(
   () => ({ type: "string", minLength: 1 }),
 );
 
+/** The tokens of the header X-Lock-Token, separated by commas. */
+export const lockTokensIn = (header: string | null): readonly string[] => [
+  ...new Set((header ?? "").split(",").flatMap((token) => token.trim() || [])),
+];
+
 const notKeys = () =>
   invalidPayload(
     `lock_keys must be an array of 1 to ${limits.lockKeysMax} objects {key, value} or {record}`,

@@ -22,7 +22,7 @@ export interface LockStore {
   /** Releases the locks that the token holds; resolves with their number. */
   release(names: readonly string[], token: string): Promise<number>;
   /** In the order of the names; null = free. */
-  status(names: readonly string[], token: string | null): Promise<(LockState | null)[]>;
+  status(names: readonly string[], tokens: readonly string[]): Promise<(LockState | null)[]>;
 }
 
 export type LockOutcome =
@@ -38,7 +38,7 @@ export type LockOutcome =
   | { readonly ok: false; readonly name: string; readonly holder: LockHolder | null };
 
 export interface LockState extends LockHolder {
-  /** Whether the given token holds it. */
+  /** Whether one of the given tokens holds it. */
   readonly isOwn: boolean;
 }
 

@@ -101,8 +101,8 @@ export interface LocksDeps extends Pick<Runtime, "digest" | "newId"> {
 }
 
 export interface LockRequest {
-  /** The header X-Lock-Token. */
-  readonly token: string | null;
+  /** Those of the header X-Lock-Token. */
+  readonly tokens: readonly string[];
   /** Of the caller, as `shareOf` names it. */
   readonly share: () => string;
   /** On the clock of `performance.now()`: no caller waits for a lock longer than this. */
@@ -193,7 +193,7 @@ class LocksOfRequest implements RequestLocks {
 
   async checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
     const { store } = this.parts;
-    const { token } = this.request;
+    const { tokens } = this.request;
     if (this.held?.isLost()) throw conflict(lockLost, { key: null, holder: null });
     if (!this.settings.enforceResourceLocks || keyValues.length === 0) return;
     const states: (LockState | null)[] = [];
@@ -202,14 +202,14 @@ class LocksOfRequest implements RequestLocks {
         "resource",
         some.map((value) => lockedRecord(write, value)),
       );
-      states.push(...(await store.status(names, token)));
+      states.push(...(await store.status(names, tokens)));
     }
     const foreign = states.findIndex((state) => state !== null && !state.isOwn);
     const key = shownKey(write, keyValues[Math.max(foreign, 0)]!);
     if (foreign >= 0) throw conflict(heldByOther, { key, holder: states[foreign]! });
-    // A client that sends a token expects to hold the lock.
+    // A client that sends a token expects to hold the lock; one that sends several may have none on these records.
     const isHeld = states.some((state) => state !== null);
-    if (token !== null && !isHeld) throw conflict(tokenEnded, { key, holder: null });
+    if (tokens.length === 1 && !isHeld) throw conflict(tokenEnded, { key, holder: null });
   }
 
   async acquire(
@@ -242,7 +242,7 @@ class LocksOfRequest implements RequestLocks {
   }
 
   async status(keys: readonly LockKey[], within?: string): Promise<(LockState | null)[]> {
-    return this.parts.store.status(await this.keyNames(keys, this.scopeName(within)), null);
+    return this.parts.store.status(await this.keyNames(keys, this.scopeName(within)), []);
   }
 
   isHolding(): boolean {
@@ -391,6 +391,6 @@ function answering(store: LockStore): LockStore {
     acquire: (names, claim) => orUnavailable(store.acquire(names, claim)),
     extend: (names, claim) => orUnavailable(store.extend(names, claim)),
     release: (names, token) => orUnavailable(store.release(names, token)),
-    status: (names, token) => orUnavailable(store.status(names, token)),
+    status: (names, tokens) => orUnavailable(store.status(names, tokens)),
   };
 }

@@ -26,7 +26,7 @@ export const headerParameters: Readonly<Record<ParameterName, Json>> = {
   ),
   "X-Lock-Token": parameter(
     "X-Lock-Token",
-    "The lock_token of lock/acquire, for a record that the client has locked.",
+    "The lock_token of lock/acquire, for a record that the client has locked; several are separated by commas.",
   ),
   "Idempotency-Key": parameter(
     "Idempotency-Key",

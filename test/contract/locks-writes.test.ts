@@ -111,6 +111,31 @@ describe("with enforceResourceLocks", () => {
     check(await shop.post("twins", "update", body, holding(token)), { status: 200 });
   });
 
+  test.each([
+    ["both", (one: string, two: string) => `${one}, ${two}`, 200],
+    ["both without a space", (one: string, two: string) => `${two},${one}`, 200],
+    ["one, and a wrong one", (one: string) => `nonsense, ${one}`, 409],
+    ["only the other", (_: string, two: string) => two, 409],
+    ["two wrong ones", () => "nonsense, more", 409],
+    ["nothing but commas", () => ", ,,", 409],
+  ])(
+    "a write to records of two locks, with %s of the tokens: %s %s",
+    async (_name, tokensOf, status) => {
+      const tokens = holding(tokensOf(await acquire(), await acquire([key(other)])));
+      const answer = await remove([{ key: "secret", value: id }], tokens);
+      check(answer, status === 200 ? { status } : refusal);
+      expect(await nameOf(shop)).toBe(status === 200 ? undefined : "old");
+    },
+  );
+
+  test("a write with several tokens may change free records, and needs the one of a locked record", async () => {
+    const mine = await acquire([key(other)]);
+    check(await update(holding(`${mine}, nonsense`)), { status: 200 });
+    await acquire();
+    check(await update(holding(`${mine}, nonsense`)), refusal);
+    check(await update(holding(`, ${mine}`)), refusal);
+  });
+
   test("a write with a wrong token is refused", async () => {
     const foreign = await acquire([key(other)]);
     await acquire();

@@ -38,7 +38,7 @@ function open(store: LockStore, settings: Partial<LockSettings> = {}, deadlineMs
   const log = createLog("silent");
   return (): RequestLocks =>
     locks({
-      token: null,
+      tokens: [],
       share: () => "address:",
       deadlineAtMs: performance.now() + deadlineMs,
       log,

@@ -88,7 +88,7 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
     test("is refused as a whole, and nothing of it is taken", async () => {
       await store.acquire(five.slice(0, 3), anna("t1"));
       expect(await kindOf(store.acquire(["x", "y", "z"], anna("t2")))).toBe("tooManyRequests");
-      expect(await other.status(["x", "y", "z"], null)).toEqual([null, null, null]);
+      expect(await other.status(["x", "y", "z"], [])).toEqual([null, null, null]);
     });
 
     test("counts a lock once, however often its token takes it or keeps it on", async () => {
@@ -140,8 +140,24 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
       ok: false,
       name: "b",
     });
-    expect(await store.status(["a", "b", "c"], "t1")).toMatchObject([null, { isOwn: true }, null]);
+    expect(await store.status(["a", "b", "c"], ["t1"])).toMatchObject([
+      null,
+      { isOwn: true },
+      null,
+    ]);
     expect(await store.acquire(["a", "c"], claim("t3"))).toMatchObject({ ok: true });
+  });
+
+  test("the status says of each name whether one of several tokens holds it", async () => {
+    await store.acquire(["a"], claim("t1"));
+    await store.acquire(["b"], claim("t2"));
+    await store.acquire(["c"], claim("t3"));
+    expect(await store.status(["a", "b", "c", "d"], ["t3", "t1", "none"])).toMatchObject([
+      { isOwn: true },
+      { isOwn: false },
+      { isOwn: true },
+      null,
+    ]);
   });
 
   test("of several held names the first is named", async () => {
@@ -153,7 +169,7 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
   test("a token may take what it holds once more, and further names with it", async () => {
     await store.acquire(["a"], claim("t1", { ttlMs: 1_000 }));
     expect(await other.acquire(["a", "b"], claim("t1"))).toMatchObject({ ok: true });
-    const [first] = await store.status(["a"], null);
+    const [first] = await store.status(["a"], []);
     expect(first!.remainingMs).toBeGreaterThan(5_000);
   });
 
@@ -172,7 +188,7 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
     await store.acquire(["a", "b"], claim("t1"));
     await store.acquire(["c"], claim("t2"));
     expect(await other.release(["a", "b", "c", "d"], "t1")).toBe(2);
-    expect(await store.status(["a", "b", "c", "d"], null)).toMatchObject([
+    expect(await store.status(["a", "b", "c", "d"], [])).toMatchObject([
       null,
       null,
       { isOwn: false },
@@ -186,14 +202,14 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
     async (token) => {
       await store.acquire(["a"], claim("t1"));
       expect(await store.release(["a"], token)).toBe(0);
-      expect(await store.status(["a"], "t1")).toMatchObject([{ isOwn: true }]);
+      expect(await store.status(["a"], ["t1"])).toMatchObject([{ isOwn: true }]);
     },
   );
 
   test("extend keeps a lock on, with its fence, owner and time", async () => {
     const taken = await store.acquire(["a", "b"], claim("t1", { owner: "o", ttlMs: 1_000 }));
     expect(await other.extend(["b", "a"], { token: "t1", ttlMs })).toEqual(taken);
-    for (const state of await store.status(["a", "b"], null))
+    for (const state of await store.status(["a", "b"], []))
       expect(state!.remainingMs).toBeGreaterThan(5_000);
   });
 
@@ -205,22 +221,22 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
     });
     const mixed = await store.extend(["a", "free"], { token: "t1", ttlMs });
     expect(mixed).toEqual({ ok: false, name: "free", holder: null });
-    expect((await store.status(["a"], "t1"))[0]!.remainingMs).toBeLessThanOrEqual(2_000);
-    expect(await store.status(["free"], null)).toEqual([null]);
+    expect((await store.status(["a"], ["t1"]))[0]!.remainingMs).toBeLessThanOrEqual(2_000);
+    expect(await store.status(["free"], [])).toEqual([null]);
   });
 
   test("status tells who holds what, and whether it is the token that asks", async () => {
     await store.acquire(["a"], claim("t1", { owner: "anna" }));
     const state = { owner: "anna", remainingMs: expect.any(Number) };
-    expect(await store.status(["x", "a"], "t1")).toEqual([null, { ...state, isOwn: true }]);
-    expect(await other.status(["a", "x"], "t2")).toEqual([{ ...state, isOwn: false }, null]);
-    expect(await store.status(["a"], null)).toEqual([{ ...state, isOwn: false }]);
+    expect(await store.status(["x", "a"], ["t1"])).toEqual([null, { ...state, isOwn: true }]);
+    expect(await other.status(["a", "x"], ["t2"])).toEqual([{ ...state, isOwn: false }, null]);
+    expect(await store.status(["a"], [])).toEqual([{ ...state, isOwn: false }]);
   });
 
   test("a lock ends by itself, and nobody keeps it on afterwards", async () => {
     await store.acquire(["a"], claim("t1", { ttlMs: 60 }));
     await sleep(120);
-    expect(await store.status(["a"], "t1")).toEqual([null]);
+    expect(await store.status(["a"], ["t1"])).toEqual([null]);
     expect(await store.extend(["a"], { token: "t1", ttlMs })).toEqual({
       ok: false,
       name: "a",
@@ -254,7 +270,7 @@ describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
     expect(await store.acquire(names, claim("t1", { owner: '"}\n{ \\' }))).toMatchObject({
       ok: true,
     });
-    for (const state of await other.status(names, "t1"))
+    for (const state of await other.status(names, ["t1"]))
       expect(state).toMatchObject({ isOwn: true, owner: '"}\n{ \\' });
     expect(await store.release(names, "t1")).toBe(names.length);
   });
@@ -276,7 +292,7 @@ test("locks in memory are refused when there is no room, until some have ended",
   const more = ["x", "y", "z"];
   const late = { token: "t2", owner: null, share: null, ttlMs: 1_000 };
   await expect(store.acquire(more, late)).rejects.toThrow("too many locks");
-  expect(await store.status(more, null)).toEqual([null, null, null]);
+  expect(await store.status(more, [])).toEqual([null, null, null]);
   await sleep(80);
   expect(await store.acquire(more, late)).toMatchObject({ ok: true });
 });

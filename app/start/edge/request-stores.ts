@@ -52,7 +52,7 @@ function redisStores(url: string): Stores {
         acquire: async (names, claim) => (await locks()).acquire(names, claim),
         extend: async (names, claim) => (await locks()).extend(names, claim),
         release: async (names, token) => (await locks()).release(names, token),
-        status: async (names, token) => (await locks()).status(names, token),
+        status: async (names, tokens) => (await locks()).status(names, tokens),
       };
     },
     counters: {
