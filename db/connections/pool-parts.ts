@@ -11,10 +11,13 @@ export interface CallerPart {
   waiting: number;
 }
 
+/** The next request is often of the same caller; a new part for each would cost more than a small statement's way. */
+const idlePartsMax = 64;
+
 export class CallerParts {
   /** Most connections of one caller. */
   private readonly heldMax: number;
-  /** Of the callers that have a statement on a connection, or wait for one. */
+  /** Of the callers that have a statement on a connection, or wait for one; and of a few who had. */
   private readonly parts = new Map<string | null, CallerPart>();
 
   constructor(heldMax: number) {
@@ -32,7 +35,8 @@ export class CallerParts {
 
   /** To be called when the caller has no statement any more. */
   forget(part: CallerPart): void {
-    if (part.statements === 0 && part.waiting === 0) this.parts.delete(part.caller);
+    if (this.parts.size <= idlePartsMax || part.statements > 0 || part.waiting > 0) return;
+    this.parts.delete(part.caller);
   }
 
   /** Whether the caller can get one more connection. */

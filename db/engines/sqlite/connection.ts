@@ -28,6 +28,17 @@ export interface ConnectionOptions {
   readonly file?: Pick<DatabaseFile, "check">;
 }
 
+/** A statement, and what the driver says of it: each of its answers crosses into native code. */
+interface Prepared {
+  readonly statement: Statement<unknown[], RawRow>;
+  /** It has columns. */
+  readonly answers: boolean;
+  /** It changes the database. BEGIN and COMMIT do not. */
+  readonly writes: boolean;
+  /** COMMIT, or the question whether the database answers. */
+  readonly isProbe: boolean;
+}
+
 /** A class, so that its methods are small; the driver does all the work within a call. */
 class SqliteConnection implements Connection {
   private isInUse = true;
@@ -36,7 +47,7 @@ class SqliteConnection implements Connection {
   private readonly forms: StoredForms;
   private readonly tables: TableWatch;
   private readonly file: ConnectionOptions["file"];
-  private readonly prepared = new Map<string, Statement<unknown[], RawRow>>();
+  private readonly prepared = new Map<string, Prepared>();
 
   constructor(database: Database, { release, forms, tables, file }: ConnectionOptions) {
     this.database = database;
@@ -74,7 +85,7 @@ class SqliteConnection implements Connection {
   async *stream({ text, params, batchRows }: StreamCommand): AsyncGenerator<RawRow[]> {
     this.file?.check(this.database);
     let batch: RawRow[] = [];
-    for (const row of this.statementOf(text, false).iterate(params as unknown[])) {
+    for (const row of this.statementOf(text, false).statement.iterate(params as unknown[])) {
       batch.push(row);
       if (batch.length < batchRows) continue;
       yield batch;
@@ -97,13 +108,16 @@ class SqliteConnection implements Connection {
   }
 
   private execute({ text, params, reuse, isNative = false }: Command): RawResult {
-    if (!this.alive) throw new Error("The database connection is not open");
-    const statement = this.statementOf(text, reuse && !isNative);
+    // A database that others closed refuses by itself, and asking it takes as long as a small statement's bookkeeping.
+    if (!this.isInUse) throw new Error("The database connection is not open");
+    const { statement, answers, writes, isProbe } = this.statementOf(text, reuse && !isNative);
     // The operator's SQL may write values in any form.
-    if (isNative && !statement.readonly) this.forms.touch();
-    if (this.mustBeInPlace(text, statement)) this.file?.check(this.database);
+    if (isNative && writes) this.forms.touch();
+    // Writes, BEGIN, COMMIT and the probe must use the file at the path.
+    if (isProbe || ((writes || !answers) && !this.database.inTransaction))
+      this.file?.check(this.database);
     try {
-      if (!statement.reader)
+      if (!answers)
         return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
       if (isNative) return nativeResult(statement, params);
       const rows = statement.all(params as unknown[]);
@@ -118,20 +132,26 @@ class SqliteConnection implements Connection {
     }
   }
 
-  private statementOf(text: string, reuse: boolean): Statement<unknown[], RawRow> {
+  private statementOf(text: string, reuse: boolean): Prepared {
     const { prepared } = this;
-    let statement = prepared.get(text);
-    if (statement === undefined) {
-      statement = this.prepare(text);
-      if (!reuse) return statement;
+    let one = prepared.get(text);
+    if (one === undefined) {
+      const statement = this.prepare(text);
+      one = {
+        statement,
+        answers: statement.reader,
+        writes: !statement.readonly,
+        isProbe: text === engineDefaults.commit || text === engineDefaults.probe,
+      };
+      if (!reuse) return one;
       if (prepared.size >= limits.statementShapesMax)
         prepared.delete(prepared.keys().next().value!);
-      prepared.set(text, statement);
+      prepared.set(text, one);
     } else if (prepared.size > limits.statementShapesMax / 2) {
       prepared.delete(text);
-      prepared.set(text, statement);
+      prepared.set(text, one);
     }
-    return statement;
+    return one;
   }
 
   /**
@@ -145,12 +165,6 @@ class SqliteConnection implements Connection {
       this.database.prepare("select 1 from sqlite_schema").get();
       return this.database.prepare(text);
     }
-  }
-
-  /** Writes, BEGIN, COMMIT and the probe must use the file at the path. */
-  private mustBeInPlace(text: string, { readonly, reader }: Statement<unknown[], RawRow>): boolean {
-    if (text === engineDefaults.commit || text === engineDefaults.probe) return true;
-    return !(readonly && reader) && !this.database.inTransaction;
   }
 
   /** Inside a transaction a busy database is an error: only the whole transaction can be retried. */
