@@ -82,6 +82,8 @@ export interface Routes {
   rightsKeyOf(caller: Caller): string;
   /** Endpoints that are left out because of a fault in their configuration. */
   readonly leftOut: ReadonlySet<string>;
+  /** Null: the project has no batches. */
+  readonly batches: { readonly stepsMax: number } | null;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
@@ -129,6 +131,7 @@ export function bindProject(
     endpoints,
     projectWide,
     leftOut,
+    batches,
     rightsKeyOf: (caller) => access.rightsKeyOf(caller),
   };
   if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
