@@ -17,7 +17,7 @@ import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
 import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
-import { repeatable } from "./records/idempotency.ts";
+import { repeatable, writtenBy } from "./records/idempotency.ts";
 import { narrowReplay } from "./records/replay.ts";
 
 /** What the entity belongs to. */
@@ -32,7 +32,8 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
   const bound = action.bind(entity);
   if (bound === null) return null;
   const asked = { entity, action: action.name };
-  const scopeFor = ({ caller }: Request): Scope => scopeWithRelated(caller, asked, within);
+  const scopeFor = ({ caller }: Pick<Request, "caller">): Scope =>
+    scopeWithRelated(caller, asked, within);
   const kept = ({ session, caller, now }: Request) =>
     keptSession(session, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   const handler: Handler = {
@@ -67,8 +68,11 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         scope,
       });
     },
+    viewKey: (request) => `${entity.definition}\n${scopeFor(request).key}`,
   };
-  return action.headers.has("Idempotency-Key") ? repeatable(handler, entity, action.name) : handler;
+  if (!action.headers.has("Idempotency-Key")) return handler;
+  const { project, name: endpoint } = entity;
+  return repeatable(handler, { project, endpoint, action: action.name, writes: writtenBy(entity) });
 }
 
 interface Drive {
@@ -125,7 +129,7 @@ async function write(work: Write, driving: Drive): Promise<Answer> {
   try {
     return await (isOneStatement
       ? work.run(session)
-      : session.tx(store, { isUndone: call.dryRun }));
+      : session.tx(store, { isUndone: call.dryRun, isReplaceable: work.instead !== undefined }));
   } catch (error) {
     const other = work.instead?.(error) ?? null;
     if (other === null) throw error;

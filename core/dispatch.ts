@@ -5,6 +5,7 @@
 import type { Action, Answer, Method } from "./calls/action.ts";
 import { actions } from "./actions.ts";
 import { bindAction, type Within } from "./bind.ts";
+import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -81,14 +82,23 @@ export interface Routes {
   rightsKeyOf(caller: Caller): string;
   /** Endpoints that are left out because of a fault in their configuration. */
   readonly leftOut: ReadonlySet<string>;
+  /** Null: the project has no batches. */
+  readonly batches: { readonly stepsMax: number } | null;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
 
+interface BindOptions {
+  readonly access: Access;
+  readonly leftOut: ReadonlySet<string>;
+  /** Null: there are none. */
+  readonly batches: { readonly project: string; readonly stepsMax: number } | null;
+}
+
 /** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
 export function bindProject(
   entities: ReadonlyMap<string, Entity>,
-  { access, leftOut }: { access: Access; leftOut: ReadonlySet<string> },
+  { access, leftOut, batches }: BindOptions,
 ): Routes {
   const within = { access, entities };
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
@@ -117,7 +127,37 @@ export function bindProject(
       showsErrorsInline: false,
     });
   }
-  return { endpoints, projectWide, leftOut, rightsKeyOf: (caller) => access.rightsKeyOf(caller) };
+  const routes: Routes = {
+    endpoints,
+    projectWide,
+    leftOut,
+    batches,
+    rightsKeyOf: (caller) => access.rightsKeyOf(caller),
+  };
+  if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
+  return routes;
+}
+
+function boundBatch(
+  { project, stepsMax }: NonNullable<BindOptions["batches"]>,
+  routes: Routes,
+): BoundAction {
+  const handler = bindBatch(project, {
+    stepsMax,
+    routeOf: ({ endpoint, action }, caller) =>
+      routeIn(routes, { endpoint, action, method: "POST", caller }),
+  });
+  const steps = [...routes.endpoints.values()].flatMap((actions) =>
+    [...actions.values()].filter(({ action }) => action.isStep),
+  );
+  return {
+    action: batch,
+    entity: null,
+    viewFor: () => null,
+    handlerFor: () => handler,
+    mayUse: (caller) => steps.some((step) => step.mayUse(caller)),
+    showsErrorsInline: false,
+  };
 }
 
 interface Binding {
@@ -190,11 +230,13 @@ function projectWideHandler(
   return {
     run: async (request, keepAnswer) => handlerOf(request).run(request, keepAnswer),
     replay: async (request, answer) => handlerOf(request).replay(request, answer),
+    // Its answers are not stored.
+    viewKey: () => "",
   };
 }
 
 export interface Target {
-  /** For a project-wide action such as `lock/acquire`: the part before the slash. */
+  /** For a project-wide action such as `lock/acquire`: the part before the slash; empty for `_batch`. */
   readonly endpoint: string;
   readonly action: string;
   readonly method: string;
@@ -208,20 +250,26 @@ export function placeIn(
 ): RouteNames {
   const bound = routes?.endpoints.get(endpoint);
   if (bound) return { project: name, endpoint, action: bound.has(action) ? action : null };
-  const wide = `${endpoint}/${action}`;
+  const wide = wideName({ endpoint, action });
   const isWide = routes?.projectWide.has(wide) === true;
   return { project: name, endpoint: null, action: isWide ? wide : null };
 }
+
+const wideName = ({ endpoint, action }: Pick<Target, "endpoint" | "action">): string =>
+  endpoint === "" ? action : `${endpoint}/${action}`;
 
 const isLeftOut = (): AppError =>
   unavailable("The configuration of this endpoint has a fault; try again later");
 
 /** Rejects with 404 (unknown or disabled), 405 (wrong method) or 503 (database not reached, configuration fault). */
-export function findRoute(project: Project, target: Target): BoundAction {
-  const routes = routesFor(project, target.endpoint);
+export const findRoute = (project: Project, target: Target): BoundAction =>
+  routeIn(routesFor(project, target.endpoint), target);
+
+function routeIn(routes: Routes, target: Target): BoundAction {
+  if (routes.leftOut.has(target.endpoint)) throw isLeftOut();
   const endpoint = routes.endpoints.get(target.endpoint);
-  const route =
-    endpoint?.get(target.action) ?? routes.projectWide.get(`${target.endpoint}/${target.action}`);
+  const route = endpoint?.get(target.action) ?? routes.projectWide.get(wideName(target));
+  if (!route && target.endpoint === "") throw batchesAreOff();
   if (!route) throw endpoint ? unknownAction(target, endpoint) : unknownEndpoint(target, routes);
   if (!route.action.methods.includes(target.method as Method)) {
     throw new AppError(

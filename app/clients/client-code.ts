@@ -4,6 +4,7 @@
  */
 import type { OpenApiDocument } from "../../core/openapi/describe.ts";
 import { isObject, type Json } from "../../core/values/json.ts";
+import { type BatchCode, batchCode, batchRuntime, isBatch } from "./batch-code.ts";
 import { clientRuntime, pagedRuntime } from "./client-runtime.ts";
 import {
   type DocumentOperation,
@@ -38,22 +39,28 @@ export function clientCode(document: OpenApiDocument, title: string): string {
     ),
   );
   const errors = createErrorNames(taken);
-  const groups = Map.groupBy(operationsOf(document), ({ group }) => group);
+  const operations = operationsOf(document);
+  const groups = Map.groupBy(
+    operations.filter((one) => !isBatch(one)),
+    ({ group }) => group,
+  );
   const context = { print, paged, errors: errors.nameOf };
   const members = [...groups].map(([group, operations]) =>
     [`${memberKey(group)}: {`, ...operations.map((one) => functionOf(one, context)), "},"].join(
       "\n",
     ),
   );
+  const batch = batchIn(document, operations, { ...context, isTaken: groups.has("batch") });
   const pages = ["Pagination", "CursorPagination"].map((name) => names.get(name) ?? "unknown");
   const code = [
     `/** A typed client for ${title} of Rowgate. Made by \`rowgate client\`: do not edit. */\n`,
     clientRuntime,
     ...(paged.size > 0 ? [pagedRuntime(pages[0]!, pages[1]!)] : []),
-    indented([...types, ...errors.types()].join("\n\n")),
+    ...(batch ? [batchRuntime] : []),
+    indented([...types, ...(batch ? [batch.types] : []), ...errors.types()].join("\n\n")),
     "",
     "export function createClient(client: ClientOptions) {",
-    indented(["return {", ...members, "};"].join("\n"), 1),
+    indented(["return {", ...members, ...(batch ? [batch.member] : []), "};"].join("\n"), 1),
     "}",
     "",
     "export type Client = ReturnType<typeof createClient>;",
@@ -65,12 +72,20 @@ export function clientCode(document: OpenApiDocument, title: string): string {
 /** Names of the client's own types and of global ones, which schemas cannot use. */
 const reserved: ReadonlySet<string> = new Set(
   [
-    ...`${clientRuntime}${pagedRuntime("", "")}`.matchAll(
+    ...`${clientRuntime}${pagedRuntime("", "")}${batchRuntime}`.matchAll(
       /^(?:export )?(?:interface|type|(?:async )?function\*?|const) (\w+)/gm,
     ),
-    ...["Client", "File", "Record", "Response", "Promise", "FormData", "Blob", "Headers"].map(
-      (name) => ["", name],
-    ),
+    ...[
+      "BatchActions",
+      "Client",
+      "File",
+      "Record",
+      "Response",
+      "Promise",
+      "FormData",
+      "Blob",
+      "Headers",
+    ].map((name) => ["", name]),
   ].map(([, name = ""]) => name),
 );
 
@@ -126,6 +141,27 @@ function functionOf(operation: DocumentOperation, context: FunctionContext): str
     `(${parameters.join(", ")}) =>`,
     `${called}(client, { ${[...sent, "options"].join(", ")} }),`,
   );
+}
+
+/** The part for batches; null: the document has none. */
+function batchIn(
+  document: OpenApiDocument,
+  operations: readonly DocumentOperation[],
+  { print, errors, isTaken }: FunctionContext & { readonly isTaken: boolean },
+): BatchCode | null {
+  const operation = operations.find(isBatch);
+  if (operation === undefined) return null;
+  const sent = operation.body?.schema ?? {};
+  const name = referenced(sent);
+  const schemas = document.components["schemas"];
+  return batchCode(operation, operations, {
+    schema: name === null ? sent : (memberOf(schemas, name) ?? {}),
+    bodyOf: ({ body }) => (body === null ? "undefined" : print(plainBody(body))),
+    answerOf: ({ answers }) => [...new Set(answers.map(print))].join(" | "),
+    errors: errors(operation.errors),
+    headers: literals(operation.headers),
+    name: isTaken ? "runBatch" : "batch",
+  });
 }
 
 /** One name for each set of errors. */

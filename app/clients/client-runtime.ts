@@ -26,6 +26,10 @@ export interface ServiceError<Name extends string> {
   /** Messages by field. */
   errors?: Record<string, string[]>;
   data?: unknown;
+  /** Of a batch. */
+  failed_step?: { index: number; id: string | null };
+  /** Of a dry run. */
+  dry_run?: true;
   timestamp: string;
 }
 

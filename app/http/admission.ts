@@ -1,4 +1,5 @@
 /** Admits requests to a project: finds the sender and checks the rate limits. */
+import type { RefusedStep, StepName } from "../../core/calls/handler.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { type Caller, nobody, shareOf } from "../../core/plans/caller.ts";
 import { AppError, unauthorized } from "../../core/values/errors.ts";
@@ -71,6 +72,22 @@ export function createAdmission({ rateLimiters, trustProxy }: AdmissionDeps) {
     return limiter ? count(limiter, arrived) : project.callers.authenticate(incoming.headers);
   };
 }
+
+/**
+ * Counts the steps of a batch that was admitted. The batch itself was counted as a request, in place of its first step.
+ */
+export const countingSteps =
+  ({ rateLimiters, trustProxy }: AdmissionDeps) =>
+  ({ incoming, exchange, project }: Omit<Arrived, "endpoint" | "action">, caller: Caller) =>
+  async (steps: readonly StepName[]): Promise<RefusedStep | null> => {
+    const limiter = isOwnCall(incoming) ? undefined : rateLimiters.get(project.name);
+    if (!limiter) return null;
+    const share = shareOf(caller, addressOf(incoming, trustProxy));
+    const asked = steps.map(({ endpoint, action }) => ({ share, endpoint, action }));
+    const { headers, refusal, index } = await limiter.countSteps(asked);
+    exchange.answerHeaders = { ...exchange.answerHeaders, ...headers };
+    return refusal && { index, refusal };
+  };
 
 /** For the rare case that the window of the limit ended between the two checks. */
 const unlooked = unauthorized("Credentials are missing or invalid");

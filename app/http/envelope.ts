@@ -1,6 +1,7 @@
 /** The JSON envelope of every answer: success, message and data, or error and message, and always the time. */
 import type { Answer } from "../../core/calls/action.ts";
-import { AppError, type ErrorKind } from "../../core/values/errors.ts";
+import { answerText, asAppError, errorBody } from "../../core/calls/answer-text.ts";
+import type { AppError, ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/log-port.ts";
 import { tableMediaTypes } from "../../core/plans/table-formats.ts";
 import { errorTable } from "../../core/calls/error-table.ts";
@@ -64,17 +65,8 @@ export function answer(
   const headers: Record<string, string> = {};
   if (etag !== undefined) headers["ETag"] = etag;
   if (isReplayed) headers["Idempotency-Replayed"] = "true";
-  const timestamp = answeredAt ?? now;
-  const isWhole = rest === undefined || rest === "{}";
-  if (isWhole) {
-    const whole = isBare ? body : { success: true, ...body, timestamp };
-    return respond(asked, { status, text: JSON.stringify(whole) }, headers);
-  }
-  // Both are objects with at least one member: `{"a":1}` and `{"b":2}` become `{"a":1,"b":2}`.
-  const before = isBare ? body : { success: true, ...body };
-  const start = `${JSON.stringify(before).slice(0, -1)},${rest.slice(1, -1)}`;
-  const end = isBare ? "}" : `,"timestamp":${JSON.stringify(timestamp)}}`;
-  return respond(asked, { status, text: start + end }, headers);
+  const text = answerText({ body, ...(rest !== undefined && { rest }), isBare }, answeredAt ?? now);
+  return respond(asked, { status, text }, headers);
 }
 
 /**
@@ -88,15 +80,13 @@ export function failureReply(
   timestamp: string,
   { beside, isInline = false }: { beside?: Record<string, unknown>; isInline?: boolean } = {},
 ): TextReply {
-  const known = error instanceof AppError ? error : new AppError("internal", "", { cause: error });
-  const { status, error: name } = errorTable[known.kind];
+  const known = asAppError(error);
+  const { status } = errorTable[known.kind];
   if (status >= 500) {
     asked.reason = known.message;
     logFailure(asked, known, status);
   }
-  const message = known.kind === "internal" ? "The request could not be processed" : known.message;
-  const errors = known.errors ? { errors: known.errors } : {};
-  const data = known.data ? { data: known.data } : {};
+  const body = errorBody(known);
   const headers: Record<string, string> = {};
   if (known.allow) headers["Allow"] = known.allow.join(", ");
   if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
@@ -107,10 +97,8 @@ export function failureReply(
     isInline ? 200 : status,
     {
       success: false,
-      error: isInline ? `${name}: ${message}` : name,
-      message,
-      ...errors,
-      ...data,
+      ...body,
+      ...(isInline && { error: `${body.error}: ${body.message}` }),
       ...beside,
       timestamp,
     },

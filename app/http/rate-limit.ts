@@ -13,6 +13,11 @@ export interface RateLimiter {
   /** Counts one request; `isRefused`: its credentials were missing or wrong, or were not looked at. */
   count(request: CountedRequest, options?: { readonly isRefused?: boolean }): Promise<RateVerdict>;
   /**
+   * Counts several requests that came as one, which `count` has counted in place of the first. `index`: of the first
+   * one that is too many.
+   */
+  countSteps(steps: readonly CountedRequest[]): Promise<RateVerdict & { readonly index: number }>;
+  /**
    * Whether credentials will be checked. False once refused requests have used up a limit of the address, unless these
    * credentials were accepted from it in the last ten minutes. Else a client could go on guessing.
    */
@@ -61,6 +66,13 @@ interface Policy {
   readonly max: number;
 }
 
+/** The count of a policy's window. */
+interface PolicyCount extends WindowCount {
+  readonly policy: Policy;
+}
+
+const isExceeded = ({ count, policy }: PolicyCount): boolean => count > policy.max;
+
 const secondsLeft = ({ endsInMs }: WindowCount): number => Math.max(1, Math.ceil(endsInMs / 1_000));
 
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
@@ -86,6 +98,26 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     return `${project}:accepted ${part}:${bucketOf(`${request.share}\n${credentials}`)}`;
   };
 
+  /** `shown`: for the headers. */
+  function verdictOf(counts: readonly PolicyCount[], shown: readonly PolicyCount[]): RateVerdict {
+    const exceeded = counts.filter(isExceeded);
+    const last = exceeded.toSorted((a, b) => secondsLeft(b) - secondsLeft(a))[0];
+    if (last) onRefused?.(last.policy.name);
+    return { headers: headersOf(shown), refusal: last ? tooMany(last, settings) : null };
+  }
+
+  const headersOf = (counts: readonly PolicyCount[]): RateVerdict["headers"] => ({
+    "RateLimit-Policy": counts
+      .map(({ policy: { name, max: most } }) => `"${name}";q=${most};w=${windowSeconds}`)
+      .join(", "),
+    RateLimit: counts
+      .map((found) => {
+        const { name, max: most } = found.policy;
+        return `"${name}";r=${Math.max(0, most - found.count)};t=${secondsLeft(found)}`;
+      })
+      .join(", "),
+  });
+
   return {
     async mayTry(attempt) {
       const policies = policiesOf(attempt.request);
@@ -110,24 +142,24 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       const names = policies.map(({ name }) => `${project}:${name}:${bucket}`);
       if (isRefused) names.push(...refusedNames(request, policies));
       const counts = await counters.count(names, windowSeconds * 1_000);
-      const headers = {
-        "RateLimit-Policy": policies
-          .map((policy) => `"${policy.name}";q=${policy.max};w=${windowSeconds}`)
-          .join(", "),
-        RateLimit: policies
-          .map(({ name, max: most }, at) => {
-            const found = counts[at]!;
-            return `"${name}";r=${Math.max(0, most - found.count)};t=${secondsLeft(found)}`;
-          })
-          .join(", "),
-      };
-      const exceeded = counts.flatMap((found, at) => {
-        const policy = policies[at % policies.length]!;
-        return found.count > policy.max ? [{ policy, seconds: secondsLeft(found) }] : [];
-      });
-      const last = exceeded.toSorted((a, b) => b.seconds - a.seconds)[0];
-      if (last) onRefused?.(last.policy.name);
-      return { headers, refusal: last ? tooMany(last, settings) : null };
+      const found = counts.map((one, at) => ({ ...one, policy: policies[at % policies.length]! }));
+      return verdictOf(found, found.slice(0, policies.length));
+    },
+    async countSteps(steps) {
+      const counted = steps.flatMap((step, index) =>
+        policiesOf(step).flatMap((policy) =>
+          index === 0 && general.includes(policy)
+            ? []
+            : [{ index, policy, name: `${project}:${policy.name}:${bucketOf(step.share)}` }],
+        ),
+      );
+      if (counted.length === 0) return { ...unlimited, index: 0 };
+      const names = counted.map(({ name }) => name);
+      const counts = await counters.count(names, windowSeconds * 1_000);
+      const found = counts.map((one, at) => ({ ...one, ...counted[at]! }));
+      const lastOfEach = [...new Map(found.map((one) => [one.policy.name, one])).values()];
+      const index = found.find(isExceeded)?.index ?? 0;
+      return { ...verdictOf(found, lastOfEach), index };
     },
   };
 }
@@ -145,9 +177,11 @@ function knownOver(counters: Counters): Set<string> {
 }
 
 function tooMany(
-  { policy: { name, max }, seconds }: { policy: Policy; seconds: number },
+  found: PolicyCount,
   { windowSeconds = windowSecondsDefault }: RateLimitSettings,
 ): AppError {
+  const { name, max } = found.policy;
+  const seconds = secondsLeft(found);
   const what = name === "default" ? "requests" : `requests of ${name}`;
   return new AppError(
     "tooManyRequests",

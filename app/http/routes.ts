@@ -8,6 +8,7 @@ import {
   type Projects,
   type Routes,
 } from "../../core/dispatch.ts";
+import { batchName } from "../../core/batch/batch-action.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
@@ -17,7 +18,7 @@ import { limits } from "../../core/values/limits.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import { depthFrom, type HookDepths } from "../../core/workflow/hook-depth.ts";
 import { unknownName, usableEndpoints } from "../../core/route-hints.ts";
-import { type AdmissionDeps, createAdmission, hasCredentials } from "./admission.ts";
+import { type AdmissionDeps, countingSteps, createAdmission, hasCredentials } from "./admission.ts";
 import { addressOf, isOwnCall } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { prefersCsv } from "./compression.ts";
@@ -45,9 +46,13 @@ export interface RouteDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePat
 /** `/api/{project}/{endpoint}/{action}`; actions such as `lock/acquire` have one more segment. */
 const actionPath = /^\/api\/([^/]+)\/([^/]+)\/((?:[^/]+\/)?[^/]+)$/;
 
+/** `/api/{project}/_batch`. */
+const batchPath = new RegExp(`^/api/([^/]+)/${batchName}$`);
+
 /** The names in the path of an action, whether they exist or not. */
 export interface ActionPath {
   readonly project: string;
+  /** Empty for `_batch`. */
   readonly endpoint: string;
   readonly action: string;
 }
@@ -58,12 +63,18 @@ const paths = new Map<string, ActionPath | null>();
 export function readActionPath(path: string): ActionPath | null {
   const known = paths.get(path);
   if (known !== undefined) return known;
-  const [, project, endpoint, action] = actionPath.exec(path) ?? [];
-  const isAction = action !== undefined && action !== "openapi.json";
-  const read = project && endpoint && isAction ? { project, endpoint, action } : null;
+  const read = namesIn(path);
   if (paths.size >= limits.pathsKept) paths.clear();
   if (path.length <= limits.keptPathLengthMax) paths.set(path, read);
   return read;
+}
+
+function namesIn(path: string): ActionPath | null {
+  const [, ofBatch] = batchPath.exec(path) ?? [];
+  if (ofBatch) return { project: ofBatch, endpoint: "", action: batchName };
+  const [, project, endpoint, action] = actionPath.exec(path) ?? [];
+  const isAction = action !== undefined && action !== "openapi.json";
+  return project && endpoint && isAction ? { project, endpoint, action } : null;
 }
 
 const nowhere: ActionPath = { project: "", endpoint: "", action: "" };
@@ -73,6 +84,7 @@ export function callAction(deps: RouteDeps): Handle {
   const { projects, now, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
   const { corsOrigins, trustProxy } = deps;
   const admit = createAdmission(deps);
+  const counting = countingSteps(deps);
   const waiting = { timeoutMs, deadlines: createDeadlines() };
   return async (incoming, exchange) => {
     const { method, headers, path } = incoming;
@@ -113,6 +125,7 @@ export function callAction(deps: RouteDeps): Handle {
         requestMode: headers.get("x-request-mode"),
         wantsCsv: answersCsv && prefersCsv(headers),
         dryRun,
+        countSteps: counting({ incoming, exchange, project: found }, caller),
         requestId: exchange.requestId,
         hookDepth: await depthOf(deps, incoming),
         log: exchange.log,

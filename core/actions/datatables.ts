@@ -36,6 +36,7 @@ export const datatables = defineAction<GridPlan, GridRequest>({
   mode: "reads",
   methods: ["GET", "POST"],
   requires: ["gridSource"],
+  isStep: false,
   errors: ["invalidParameter", "invalidField"],
   showsColumns: true,
   takesOptions: false,

@@ -17,6 +17,7 @@ export const nextStatuses = defineAction<WorkflowNeeds, KeyValue>({
   group: "workflow",
   follows: "change-status",
   requires: ["key", "status"],
+  isStep: false,
   errors: ["validationFailed"],
   takesOptions: false,
   takesEmptyBody: false,

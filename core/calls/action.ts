@@ -11,12 +11,12 @@ import type { ErrorKind } from "../values/errors.ts";
 import type { AnsweredTable } from "../plans/export-plan.ts";
 import type { EventName } from "../plans/hook.ts";
 import type { Table } from "../values/types/column.ts";
-import type { Json } from "../values/json.ts";
+import { isObject, type Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { ProjectJobs } from "../jobs/jobs.ts";
 import type { RequestLocks } from "../locks/locks.ts";
 import type { Grammar } from "../grammar/grammar.ts";
-import type { ActionGroup, Requirement } from "./requirement.ts";
+import { type ActionGroup, onlyUsesDatabase, type Requirement } from "./requirement.ts";
 import { payloadReader, type ReadPayload } from "./payload.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { Log } from "../plans/log-port.ts";
@@ -100,7 +100,7 @@ export interface Answer {
   /** JSON text of an object whose members follow those of the body. It is sent unchanged, without being parsed. */
   readonly rest?: string;
   /** True: the body is the whole answer, without `success` and `timestamp`. */
-  readonly isBare?: boolean;
+  readonly isBare?: boolean | undefined;
   readonly etag?: string;
   /** The envelope's time; absent: now. */
   readonly answeredAt?: string;
@@ -116,6 +116,14 @@ export interface Answer {
    * The key of the record in `data`, in the form of `keyAsJson`. A replay of the answer shows the record only if the
    * caller may see it at that time.
    */
+  readonly subject?: readonly Json[];
+  /** Of a batch: what a replay needs to know of each step. */
+  readonly steps?: readonly AnsweredStep[];
+}
+
+export interface AnsweredStep {
+  /** Of `Handler.viewKey` at that time; null: the step failed. */
+  readonly view: string | null;
   readonly subject?: readonly Json[];
 }
 
@@ -202,6 +210,10 @@ interface Described<Needs, Input> {
   readonly takesUpload?: boolean;
   /** True: answers csv to clients that prefer it (`Call.wantsCsv`). Absent: only JSON. */
   readonly answersCsv?: boolean;
+  /** False: it can never be a step of a batch. Absent: it can, unless it needs more than the database. */
+  readonly isStep?: false;
+  /** Why a request with this body cannot be a step of a batch, which is all or nothing. Null, or absent: it can. */
+  stepFault?(body: Record<string, unknown>): string | null;
   /** True: also reached at `/api/{project}/{action}`, with the endpoint's name as `resource` in the body. */
   readonly isProjectWide?: boolean;
   /** Further members of an error answer of this action; `body` is undefined when it could not be read. */
@@ -271,6 +283,9 @@ export interface Action {
   readonly takesDryRun: boolean;
   readonly answersCsv: boolean;
   readonly isProjectWide: boolean;
+  /** Whether it can be a step of a batch, because it only uses the database. */
+  readonly isStep: boolean;
+  stepFault(body: unknown): string | null;
   /** The schema of a request to this entity; null when the entity lacks what the action needs. */
   input(about: About): JsonSchema | null;
   /** The schema of a successful answer. */
@@ -327,6 +342,8 @@ export function defineAction<Needs, Input = unknown>(
     takesDryRun: definition.takesDryRun ?? false,
     answersCsv: definition.answersCsv ?? false,
     isProjectWide: definition.isProjectWide ?? false,
+    isStep: definition.isStep ?? (mode !== "starts a job" && onlyUsesDatabase(definition.requires)),
+    stepFault: (body) => (isObject(body) ? (definition.stepFault?.(body) ?? null) : null),
     input(about) {
       const needs = definition.needs(about.entity);
       return needs === null ? null : input(needs, about);

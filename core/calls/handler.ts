@@ -5,6 +5,7 @@
 import type { Answer, Call } from "./action.ts";
 import type { Queries, DbSession } from "../query/session.ts";
 import type { Db } from "../plans/db-port.ts";
+import type { AppError } from "../values/errors.ts";
 
 /** The input of a handler besides its entity. Nothing in it is restricted to the caller yet. */
 export interface Request extends Omit<
@@ -18,10 +19,27 @@ export interface Request extends Omit<
   /** The header Idempotency-Key. */
   readonly idempotencyKey: string | null;
   readonly session: DbSession;
+  /**
+   * Counts the steps of a batch towards the caller's limits, as if each had been sent by itself. Null: they are within
+   * the limits.
+   */
+  readonly countSteps: (steps: readonly StepName[]) => Promise<RefusedStep | null>;
   /** For sessions other than the action's own. */
   readonly db: Db;
   /** A cryptographic hash as hexadecimal text. */
   readonly digest: (text: string) => string;
+}
+
+/** A step of a batch, as the path of a request names it. */
+export interface StepName {
+  readonly endpoint: string;
+  readonly action: string;
+}
+
+/** The first step that is too many. */
+export interface RefusedStep {
+  readonly index: number;
+  readonly refusal: AppError;
 }
 
 /**
@@ -35,4 +53,6 @@ export interface Handler {
   run(request: Request, keepAnswer: KeepAnswer | null): Promise<Answer>;
   /** The stored answer to an earlier request, restricted to what its caller may see now. */
   replay(request: Request, answer: Answer): Promise<Answer>;
+  /** Equal as long as the caller sees the same rows and columns through the endpoint. */
+  viewKey(request: Pick<Request, "caller">): string;
 }

@@ -33,3 +33,7 @@ export type Requirement =
   | "jobs"
   /** A store of locks. */
   | "locks";
+
+/** Whether an action needs neither jobs nor locks of the installation. */
+export const onlyUsesDatabase = (requires: readonly Requirement[]): boolean =>
+  !requires.includes("jobs") && !requires.includes("locks");

@@ -8,8 +8,12 @@ import type { Db } from "../plans/db-port.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import { toBase64 } from "../values/formats.ts";
 import { AppError } from "../values/errors.ts";
+import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Scalar } from "../values/scalar.ts";
+import { showBytes } from "../values/types/bytes-type.ts";
+import { showInteger } from "../values/types/integer-type.ts";
+import type { WritePlan } from "../plans/write-plan.ts";
 
 export type LockKind = "record" | "resource";
 
@@ -21,6 +25,11 @@ export interface Locked {
   readonly key: Key;
   readonly value: KeyValue;
 }
+
+/** A record as a client names it: by one column, or by every column of its key. */
+export type ShownKey =
+  | { readonly key: string; readonly value: Json }
+  | { readonly record: Readonly<Record<string, Json>> };
 
 /** Endpoints of one table lock each other's records. */
 export const tableResource = ({ identity }: Table): string => `table ${identity}`;
@@ -126,4 +135,19 @@ function withoutBlanks(text: string): string {
   let end = text.length;
   while (text[end - 1] === " ") end--;
   return text.slice(0, end);
+}
+
+/** The record as the caller may see it. */
+export function shownKey({ key, shown }: WritePlan, value: KeyValue): ShownKey | null {
+  if (!key.every(({ name }) => shown.has(name))) return null;
+  const members = key.map(({ name }, at) => [name, shownValue(value[at]!)] as const);
+  const [only] = members;
+  return only && members.length === 1
+    ? { key: only[0], value: only[1] }
+    : { record: Object.fromEntries(members) };
+}
+
+function shownValue(value: Scalar): Json {
+  if (value instanceof Uint8Array) return showBytes(value);
+  return typeof value === "bigint" ? showInteger(value, "number") : value;
 }

@@ -1,5 +1,5 @@
 /** The store that locks need; `app/stores` implements it in Redis and in memory. */
-import { AppError } from "../values/errors.ts";
+import { AppError, unavailable } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 
 /**
@@ -55,3 +55,21 @@ export const tooManyLocks = (): AppError =>
     "tooManyRequests",
     `You hold the maximum number of locks per client and project (${limits.lockCallerMax}); release some, or wait until they expire`,
   );
+
+/** The store, with the error for clients when it is unreachable. */
+export function answering(store: LockStore): LockStore {
+  const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
+    asked.catch((error: unknown) => {
+      if (error instanceof AppError) throw error;
+      throw unavailable(
+        "The lock store is not reachable, so no lock can be granted; try again later",
+        error,
+      );
+    });
+  return {
+    acquire: (names, claim) => orUnavailable(store.acquire(names, claim)),
+    extend: (names, claim) => orUnavailable(store.extend(names, claim)),
+    release: (names, token) => orUnavailable(store.release(names, token)),
+    status: (names, tokens) => orUnavailable(store.status(names, tokens)),
+  };
+}

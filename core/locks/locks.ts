@@ -3,20 +3,30 @@
  * writes from its records. A resource lock is taken by a client with lock/acquire and lasts until it is released or
  * expires. `core/dispatch.ts` opens a `RequestLocks` for every request and closes it.
  */
-import { AppError, unavailable } from "../values/errors.ts";
+import { AppError } from "../values/errors.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 import { limits } from "../values/limits.ts";
-import { batches, type LockKind, LockNames, type Locked, tableResource } from "./lock-names.ts";
-import type { Json } from "../values/json.ts";
+import {
+  batches,
+  type LockKind,
+  LockNames,
+  type Locked,
+  type ShownKey,
+  shownKey,
+  tableResource,
+} from "./lock-names.ts";
 import type { Db } from "../plans/db-port.ts";
-import type { LockHolder, LockOutcome, LockState, LockStore } from "./lock-store.ts";
+import {
+  answering,
+  type LockHolder,
+  type LockOutcome,
+  type LockState,
+  type LockStore,
+} from "./lock-store.ts";
 import type { Log } from "../plans/log-port.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import { createRecordLocks, type RecordLocks } from "./record-locks.ts";
 import type { KeyValue } from "../values/types/key.ts";
-import type { Scalar } from "../values/scalar.ts";
-import { showBytes } from "../values/types/bytes-type.ts";
-import { showInteger } from "../values/types/integer-type.ts";
 
 /** `locking` of project.json. */
 export interface LockSettings {
@@ -30,11 +40,6 @@ export interface LockSettings {
   readonly maxResourceTtlSeconds: number;
   readonly enforceResourceLocks: boolean;
 }
-
-/** A record as a client names it: by one column, or by every column of its key. */
-export type ShownKey =
-  | { readonly key: string; readonly value: Json }
-  | { readonly record: Readonly<Record<string, Json>> };
 
 /** A key of lock/acquire, as it is shown and as it is locked. */
 export interface LockKey {
@@ -87,8 +92,13 @@ export interface RequestLocks {
   release(keys: readonly LockKey[], token: string): Promise<number>;
   /** lock/status, in the order of the keys; `within` as in a claim. Rejects with unavailable. */
   status(keys: readonly LockKey[], within?: string): Promise<(LockState | null)[]>;
+  /**
+   * The same locks for one of several writes of the request, which sends these tokens. It waits only briefly for record
+   * locks, because it holds row locks that their owner may need: see `isInUse`.
+   */
+  within(tokens: readonly string[]): RequestLocks;
   isHolding(): boolean;
-  /** Releases the record locks at the end of the request. Never rejects. */
+  /** Releases the record locks at the end of the request, or before it begins again. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -124,6 +134,8 @@ const untilDeadline: Patience = {
   delayMs: (tries) => Math.min(10 * 2 ** tries, 100),
 };
 
+const brief: Patience = { retries: 3, delayMs: () => 20 };
+
 export type ProjectLocks = (request: LockRequest) => RequestLocks;
 
 export function createLocks(deps: LocksDeps): ProjectLocks {
@@ -135,25 +147,37 @@ export function createLocks(deps: LocksDeps): ProjectLocks {
       retries: settings.strategy === "retry" ? settings.retries : 0,
       delayMs: () => settings.retryDelayMs,
     },
+    whileOthersWrite: untilDeadline,
   };
   return (request) => new LocksOfRequest(parts, request);
 }
 
 interface Parts extends LocksDeps {
   readonly asConfigured: Patience;
+  readonly whileOthersWrite: Patience;
+}
+
+/** What the writes of one request share. Null until the first lock is taken. */
+interface Holding {
+  held: RecordLocks | null;
+  names: LockNames | null;
 }
 
 /** A class, because every request gets one and most take no lock. */
 class LocksOfRequest implements RequestLocks {
   private readonly parts: Parts;
   private readonly request: LockRequest;
-  /** Null until the first lock is taken. */
-  private held: RecordLocks | null = null;
-  private names: LockNames | null = null;
+  private readonly own: Holding;
 
-  constructor(parts: Parts, request: LockRequest) {
+  constructor(parts: Parts, request: LockRequest, own: Holding = { held: null, names: null }) {
     this.parts = parts;
     this.request = request;
+    this.own = own;
+  }
+
+  within(tokens: readonly string[]): RequestLocks {
+    const parts = { ...this.parts, asConfigured: brief, whileOthersWrite: brief };
+    return new LocksOfRequest(parts, { ...this.request, tokens }, this.own);
   }
 
   get settings(): LockSettings {
@@ -175,7 +199,7 @@ class LocksOfRequest implements RequestLocks {
     } else if (enforceResourceLocks) {
       // No lock on these records is granted between the check and the end of the write. Other writes wait their
       // turn.
-      await this.takeFor(write, keyValues, untilDeadline);
+      await this.takeFor(write, keyValues, this.parts.whileOthersWrite);
     }
     await this.checkWrite(write, keyValues);
   }
@@ -185,8 +209,8 @@ class LocksOfRequest implements RequestLocks {
     const take = () => this.takeFor(write, keyValues, asConfigured);
     await take().catch(async (error: unknown) => {
       if (!isUnavailable(error) || this.guardsWrites) throw error;
-      await this.held?.close();
-      this.held = this.heldIn(ownStore);
+      await this.own.held?.close();
+      this.own.held = this.heldIn(ownStore);
       await take();
     });
   }
@@ -194,7 +218,7 @@ class LocksOfRequest implements RequestLocks {
   async checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
     const { store } = this.parts;
     const { tokens } = this.request;
-    if (this.held?.isLost()) throw conflict(lockLost, { key: null, holder: null });
+    if (this.own.held?.isLost()) throw conflict(lockLost, { key: null, holder: null });
     if (!this.settings.enforceResourceLocks || keyValues.length === 0) return;
     const states: (LockState | null)[] = [];
     for (const some of batches(keyValues)) {
@@ -246,11 +270,13 @@ class LocksOfRequest implements RequestLocks {
   }
 
   isHolding(): boolean {
-    return this.held !== null && this.held.isHolding();
+    return this.own.held?.isHolding() === true;
   }
 
   async close(): Promise<void> {
-    await this.held?.close();
+    const { held } = this.own;
+    this.own.held = null;
+    await held?.close();
   }
 
   private takeFor(
@@ -282,9 +308,9 @@ class LocksOfRequest implements RequestLocks {
   /** Tries until the locks are taken, a try too many, or too late. */
   private async takePatiently(names: readonly string[], patience: Patience): Promise<LockOutcome> {
     const { deadlineAtMs } = this.request;
-    this.held ??= this.heldIn(this.parts.store);
+    const held = (this.own.held ??= this.heldIn(this.parts.store));
     for (let tries = 0; ; tries++) {
-      const outcome = await this.held.take(names);
+      const outcome = await held.take(names);
       // Random delays keep two competing requests from retrying at the same moment.
       const delayMs = patience.delayMs(tries) * (0.5 + Math.random());
       const isLate = performance.now() + delayMs > deadlineAtMs - limits.lockReserveMs;
@@ -302,8 +328,8 @@ class LocksOfRequest implements RequestLocks {
   private namesOf(kind: LockKind, records: readonly Locked[]): Promise<string[]> {
     const { db, digest } = this.parts;
     const { deadlineAtMs } = this.request;
-    this.names ??= new LockNames({ db, digest, deadlineAtMs });
-    return this.names.of(kind, records);
+    const names = (this.own.names ??= new LockNames({ db, digest, deadlineAtMs }));
+    return names.of(kind, records);
   }
 
   private scopeName(within: string | undefined): string | null {
@@ -356,41 +382,12 @@ const lockedRecord = ({ table, key }: WritePlan, value: KeyValue): Locked => ({
   value,
 });
 
+/** Whether a record was locked by another request just then, so that everything may begin again in a moment. */
+export const isInUse = (error: unknown): boolean =>
+  error instanceof AppError && (error.message === recordInUse || isInUse(error.cause));
+
 /** Errors of a store that does not grant locks yet; if it is unreachable instead, the error has a cause. */
 const passesSoon = (error: unknown): boolean => isUnavailable(error) && error.cause === undefined;
 
 const isUnavailable = (error: unknown): error is AppError =>
   error instanceof AppError && error.kind === "unavailable";
-
-/** The record as the caller may see it. */
-function shownKey({ key, shown }: WritePlan, value: KeyValue): ShownKey | null {
-  if (!key.every(({ name }) => shown.has(name))) return null;
-  const members = key.map(({ name }, at) => [name, shownValue(value[at]!)] as const);
-  const [only] = members;
-  return only && members.length === 1
-    ? { key: only[0], value: only[1] }
-    : { record: Object.fromEntries(members) };
-}
-
-function shownValue(value: Scalar): Json {
-  if (value instanceof Uint8Array) return showBytes(value);
-  return typeof value === "bigint" ? showInteger(value, "number") : value;
-}
-
-/** The store, with the error for clients when it is unreachable. */
-function answering(store: LockStore): LockStore {
-  const orUnavailable = <T>(asked: Promise<T>): Promise<T> =>
-    asked.catch((error: unknown) => {
-      if (error instanceof AppError) throw error;
-      throw unavailable(
-        "The lock store is not reachable, so no lock can be granted; try again later",
-        error,
-      );
-    });
-  return {
-    acquire: (names, claim) => orUnavailable(store.acquire(names, claim)),
-    extend: (names, claim) => orUnavailable(store.extend(names, claim)),
-    release: (names, token) => orUnavailable(store.release(names, token)),
-    status: (names, tokens) => orUnavailable(store.status(names, tokens)),
-  };
-}

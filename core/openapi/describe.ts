@@ -2,9 +2,11 @@
  * START HERE: the OpenAPI document (3.1) of projects, as a plain value. It is generated from the actions and the
  * compiled entities, as one caller sees them. No part is written by hand for an endpoint.
  */
+import { batchName } from "../batch/batch-action.ts";
 import type { Routes } from "../dispatch.ts";
 import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
+import { type BatchPlace, describeBatch } from "./describe-batch.ts";
 import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
 import { createDocumentParts, type DocumentParts } from "./document-parts.ts";
 import { answerHeaders, headerParameters } from "./headers.ts";
@@ -171,10 +173,31 @@ async function describe(
   if (tags.length === 0 || only !== undefined) return { paths, tags };
   const whole = { path: `/api/${name}`, base: prefix.name, tag: `${prefix.tag}lock`, parts };
   const wide = [...projectWide.values()].map((bound) => describeProjectWide(bound, paths, whole));
-  const all: Paths = Object.assign({}, ...wide);
-  const isNew = tags.every(({ name: known }) => known !== whole.tag);
-  if (Object.keys(all).length > 0 && isNew) tags.push({ name: whole.tag });
-  return { paths: { ...paths, ...all }, tags };
+  const locks: Paths = Object.assign({}, ...wide);
+  const batches = describeBatches(routes, viewOf, { ...whole, tag: `${prefix.tag}batch`, traits });
+  for (const [tag, own] of [
+    [whole.tag, locks],
+    [`${prefix.tag}batch`, batches],
+  ] as const)
+    if (Object.keys(own).length > 0 && tags.every(({ name: known }) => known !== tag))
+      tags.push({ name: tag });
+  return { paths: { ...paths, ...locks, ...batches }, tags };
+}
+
+function describeBatches(
+  { endpoints, projectWide, batches }: Routes,
+  viewOf: ViewOf,
+  place: Omit<BatchPlace, "stepsMax">,
+): Paths {
+  const bound = projectWide.get(batchName);
+  if (bound === undefined || batches === null) return {};
+  const steps = [...endpoints].flatMap(([endpoint, actions]) => {
+    const usable = [...actions.values()].filter((one) => one.action.isStep && viewOf(one) !== null);
+    return usable.length === 0
+      ? []
+      : [[endpoint, usable.map(({ action }) => action.name)] as const];
+  });
+  return describeBatch(bound, new Map(steps), { ...place, stepsMax: batches.stepsMax });
 }
 
 /** Lets other work go on when this has taken the process for a while. */

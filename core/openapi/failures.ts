@@ -45,6 +45,21 @@ export const errorSchema: JsonSchema = closedObject(
   ["success", "error", "message", "timestamp"],
 );
 
+/** The same of a batch. */
+export const batchErrorSchema: JsonSchema = {
+  ...errorSchema,
+  properties: {
+    ...errorSchema.properties,
+    failed_step: {
+      ...closedObject({ index: { type: "integer" }, id: { type: ["string", "null"] } }, [
+        "index",
+        "id",
+      ]),
+      description: "The step that failed; its index counts from 0.",
+    },
+  },
+};
+
 /** The same of an action that adds members to its errors. */
 export function errorSchemaOf(action: Pick<Action, "besideErrors">): JsonSchema {
   const beside = Object.entries(action.besideErrors(undefined));
@@ -63,7 +78,8 @@ export function errorSchemaOf(action: Pick<Action, "besideErrors">): JsonSchema 
 export interface FailureContext {
   readonly action: Action;
   readonly method: Method;
-  readonly entity: Entity;
+  /** Null: the operation is about several. */
+  readonly entity: Entity | null;
   readonly hasCredentials: boolean;
   /** A limit counts its requests. */
   readonly isCounted: boolean;
@@ -92,9 +108,9 @@ function isPossible(kind: ErrorKind, context: FailureContext): boolean {
       return method === "POST";
     // A DELETE stores no values; only with soft delete it is an UPDATE.
     case "validationFailed":
-      return entity.marking !== null || !action.requires.has("deletes");
+      return entity === null || entity.marking !== null || !action.requires.has("deletes");
     case "rejectedByHook":
-      return action.events.some((event) => entity.handlers.has(event));
+      return entity === null || action.events.some((event) => entity.handlers.has(event));
     default:
       return true;
   }

@@ -31,24 +31,31 @@ export function responsesOf(
       ? { [answer.status]: jsonResponse(draft, { answer, place, name, always }) }
       : fileResponses(answer, always, parts);
   const failures = failuresOf({ action, method, entity, hasCredentials, isCounted });
-  return {
-    ...successes,
-    ...Object.fromEntries(
-      [...failures].map(([status, kinds]) => {
-        const isOwn = kinds.length > 1 || hasOwnErrors(action);
-        const wanted = isOwn ? `${pascalCase(action.name)}${status}` : nameOfKind(kinds[0]!);
-        const build = (): Json => {
-          const schema = printer.print(errorSchemaOf(action));
-          return failureResponse(kinds, { action, schema, always, parts });
-        };
-        return [status, parts.addResponse(wanted, [...kinds, ...always].join(" "), build)];
-      }),
-    ),
+  const failing = {
+    action,
+    printSchema: () => printer.print(errorSchemaOf(action)),
+    always,
+    parts,
+    isOwn: Object.keys(action.besideErrors(undefined)).length > 0,
   };
+  return { ...successes, ...failureResponses(failures, failing) };
 }
 
-const hasOwnErrors = (action: Action): boolean =>
-  Object.keys(action.besideErrors(undefined)).length > 0;
+/** By status. */
+export function failureResponses(
+  failures: ReadonlyMap<number, readonly ErrorKind[]>,
+  { isOwn, printSchema, ...failing }: Failing,
+): Record<string, Json> {
+  const { action, always, parts } = failing;
+  return Object.fromEntries(
+    [...failures].map(([status, kinds]) => {
+      const isNamedByAction = kinds.length > 1 || isOwn;
+      const name = isNamedByAction ? `${pascalCase(action.name)}${status}` : nameOfKind(kinds[0]!);
+      const build = (): Json => failureResponse(kinds, { ...failing, schema: printSchema() });
+      return [status, parts.addResponse(name, [...kinds, ...always].join(" "), build)];
+    }),
+  );
+}
 
 const nameOfKind = (kind: ErrorKind): string => kind.slice(0, 1).toUpperCase() + kind.slice(1);
 
@@ -124,12 +131,18 @@ function fileResponses(
   );
 }
 
-interface FailureParts {
+interface Failing {
   readonly action: Action;
-  /** Of every error of the action. */
-  readonly schema: Json;
   readonly always: readonly AnswerHeader[];
   readonly parts: DocumentParts;
+  /** Of every error of the action. */
+  readonly printSchema: () => Json;
+  /** Whether that is a schema of the action's own. */
+  readonly isOwn: boolean;
+}
+
+interface FailureParts extends Pick<Failing, "action" | "always" | "parts"> {
+  readonly schema: Json;
 }
 
 function failureResponse(

@@ -29,7 +29,7 @@ export function printOperation(draft: DraftOperation, place: OperationPlace): Op
     operationId: parts.operationId(idOf(name, draft)),
     tags: [tag],
     summary: action.summary,
-    ...securityOf(place.traits.credentials, bound),
+    ...securityOf(place.traits.credentials, (caller) => bound.viewFor(caller) !== null),
     ...requestParts(draft, place, name),
     responses: responsesOf(draft, place, name),
   };

@@ -1,5 +1,5 @@
 /** The credentials of a project as security schemes, and which of them an operation needs. */
-import type { BoundAction } from "../dispatch.ts";
+import type { Caller } from "../plans/caller.ts";
 import type { Json } from "../values/json.ts";
 import type { Credentials, SignIn } from "./traits.ts";
 
@@ -31,11 +31,11 @@ function signInSchemes(places: readonly SignIn[]): Record<string, Json> {
 /** The member `security` of an operation: one of these is enough. Absent if no credentials are required. */
 export function securityOf(
   credentials: Credentials | null,
-  bound: BoundAction,
+  isFor: (caller: Caller) => boolean,
 ): { readonly security?: Json } {
   if (credentials === null) return {};
   const { takesApiKeys, takesTokens, anonymous } = credentials;
-  const isForEverybody = anonymous !== null && bound.viewFor(anonymous) !== null;
+  const isForEverybody = anonymous !== null && isFor(anonymous);
   return {
     security: [
       ...(takesApiKeys ? [{ apiKey: [] }] : []),

@@ -16,12 +16,13 @@ import { namedWhereSchema } from "../query/where.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { allowedStatusesSchema } from "../workflow/status-grammar.ts";
 import { enveloped } from "./envelopes.ts";
-import { errorSchema, errorSchemaOf } from "./failures.ts";
+import { batchErrorSchema, errorSchema, errorSchemaOf } from "./failures.ts";
 import { pascalCase } from "./naming.ts";
 
 /** By name. */
 export const sharedSchemas: ReadonlyMap<string, JsonSchema> = new Map([
   ["Error", errorSchema],
+  ["BatchError", batchErrorSchema],
   ...actions.flatMap((action): [string, JsonSchema][] => {
     const own = errorSchemaOf(action);
     return own === errorSchema ? [] : [[`${pascalCase(action.name)}Error`, own]];

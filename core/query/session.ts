@@ -69,8 +69,8 @@ export interface UnscopedQueries extends Queries {
 export interface Transaction extends Queries {
   /**
    * A part of the transaction that can be rolled back separately (savepoint). When `work` rejects, its statements are
-   * rolled back, and the transaction may continue unless the database refused one of the statements. Parts run one
-   * after the other.
+   * rolled back, and the transaction may continue, unless the database has given it up (deadlock, lost connection).
+   * Parts run one after the other.
    */
   part<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -94,6 +94,13 @@ export interface TransactionOptions {
    * with what a COMMIT would have refused. Absent: it is committed.
    */
   readonly isUndone?: boolean | undefined;
+  /** True: `work` may reject and be replaced by other work. Only a joined session needs to know. */
+  readonly isReplaceable?: boolean | undefined;
+}
+
+export interface JoinOptions extends Pick<TransactionOptions, "isUndone"> {
+  /** True: nothing is written, and all reads see the database as it was at one moment. */
+  readonly isReadOnly: boolean;
 }
 
 /** Statements for one request or job, which all end (well or with `unavailable`) by its deadline. */
@@ -140,4 +147,10 @@ export interface DbSession extends DbQueries, DbSnapshot, Pick<Session, "written
   tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T>;
   longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T>;
+  /**
+   * Several pieces of work, each of which would have a session for itself, in one transaction: all statements of the
+   * joined session belong to it, and its own transactions and snapshots are parts of it. It cannot stream. Commits,
+   * rolls back and runs again as `tx` does.
+   */
+  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T>;
 }

@@ -27,11 +27,21 @@ import {
   type RequestRow,
 } from "./request-ledger.ts";
 
+/** What requests with a key belong to. */
+export interface Repeated {
+  readonly project: string;
+  /** Empty: the action is the whole project's. */
+  readonly endpoint: string;
+  readonly action: string;
+  /** Every table that they may write to. */
+  readonly writes: ReadonlySet<Table | "unknown">;
+}
+
 /**
  * Wraps the handler; a request without an Idempotency-Key goes straight to it. Rejects with 400 for an invalid key, 422
  * if the key came with another body, 409 while the first request runs, and 503 if answers cannot be stored.
  */
-export function repeatable(handler: Handler, entity: Entity, action: string): Handler {
+export function repeatable(handler: Handler, about: Repeated): Handler {
   let answered = 0;
 
   async function run(request: Request): Promise<Answer> {
@@ -46,13 +56,8 @@ export function repeatable(handler: Handler, entity: Entity, action: string): Ha
     const session = db.session(deadlineAtMs, { share });
     const ledger = await session.ledger("requests");
     const queries = ledgerQueries(session);
-    const place = {
-      project: entity.project,
-      endpoint: entity.name,
-      action,
-      caller: identityOf(caller),
-      key,
-    };
+    const { project, endpoint, action } = about;
+    const place = { project, endpoint, action, caller: identityOf(caller), key };
     const run: Run = {
       request,
       place: { ledger, id: digest(JSON.stringify(place)) },
@@ -63,7 +68,7 @@ export function repeatable(handler: Handler, entity: Entity, action: string): Ha
       const earlier = await begin(queries, run);
       if (earlier !== null) {
         // The first process may have died after its commit and before it invalidated the cache.
-        await request.cache.wrote(writtenBy(entity));
+        await request.cache.wrote(about.writes);
         return { ...(await handler.replay(request, earlier)), isReplayed: true };
       }
       const answer = await handler.run(request, keeping(run));
@@ -75,7 +80,7 @@ export function repeatable(handler: Handler, entity: Entity, action: string): Ha
       return stored;
     }
   }
-  return { run, replay: handler.replay };
+  return { ...handler, run };
 }
 
 /** No row of the service's own table belongs to a caller, so no scope applies. */
@@ -139,14 +144,9 @@ const isForeign = (error: unknown): boolean =>
 
 /** What the action calls at the end of its transaction. */
 function keeping({ request, place, claim }: Run): KeepAnswer {
-  return async (queries, { status, body, etag, subject }) => {
-    const answer: Answer = {
-      status,
-      body,
-      ...(etag && { etag }),
-      ...(subject !== undefined && { subject }),
-      answeredAt: request.now(),
-    };
+  return async (queries, given) => {
+    const { later: _, ...kept } = given;
+    const answer: Answer = { ...kept, answeredAt: request.now() };
     // Rolls the transaction back: the claim expired, and another run of the request took over.
     if (
       !(await answerRequest(
@@ -200,7 +200,7 @@ async function sweep(queries: Queries, { request, place: { ledger } }: Run): Pro
 }
 
 /** Every table that the actions of the entity may write to. */
-function writtenBy({ write, composite, handlers }: Entity): Set<Table | "unknown"> {
+export function writtenBy({ write, composite, handlers }: Entity): Set<Table | "unknown"> {
   const details = composite?.details.map(({ table }) => table) ?? [];
   return new Set([
     ...(write ? [write.table] : []),

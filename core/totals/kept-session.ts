@@ -10,6 +10,7 @@ import type {
   DbSession,
   DbSnapshot,
   DbTransaction,
+  JoinOptions,
   LedgerName,
   TransactionOptions,
 } from "../query/session.ts";
@@ -313,6 +314,10 @@ class KeptSession extends KeptQueries implements DbSession {
 
   longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
     return this.session.longSnapshot(work);
+  }
+
+  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
+    return this.session.join((joined) => work(new KeptSession(joined, this.keeping)), options);
   }
 
   override insert(insert: Narrowed<Insert>): Promise<Row[]> {

@@ -88,6 +88,14 @@ export interface AppErrorOptions {
   isReported?: boolean;
   /** True: no value of the request can be the reason. */
   isOfData?: boolean;
+  /** The step of a batch that failed: the member `failed_step` of the answer. */
+  failedStep?: FailedStep | undefined;
+}
+
+/** `index`: from 0. `id`: as the client named it, else null. */
+export interface FailedStep {
+  readonly index: number;
+  readonly id: string | null;
 }
 
 /** A failure with a message for the client. `cause` is only logged. */
@@ -101,6 +109,7 @@ export class AppError extends Error {
   readonly isReported: boolean;
   readonly isOfData: boolean;
   readonly schemaDoubt: string | undefined;
+  readonly failedStep: FailedStep | undefined;
 
   constructor(kind: ErrorKind, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -112,6 +121,7 @@ export class AppError extends Error {
     this.isReported = options.isReported ?? false;
     this.isOfData = options.isOfData ?? false;
     this.schemaDoubt = options.schemaDoubt;
+    this.failedStep = options.failedStep;
   }
 }
 

@@ -108,6 +108,12 @@ export const limits = {
   aggregateOperationsMax: 100,
   aggregateGroupsMax: 32,
   aggregateJoinsMax: 10,
+  /** Characters of the id of a step of a batch. */
+  batchIdLengthMax: 100,
+  /** Characters of JSON that the references in one step of a batch stand for, all together. */
+  batchReferredLengthMax: 1024 ** 2,
+  /** Pause before a batch begins again because a record is locked by another request. */
+  batchPauseMs: 50,
   /** Items of one `adjustments`. */
   adjustmentsMax: 100,
   /** Details that one composite may write, all its lists together. */
@@ -243,6 +249,8 @@ export const limits = {
   acquireQueueMax: 10_000,
   /** Tries of a transaction that the database gave up (deadlock, serialization failure), the first included. */
   transactionTriesMax: 4,
+  /** The same of a batch: it locks many rows in the order of its steps, so it meets others more often. */
+  batchTriesMax: 12,
   /** Texts of statements that are cached as printed, and prepared per connection. */
   statementShapesMax: 500,
   /** Depth of hooks that call an action of this service which has hooks, and so on. */

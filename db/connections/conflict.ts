@@ -17,18 +17,26 @@ export class TooLong extends Conflict {
 export const visibleError = (error: Error): Error =>
   error instanceof Conflict ? (error.cause as Error) : error;
 
-export type Retry = <T>(deadlineAtMs: number, attempt: () => Promise<T>) => Promise<T>;
+/** `triesMax`: the first try included; absent: `limits.transactionTriesMax`. */
+export type Retry = <T>(
+  deadlineAtMs: number,
+  attempt: () => Promise<T>,
+  triesMax?: number,
+) => Promise<T>;
+
+/** Longest delay between two tries. */
+const delayMaxMs = 500;
 
 /** Runs `attempt` again after a Conflict, with increasing delays. `engine`: for the log. */
 export function createRetry(engine: string, log: Log | undefined): Retry {
-  return async (deadlineAtMs, attempt) => {
+  return async (deadlineAtMs, attempt, triesMax = limits.transactionTriesMax) => {
     for (let tries = 1; ; tries++) {
       try {
         return await attempt();
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
-        const delayMs = 2 ** tries * 10 * (0.5 + Math.random());
-        const isLast = tries >= limits.transactionTriesMax;
+        const delayMs = Math.min(2 ** tries * 10, delayMaxMs) * (0.5 + Math.random());
+        const isLast = tries >= triesMax;
         if (isLast || performance.now() + delayMs >= deadlineAtMs) throw error.cause;
         log?.debug(
           { engine, tries },

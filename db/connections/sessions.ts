@@ -7,9 +7,11 @@ import type {
   DbSession,
   DbSnapshot,
   DbTransaction,
+  JoinOptions,
   LedgerName,
   TransactionOptions,
 } from "../../core/query/session.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Row } from "../../core/values/row.ts";
 import {
   changesNothing,
@@ -26,7 +28,7 @@ import type { Pool } from "./pool.ts";
 import { acquire, endWith, type Pools, type Sending } from "./pools.ts";
 import type { Execute, Written } from "./execute.ts";
 import type { Ledger } from "./ledger.ts";
-import { StatementQueries } from "./queries.ts";
+import { type Runner, StatementQueries } from "./queries.ts";
 import type { Room } from "./room.ts";
 import type { Streaming } from "./streaming.ts";
 import type { Transact, Work } from "./transaction.ts";
@@ -115,36 +117,42 @@ export function createSessions(
     return retrying(deadlineAtMs, () => run(one, isQuickRead && local === null));
   }
 
+  const runnerOver = (execute: Execute): Runner => ({
+    dialect,
+    read: execute,
+    write: execute,
+    atomically: (part) => part(execute),
+  });
   const inTransaction = (execute: Execute): StatementQueries =>
-    new StatementQueries({
-      dialect,
-      read: execute,
-      write: execute,
-      atomically: (part) => part(execute),
-    });
+    new StatementQueries(runnerOver(execute));
 
   /** A class, because one is created per request: methods are shared, closures would not be. */
   class PooledSession extends StatementQueries implements DbSession {
     readonly written: ReadonlySet<Table | "unknown">;
     private readonly sending: Sending;
-    private readonly atomically: <T>(work: Work<T>, how?: TransactionOptions) => Promise<T>;
+    private readonly atomically: <T>(
+      work: Work<T>,
+      how?: TransactionOptions,
+      triesMax?: number,
+    ) => Promise<T>;
 
     constructor(sending: Sending) {
       const written = new Set<Table | "unknown">();
       const atomically = <T>(
         work: Work<T>,
         { alone, isUndone = false }: TransactionOptions = {},
+        triesMax?: number,
       ): Promise<T> => {
         const begin = alone ? engine.beginAlone(quotedTable(engine, alone)) : engine.begin;
         const noted = isUndone ? new Set<Table | "unknown">() : written;
-        return retrying(sending.deadlineAtMs, () =>
+        const attempt = () =>
           transact((execute, part) => work(noting(noted, execute), part), {
             pool: writers,
             begin,
             isUndone,
             ...sending,
-          }),
-        );
+          });
+        return retrying(sending.deadlineAtMs, attempt, triesMax);
       };
       super({
         dialect,
@@ -165,13 +173,24 @@ export function createSessions(
     }
 
     snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
+      return this.atOneMoment((execute) => work(inTransaction(execute)));
+    }
+
+    join<T>(
+      work: (joined: DbSession) => Promise<T>,
+      { isReadOnly, isUndone }: JoinOptions,
+    ): Promise<T> {
+      const joined: Work<T> = (execute, part) =>
+        work(new JoinedSession(runnerOver(execute), { part, outer: this }));
+      return isReadOnly
+        ? this.atOneMoment(joined)
+        : this.atomically(joined, { isUndone }, limits.batchTriesMax);
+    }
+
+    private atOneMoment<T>(work: Work<T>): Promise<T> {
       const { sending } = this;
       const readOn = (pool: Pool) =>
-        transact((execute) => work(inTransaction(execute)), {
-          pool,
-          begin: engine.beginSnapshot,
-          ...sending,
-        });
+        transact(work, { pool, begin: engine.beginSnapshot, ...sending });
       return retrying(sending.deadlineAtMs, () => pools.fitting(readers, readOn));
     }
 
@@ -192,6 +211,52 @@ export function createSessions(
     const local = engine.localSettings(caller ?? null);
     return new PooledSession({ deadlineAtMs, local, caller: share?.() ?? null, signal });
   };
+}
+
+/** A session whose statements all belong to one transaction of another session. */
+class JoinedSession extends StatementQueries implements DbSession, DbTransaction {
+  readonly part: DbTransaction["part"];
+  private readonly outer: DbSession;
+
+  constructor(
+    runner: Runner,
+    { part, outer }: { readonly part: DbTransaction["part"]; readonly outer: DbSession },
+  ) {
+    super(runner);
+    this.part = part;
+    this.outer = outer;
+  }
+
+  get written(): ReadonlySet<Table | "unknown"> {
+    return this.outer.written;
+  }
+
+  tx<T>(
+    work: (tx: DbTransaction) => Promise<T>,
+    { isReplaceable = false }: TransactionOptions = {},
+  ): Promise<T> {
+    return isReplaceable ? this.part(() => work(this)) : work(this);
+  }
+
+  snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
+    return work(this);
+  }
+
+  join<T>(work: (joined: DbSession) => Promise<T>): Promise<T> {
+    return work(this);
+  }
+
+  ledger(name: LedgerName): Promise<Table> {
+    return this.outer.ledger(name);
+  }
+
+  stream(): never {
+    throw new Error("A transaction that several share cannot stream");
+  }
+
+  longSnapshot(): never {
+    throw new Error("A transaction that several share cannot stream");
+  }
 }
 
 /** Records the tables of the statements as written. */

@@ -67,8 +67,8 @@ export function createTransact({
           throw new TooLong();
         return executor.execute(connection, { statement, compiled, deadlineAtMs });
       });
-    const part = createPart(engine.savepoint, (text) =>
-      steps.next(() => control(connection, text, deadlineAtMs)),
+    const part = createPart(engine.savepoint, (text, recovers) =>
+      steps.next(() => control(connection, text, deadlineAtMs), recovers),
     );
     try {
       await executor.begin(connection, { texts: begin, local, deadlineAtMs });
@@ -112,7 +112,8 @@ export function createTransact({
 
 /**
  * Runs the steps of a transaction in sequence, and none after a failure: PostgreSQL refuses statements after a failure,
- * and a statement that ran after the ROLLBACK would be outside the transaction.
+ * and a statement that ran after the ROLLBACK would be outside the transaction. Only a step that recovers may follow,
+ * unless the failure was a conflict: then the database has given up the whole transaction.
  */
 function createSteps() {
   let ended = false;
@@ -120,12 +121,15 @@ function createSteps() {
   let last: Promise<unknown> = Promise.resolve();
 
   return {
-    next<R>(step: () => Promise<R>): Promise<R> {
+    next<R>(step: () => Promise<R>, recovers = false): Promise<R> {
       const result = last.then(async () => {
         if (ended) throw new Error("The transaction has ended");
-        if (failed !== undefined) throw visibleError(failed);
+        if (failed !== undefined && (!recovers || failed instanceof Conflict))
+          throw visibleError(failed);
         try {
-          return await step();
+          const done = await step();
+          failed = undefined;
+          return done;
         } catch (error) {
           failed = error as Error;
           throw visibleError(failed);
@@ -154,17 +158,21 @@ function createSteps() {
 /** A part that can be rolled back by itself, with a savepoint. `run` runs a text in order with the other statements. */
 function createPart(
   { set, undo, release }: Savepoint,
-  run: (text: string) => Promise<void>,
+  run: (text: string, recovers: boolean) => Promise<void>,
 ): DbTransaction["part"] {
   return async (work) => {
-    await run(set);
+    await run(set, false);
     try {
-      return await work();
+      const result = await work();
+      await run(release, false);
+      return result;
     } catch (error) {
-      await run(undo);
+      // If there is nothing to go back to, no further statement can run, and the first failure says why.
+      await run(undo, true).then(
+        () => run(release, false),
+        () => undefined,
+      );
       throw error;
-    } finally {
-      await run(release);
     }
   };
 }

@@ -38,12 +38,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Serves the demo. `products`: properties that replace those in the endpoint's file. */
-async function serve(products: object): Promise<Listening> {
+/** Serves the demo. `products`, `project`: properties that replace those in these files. */
+async function serve(products: object, project: object = {}): Promise<Listening> {
   const configs = join(root, "configs");
   const files = new Map(await readConfigFiles(configs));
   const own = JSON.parse(files.get("demo/products.json") ?? "{}") as object;
   files.set("demo/products.json", JSON.stringify({ ...own, ...products }));
+  const settings = JSON.parse(files.get("demo/project.json") ?? "{}") as object;
+  files.set("demo/project.json", JSON.stringify({ ...settings, ...project }));
   const storage = `file:${join(folder, "files")}`;
   const env = { DEMO_DATABASE_URL: `sqlite:${database}`, STORAGE_URL: storage, PORT: "0" };
   const importComponent = importFrom(configs);
@@ -127,6 +129,58 @@ if (listed.ok) listed.body.data[0]?.price;
 test("the pagination of an answer follows from what was sent", async () => {
   const { stdout, status } = await compile("paged", demo, pagedProgram);
   expect([stdout, status]).toEqual(["", 0]);
+}, 60_000);
+
+const batchProgram = `
+import { createClient } from "./demo-client.ts";
+const client = createClient({ baseUrl: process.env["SERVICE_URL"] ?? "" });
+const answer = await client.batch(
+  [
+    { id: "c", endpoint: "categories", action: "create", body: { code: "BATCH", name: "Batched" } },
+    {
+      endpoint: "categories",
+      action: "update",
+      body: { category_id: { $ref: "c.data.category_id" }, description: { $ref: "c.data.name" } },
+    },
+    { endpoint: "categories", action: "read", body: { page: 1, where: { conditions: [{ key: "name", operator: "=", value: { $ref: "c.data.name" } }] } } },
+  ],
+  { dry_run: true },
+);
+if (!answer.ok) throw new Error(JSON.stringify(answer.error));
+const [created, updated, listed] = answer.body.data;
+const name: string | null | undefined = created.body.data?.name;
+console.log(name, updated.body.data?.description, listed.body.data.length, answer.body.dry_run);
+const reads = await client.batch(
+  [
+    { endpoint: "products", action: "read", body: { page: 1, per_page: 1 } },
+    { endpoint: "products", action: "read", body: { page: 0 } },
+  ],
+  { independent: true },
+);
+if (!reads.ok) throw new Error(JSON.stringify(reads.error));
+const [, faulty] = reads.body.data;
+console.log(faulty.status, faulty.body.success ? "" : faulty.body.error);
+const failing = await client.batch([{ id: "x", endpoint: "categories", action: "update", body: { category_id: "none", name: "x" } }]);
+if (!failing.ok) console.log(failing.status, failing.error.failed_step?.id);
+// @ts-expect-error: no such endpoint.
+await client.batch([{ endpoint: "categoris", action: "read", body: { page: 1 } }], { dry_run: true });
+// @ts-expect-error: no such action.
+await client.batch([{ endpoint: "categories", action: "datatables", body: {} }], { dry_run: true });
+// @ts-expect-error: no such column.
+await client.batch([{ endpoint: "categories", action: "create", body: { nam: "x" } }], { dry_run: true });
+`;
+
+test("a batch takes typed steps with references, and gives typed answers", async () => {
+  const batching = await serve({}, { batch: { enabled: true } });
+  try {
+    const { stdout, status } = await compile("batch", batching, batchProgram);
+    expect([stdout, status]).toEqual(["", 0]);
+    const env = { ...process.env, SERVICE_URL: batching.url };
+    const ran = await runAside(process.execPath, [join(folder, "batch/program.ts")], env);
+    expect(ran.stdout, ran.stderr).toBe("Batched Batched 1 true\n400 Invalid parameter\n404 x\n");
+  } finally {
+    await batching.stop();
+  }
 }, 60_000);
 
 describe("types that several have alike", () => {

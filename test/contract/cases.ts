@@ -89,6 +89,7 @@ export function checkEnvelope(answer: Answer): void {
   // Who holds the lock, and for how long.
   if (body.error === "Lock conflict") more.push("data");
   if (body.dry_run === true) more.push("dry_run");
+  if (body.failed_step?.index >= 0) more.push("failed_step");
   const members = Object.keys(body).filter((name) => !more.includes(name));
   expect(members.sort(), text).toEqual(["error", "message", "success", "timestamp"]);
   expect(body.error, text).toEqual(expect.any(String));

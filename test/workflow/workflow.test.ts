@@ -55,6 +55,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     requestMode: null,
     wantsCsv: false,
     dryRun: false,
+    countSteps: async () => null,
     ifMatch: null,
     lockToken: null,
     share: () => "address:",

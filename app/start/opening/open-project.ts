@@ -123,7 +123,10 @@ export async function lookAt(
     const all = new Map([...entities, ...faulty]);
     const leftOut = new Set([...faulty.keys(), ...config.leftOut.keys()]);
     const rules = accessFor(config, { entities: all, access });
-    return { ...found, routes: bindProject(entities, { access: rules, leftOut }), shape: shape() };
+    const { enabled, maxSteps: stepsMax } = config.batch;
+    const batches = enabled ? { project: config.name, stepsMax } : null;
+    const routes = bindProject(entities, { access: rules, leftOut, batches });
+    return { ...found, routes, shape: shape() };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };

@@ -308,6 +308,14 @@ const listLimits = z.strictObject({
     .describe("Records that a page with a number may skip, at most; a cursor has no such limit."),
 });
 
+const batch = z.strictObject({
+  enabled: z
+    .boolean()
+    .default(false)
+    .describe("Whether POST /api/{project}/_batch runs several actions in one request."),
+  maxSteps: z.int().min(1).max(1_000).default(50).describe("Steps of one batch, at most."),
+});
+
 /** project.json after its variables were replaced. */
 export const projectSchema = z
   .strictObject({
@@ -330,6 +338,7 @@ export const projectSchema = z
       .optional()
       .describe("How many requests a caller may send. Absent or empty = any number."),
     observe: observe.prefault({}).describe("What is told of requests and statements."),
+    batch: batch.prefault({}).describe("Several actions in one request."),
     limits: listLimits.prefault({}).describe("How far lists go."),
     onFault: z
       .enum(["stop", "skip"])

@@ -1,0 +1,260 @@
+/** `_batch`: what each caller may do in it, what counts for limits, locks, and repeats after rights have changed. */
+import { createHash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Step } from "./batched.ts";
+import { check } from "./cases.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+
+/** Unique per run: another run can use the same Redis. */
+const run = randomUUID().slice(0, 8);
+const apiKey = (id: string, roles: string[], claims: object = {}) => ({
+  id: `${id} ${run}`,
+  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
+  roles,
+  claims,
+});
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openFixture({
+    tables: [
+      {
+        name: "items",
+        columns: {
+          item_id: "key",
+          tenant: "text(10)",
+          name: "text(40)",
+          cost: "integer",
+          place_id: "text(36)",
+        },
+      },
+      { name: "places", columns: { place_id: "key", tenant: "text(10)", name: "text(40)" } },
+    ],
+    endpoints: {
+      items: {
+        tableName: "items",
+        action: {
+          create: true,
+          read: true,
+          first: true,
+          update: true,
+          delete: true,
+          lookup: true,
+          lock: true,
+        },
+        fieldNameLookup: { text: "name" },
+        access: {
+          admin: "*",
+          limited: "*",
+          clerk: ["create", "read", "first", "update", "delete"],
+          reader: ["read"],
+          moved: ["create", "read", "update", "delete"],
+        },
+        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+        hiddenFields: { clerk: ["cost"], moved: ["cost"] },
+      },
+      places: {
+        tableName: "places",
+        action: { create: true, read: true },
+        access: { admin: "*", limited: "*", clerk: ["read"] },
+      },
+    },
+    project: {
+      batch: { enabled: true, maxSteps: 10 },
+      locking: { enforceResourceLocks: true },
+      rateLimit: { windowSeconds: 600, max: 1_000, actions: { lookup: 4 } },
+      auth: {
+        apiKeys: [
+          apiKey("admin", ["admin"]),
+          apiKey("clerk", ["clerk"], { tenant: "a" }),
+          apiKey("reader", ["reader"]),
+          apiKey("nobody", []),
+          apiKey("limited", ["limited"]),
+        ],
+        anonymous: { roles: ["guest"] },
+      },
+    },
+  });
+});
+afterAll(() => fixture?.close());
+beforeEach(() => fixture.sql("delete from items"));
+
+const by = (id: string): Record<string, string> =>
+  id === "" ? {} : { "x-api-key": `key of ${id}` };
+const batch = (
+  id: string,
+  steps: readonly Step[],
+  more: object = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> => fixture.post("_batch", { steps, ...more }, { ...by(id), ...headers });
+const create = (item_id: string, more: object = {}): Step => ({
+  id: item_id,
+  endpoint: "items",
+  action: "create",
+  body: { item_id, name: item_id, ...more },
+});
+const read: Step = { endpoint: "items", action: "read", body: { page: 1 } };
+const rows = () => fixture.sql("select * from items order by item_id");
+
+describe("each step needs its own right", () => {
+  test.each<[string, Step[], number, string, number]>([
+    ["reader", [read, create("x")], 403, "Forbidden", 1],
+    [
+      "clerk",
+      [create("x"), { endpoint: "places", action: "create", body: { name: "p" } }],
+      403,
+      "Forbidden",
+      1,
+    ],
+    ["nobody", [read], 403, "Forbidden", 0],
+    ["", [read], 401, "Unauthorized", 0],
+  ])("of %s: %j is %i", async (id, steps, status, error, index) => {
+    const answer = await batch(id, steps);
+    check(answer, { status, error });
+    expect(answer.body.failed_step.index).toBe(index);
+    expect(await rows()).toEqual([]);
+  });
+
+  test("and a name that the caller may not use is not hinted at", async () => {
+    const answer = await batch("reader", [{ endpoint: "place", action: "read", body: {} }]);
+    check(answer, { status: 404, error: "Not found", message: "Unknown endpoint" });
+  });
+
+  test("credentials that are wrong are refused before all", async () => {
+    check(await fixture.post("_batch", { steps: [read] }, { "x-api-key": "wrong" }), {
+      status: 401,
+      error: "Unauthorized",
+    });
+  });
+
+  test("rows and columns are those of the caller, in references too", async () => {
+    const answer = await batch("clerk", [
+      create("x", { cost: 5 }),
+      read,
+      {
+        endpoint: "items",
+        action: "update",
+        body: { item_id: "x", name: { $ref: "x.data.tenant" } },
+      },
+    ]);
+    check(answer, { status: 200 });
+    expect(answer.body.data[0].body.data).not.toHaveProperty("cost");
+    expect(await rows()).toMatchObject([{ item_id: "x", tenant: "a", name: "a" }]);
+    const hidden = await batch("clerk", [
+      create("y"),
+      {
+        endpoint: "items",
+        action: "update",
+        body: { item_id: "y", name: { $ref: "y.data.cost" } },
+      },
+    ]);
+    check(hidden, { status: 400, error: "Invalid payload" });
+    expect(await rows()).toHaveLength(1);
+    const outside = await batch("clerk", [create("z", { tenant: "b" })]);
+    check(outside, { status: 403, error: "Forbidden" });
+  });
+
+  test("in an independent batch, a step without right refuses the batch", async () => {
+    const answer = await batch("reader", [read, { endpoint: "places", action: "read", body: {} }], {
+      independent: true,
+    });
+    check(answer, { status: 403, error: "Forbidden" });
+    expect(answer.body.failed_step).toEqual({ index: 1, id: null });
+  });
+});
+
+describe("limits", () => {
+  const left = ({ headers }: Answer, name: string): number =>
+    Number(new RegExp(`"${name}";r=(\\d+)`).exec(headers.get("RateLimit") ?? "")?.[1]);
+
+  test("count each step as a request", async () => {
+    const before = left(await batch("admin", [read]), "default");
+    const answer = await batch("admin", [read, read, read]);
+    check(answer, { status: 200 });
+    expect(left(answer, "default")).toBe(before - 3);
+  });
+
+  test("of an action count its steps; the first one too many refuses the batch", async () => {
+    const lookup: Step = { endpoint: "items", action: "lookup", body: {} };
+    const two = await batch("limited", [lookup, create("one"), lookup]);
+    check(two, { status: 200 });
+    expect(left(two, "lookup")).toBe(2);
+    const three = await batch("limited", [
+      create("two"),
+      lookup,
+      lookup,
+      { ...lookup, id: "third" },
+    ]);
+    check(three, { status: 429, error: "Too many requests" });
+    expect(three.body.failed_step).toEqual({ index: 3, id: "third" });
+    expect(three.headers.get("Retry-After")).toMatch(/^\d+$/);
+    expect((await rows()).map(({ item_id }) => item_id)).toEqual(["one"]);
+  });
+});
+
+describe("locks", () => {
+  const acquire = async (item_id: string): Promise<string> => {
+    const lock_keys = [{ key: "item_id", value: item_id }];
+    const answer = await fixture.post("items/lock/acquire", { lock_keys }, by("admin"));
+    check(answer, { status: 200 });
+    return answer.body.data.lock_token;
+  };
+  const update = (item_id: string, lock_token?: string): Step => ({
+    endpoint: "items",
+    action: "update",
+    body: { item_id, name: "changed" },
+    ...(lock_token !== undefined && { lock_token }),
+  });
+
+  test("of a record need the token of its step", async () => {
+    for (const id of ["a", "b", "c"])
+      await fixture.post("items/create", create(id).body, by("admin"));
+    const [a, b] = [await acquire("a"), await acquire("b")];
+    const missing = await batch("admin", [update("c"), update("a", a), update("b")]);
+    check(missing, { status: 409, error: "Lock conflict" });
+    expect(missing.body).toMatchObject({
+      failed_step: { index: 2 },
+      data: { conflicting_key: { value: "b" } },
+    });
+    check(await batch("admin", [update("a", b)]), { status: 409, error: "Lock conflict" });
+    expect(await rows()).toMatchObject([{ name: "a" }, { name: "b" }, { name: "c" }]);
+    check(await batch("admin", [update("c"), update("a", a), update("b", `nonsense, ${b}`)]), {
+      status: 200,
+    });
+    check(
+      await batch("admin", [
+        {
+          endpoint: "items",
+          action: "delete",
+          body: { where: [{ key: "name", value: "changed" }] },
+          lock_token: `${a},${b}`,
+        },
+      ]),
+      { status: 200 },
+    );
+    expect(await rows()).toEqual([]);
+  });
+});
+
+describe("a repeat under an Idempotency-Key", () => {
+  test("belongs to its caller", async () => {
+    const headers = { "Idempotency-Key": `own-${run}` };
+    check(await batch("admin", [create("k")], {}, headers), { status: 200 });
+    check(await batch("admin", [create("k")], {}, headers), { status: 200 });
+    const other = await batch("clerk", [create("k")], {}, headers);
+    check(other, { status: 409, error: "Duplicate entry" });
+  });
+
+  test("shows a record only while the caller may see it", async () => {
+    const headers = { "Idempotency-Key": `seen-${run}` };
+    const steps = [create("s"), read, { ...create("t"), id: null }];
+    const first = await batch("clerk", steps, {}, headers);
+    check(first, { status: 200 });
+    await fixture.sql("update items set tenant = 'b' where item_id = 's'");
+    const again = await batch("clerk", steps, {}, headers);
+    expect(again.headers.get("Idempotency-Replayed")).toBe("true");
+    expect(again.body.data[0].body).toMatchObject({ success: true, data: null });
+    expect(again.body.data[2]).toEqual(first.body.data[2]);
+    expect(await rows()).toHaveLength(2);
+  });
+});

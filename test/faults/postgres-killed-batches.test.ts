@@ -1,0 +1,4 @@
+/** Batches whose process is killed. */
+import { killedBatches } from "./killed-batches.ts";
+
+killedBatches("postgres");
