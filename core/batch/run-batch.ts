@@ -19,7 +19,7 @@ import { invalidPayload, unavailable } from "../values/errors.ts";
 import { jsonOf, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { inStep, readBatch, type Step } from "./batch-request.ts";
-import { checkReferences, resolve } from "./references.ts";
+import { checkReferences, resolve } from "./step-references.ts";
 
 /** What a step leads to. */
 export interface StepRoute {
