@@ -193,6 +193,7 @@ describe.each(folderTestPlaces)("the rows of an import, %s,", (where) => {
     const [before, after] = await notes();
     expect(before!.told).toEqual({
       event: "onBeforeInsert",
+      dryRun: false,
       project: "test",
       endpoint: "parts",
       data: { sku: "A-1", name: "one", stock: 1 },
