@@ -17,7 +17,7 @@ import {
   lastInstant,
   type Offset,
   offsetsWithin,
-  type Stretch,
+  type TimeStretch,
   yearStretch,
 } from "../values/time-zones.ts";
 import { validationError } from "../values/errors.ts";
@@ -111,9 +111,9 @@ async function stretchesOf(
   queries: ReadQueries,
   statement: Aggregate,
   times: readonly Column[],
-): Promise<readonly (readonly Stretch[])[]> {
+): Promise<readonly (readonly TimeStretch[])[]> {
   const whole = await extremesOf(queries, statement, times);
-  const stretches: (readonly Stretch[])[] = [];
+  const stretches: (readonly TimeStretch[])[] = [];
   for (const [at, time] of times.entries()) {
     const found = instantsOf(whole[at]!) ?? (await usualExtremes(queries, statement, time));
     if (found === null) stretches.push([]);
@@ -159,7 +159,7 @@ const plainly = (
 });
 
 /** Null: one of the two is no instant of the years 1 to 9999, or there are none. */
-function instantsOf(extremes: Extremes): Stretch | null {
+function instantsOf(extremes: Extremes): TimeStretch | null {
   const [first, last] = extremes.map((shown) => {
     const instant = typeof shown === "string" ? readTimestamp(shown) : null;
     return instant === null ? null : Math.floor(Date.parse(instant.iso) / 1_000);
@@ -172,7 +172,7 @@ async function usualExtremes(
   queries: ReadQueries,
   statement: Aggregate,
   column: Column,
-): Promise<Stretch | null> {
+): Promise<TimeStretch | null> {
   const isUsual = {
     kind: "between",
     column,
@@ -186,14 +186,14 @@ async function usualExtremes(
 
 const isoOf = (instant: number): string => new Date(instant * 1_000).toISOString();
 
-const yearsIn = ([first, last]: Stretch): number => (last - first) / (365.25 * 86_400);
+const yearsIn = ([first, last]: TimeStretch): number => (last - first) / (365.25 * 86_400);
 
 /** The years that have values: a few that are far off would add thousands of changes of the clocks. */
 async function yearsOf(
   queries: ReadQueries,
   statement: Aggregate,
   time: Column,
-): Promise<readonly Stretch[]> {
+): Promise<readonly TimeStretch[]> {
   const column = bucketColumn(time, { kind: "span", unit: "year", offsets: [] });
   const result = resultOf(null, column, 0);
   const year: Output = { alias: ".year", function: null, column, result };

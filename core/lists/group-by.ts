@@ -31,7 +31,7 @@ import { isObject } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { alias, type Asked } from "./operations.ts";
+import { alias, type AskedValue } from "./operations.ts";
 
 const fault = (message: string) => () => validationError(message);
 const notGroups = fault(
@@ -43,7 +43,7 @@ const notABucket = fault(
 const notAPart = fault(`part must be one of: ${dateParts.join(", ")}`);
 
 /** Rejects with Validation error, and with Invalid field for an unknown column. */
-export const groupBy = (columns: Columns): Grammar<readonly Asked[]> =>
+export const groupBy = (columns: Columns): Grammar<readonly AskedValue[]> =>
   optional(
     meaning(
       list(group(columns), {
@@ -57,7 +57,7 @@ export const groupBy = (columns: Columns): Grammar<readonly Asked[]> =>
   );
 
 /** A column that is named twice counts once; buckets have names of their own. */
-const withoutRepeated = (asked: readonly Asked[]): readonly Asked[] =>
+const withoutRepeated = (asked: readonly AskedValue[]): readonly AskedValue[] =>
   asked.filter(
     (one, at) =>
       one.column!.derived !== undefined ||
@@ -66,10 +66,10 @@ const withoutRepeated = (asked: readonly Asked[]): readonly Asked[] =>
         .some(({ alias: own, column }) => own === one.alias && column === one.column),
   );
 
-function group(columns: Columns): Grammar<Asked> {
+function group(columns: Columns): Grammar<AskedValue> {
   const plain = meaning(
     text(notGroups, () => ({ enum: namesOf(columns, (type) => takesType(null, type)) })),
-    (name): Asked => {
+    (name): AskedValue => {
       const column = columnOf(name, columns, "group_by");
       if (!takesType(null, column.type)) throw validationError(`"${name}" cannot be grouped`);
       return { alias: name, function: null, column };
@@ -120,7 +120,7 @@ interface SentBucket {
   readonly alias: string | null;
 }
 
-function bucketOf({ field, by, part, alias: own }: SentBucket, columns: Columns): Asked {
+function bucketOf({ field, by, part, alias: own }: SentBucket, columns: Columns): AskedValue {
   if ((by === null) === (part === null))
     throw validationError("An object in group_by has either by or part");
   const column = columnOf(field, columns, "group_by");

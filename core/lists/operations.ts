@@ -23,7 +23,7 @@ import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 
 /** A value in the answer, before its place among the results is known. */
-export type Asked = Omit<Output, "result">;
+export type AskedValue = Omit<Output, "result">;
 
 const fault = (message: string) => () => validationError(message);
 
@@ -64,9 +64,9 @@ const operationParts = (columns: Columns) =>
     { fault: notAFunction, required: ["function"] },
   );
 
-const countAll: Asked = { alias: "count_*", function: "count", column: null };
+const countAll: AskedValue = { alias: "count_*", function: "count", column: null };
 
-export const operations = (columns: Columns): Grammar<readonly Asked[]> =>
+export const operations = (columns: Columns): Grammar<readonly AskedValue[]> =>
   meaning(
     optional(
       list(operation(columns), {
@@ -83,7 +83,7 @@ export const operations = (columns: Columns): Grammar<readonly Asked[]> =>
 export const figuresOf = (columns: Columns): Grammar<readonly Output[]> =>
   meaning(operations(columns), outputsOf);
 
-const operation = (columns: Columns): Grammar<Asked> =>
+const operation = (columns: Columns): Grammar<AskedValue> =>
   meaning(
     operationParts(columns),
     ({ function: name, field, formula, alias: own, where }) => {
@@ -168,7 +168,7 @@ function partsSchema(given: {
 }
 
 /** Each with the column that represents its result. */
-export function outputsOf(asked: readonly Asked[]): Output[] {
+export function outputsOf(asked: readonly AskedValue[]): Output[] {
   const seen = new Set<string>();
   return asked.map((one, position) => {
     const { alias: own, function: name, column } = one;

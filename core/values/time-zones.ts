@@ -16,7 +16,7 @@ export interface Offset {
 }
 
 /** A first and a last instant. */
-export type Stretch = readonly [first: number, last: number];
+export type TimeStretch = readonly [first: number, last: number];
 
 /** The name of an IANA time zone as this runtime writes it; null: it knows none of that name. */
 export function timeZoneNamed(name: string): string | null {
@@ -37,7 +37,7 @@ const names = new Map<string, string>();
 const namesMax = 2_000;
 
 /** The offsets that the zone has in these stretches of time, which follow one another. Empty: it is always UTC there. */
-export function offsetsWithin(zone: string, stretches: readonly Stretch[]): readonly Offset[] {
+export function offsetsWithin(zone: string, stretches: readonly TimeStretch[]): readonly Offset[] {
   if (zone === "UTC") return [];
   const offsets: Offset[] = [];
   const add = (from: number, seconds: number, hourFrom: number | null): void => {
@@ -126,7 +126,7 @@ const startOfYear = (year: number): number =>
   Math.max(firstInstant, new Date(0).setUTCFullYear(year, 0, 1) / 1_000);
 
 /** From the first to the last second of a year; null: it is none from 1 to 9999. */
-export const yearStretch = (year: number): Stretch | null =>
+export const yearStretch = (year: number): TimeStretch | null =>
   year >= 1 && year <= 9_999
     ? [startOfYear(year), year === 9_999 ? lastInstant : startOfYear(year + 1) - 1]
     : null;

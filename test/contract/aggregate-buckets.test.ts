@@ -1,5 +1,5 @@
 /** aggregate by buckets: spans of time in a time zone, parts of dates, bins, formulas, empty buckets, pages, totals. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, type Case } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
@@ -405,5 +405,14 @@ const refused: readonly Case[] = [
 ];
 
 describe("errors", () => {
+  test("aggregate refuses a formula with more digits than the database has", async () => {
+    const formula = Array.from({ length: 9 }, () => "price").join(" * ");
+    const { status, body } = await ask({ operations: [{ function: "max", formula, alias: "f" }] });
+    // Only MySQL and MariaDB have such a limit.
+    if (inject("engine") === "mysql")
+      expect([status, body.error]).toEqual([400, "Invalid parameter"]);
+    else expect([status, body.data]).toEqual([200, { f: expect.anything() }]);
+  });
+
   test.each(refused)("aggregate $name", async (row) => check(await ask(row.body), row));
 });

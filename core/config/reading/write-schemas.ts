@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { jsonSchemas } from "./json-schemas.ts";
 
-const folder = new URL("../../../configs", import.meta.url);
+const folder = new URL("../../../configs/", import.meta.url);
 
 await mkdir(folder, { recursive: true });
 for (const [name, text] of jsonSchemas()) await writeFile(new URL(name, folder), text);
