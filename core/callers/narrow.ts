@@ -73,18 +73,25 @@ type Narrow = (hop: Hop) => Narrowed<JoinedHop>;
 function withRelated(
   { where, columns = [], sort = [], outputs = [] }: Naming,
   narrow: Narrow,
-): { readonly where: Condition | null; readonly joins?: readonly Narrowed<JoinedHop>[] } {
+): Pick<Naming, "where" | "outputs"> & { readonly joins?: readonly Narrowed<JoinedHop>[] } {
   const hops = new Set<Hop>();
   for (const column of columns) addHops(column, hops);
   for (const { column } of outputs) if (column !== null) addHops(column, hops);
   // The sort of groups names their results only.
   if (outputs.length === 0) for (const { column } of sort) addHops(column, hops);
   const whole = where && narrowedCondition(where, hops, narrow);
+  const counted = outputs.map((output) =>
+    output.where ? { ...output, where: narrowedCondition(output.where, hops, narrow) } : output,
+  );
   if (hops.size > limits.joinedRelationsMax)
     throw invalidParameter(
       `The paths of one request lead over at most ${limits.joinedRelationsMax} relations`,
     );
-  return { where: whole, ...(hops.size > 0 && { joins: [...hops].map(narrow) }) };
+  return {
+    where: whole,
+    ...(outputs.length > 0 && { outputs: counted }),
+    ...(hops.size > 0 && { joins: [...hops].map(narrow) }),
+  };
 }
 
 /** Whether the condition names columns of related records, or asks for such records. */

@@ -5,7 +5,7 @@
  */
 import {
   type Grammar,
-  list,
+  type Meaning,
   meaning,
   object,
   optional,
@@ -13,23 +13,46 @@ import {
   text,
   value,
   wholeNumber,
-  word,
 } from "../grammar/grammar.ts";
 import type { AggregatePlan } from "../plans/aggregate-plan.ts";
-import { aliasForm, functionNames, resultOf, takesType } from "../query/aggregate-results.ts";
-import { columnOf } from "../query/comparisons.ts";
+import type { RequestSettings } from "../plans/entity.ts";
 import { sortColumns, sortTermsSchema } from "../query/sort.ts";
-import { type Aggregate, type Condition, type Output, type Sort } from "../query/statement.ts";
+import type { Aggregate, Condition, Output, Sort } from "../query/statement.ts";
 import { namedWhereSchema, treeOrPairs, where } from "../query/where.ts";
 import type { Column, Columns } from "../values/types/column.ts";
 import { AppError, validationError } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
-import { anyOf, closedObject } from "../values/json-shapes.ts";
+import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
+import { timeZoneNamed } from "../values/time-zones.ts";
+import { bucketSchemas, groupBy, isFillable, namedGroupSchema } from "./group-by.ts";
 import { joinsOf, namedJoinsSchema } from "./joins.ts";
+import {
+  namedOperationSchema,
+  namedTreeOrPairsSchema,
+  operations,
+  outputsOf,
+} from "./operations.ts";
+import type { NumberedPage } from "./page.ts";
+
+/** A request whose time zones are not looked up yet: that takes the first and last value of its times. */
+export interface FiguresRequest {
+  /** Without its page. */
+  readonly statement: Aggregate;
+  /** For buckets of timestamps. */
+  readonly zone: string;
+  /** Empty buckets are answered too. */
+  readonly isFilled: boolean;
+  readonly page: NumberedPage | null;
+  /** The operations over all rows are answered too. */
+  readonly withTotal: boolean;
+}
 
 /** Rejects with Validation error, and for names and values of columns as `where` does. */
-export function aggregateGrammar(plan: AggregatePlan): Grammar<Aggregate> {
+export function aggregateGrammar(
+  plan: AggregatePlan,
+  settings: RequestSettings,
+): Grammar<FiguresRequest> {
   const joins = joinsOf(plan);
   return {
     read(sent) {
@@ -38,31 +61,45 @@ export function aggregateGrammar(plan: AggregatePlan): Grammar<Aggregate> {
       const outputs = outputsOf([...named.group_by, ...named.operations]);
       const groups = outputs.slice(0, named.group_by.length);
       const rest = object(filterMembers(joined.columns, outputs, groups)).read(sent);
+      const { time_zone, fill, total, ...paging } = object(showingMembers(settings)).read(sent);
+      if (fill) mustBeFillable(groups);
       return {
-        kind: "aggregate",
-        source: plan.source,
-        rows: null,
-        joins: joined.joins,
-        outputs,
-        where: rest.where,
-        having: rest.having,
-        sort: rest.sort_columns,
-        // A single row needs no limit.
-        limit: groups.length > 0 ? rest.limit : null,
+        statement: {
+          kind: "aggregate",
+          source: plan.source,
+          rows: null,
+          joins: joined.joins,
+          outputs,
+          where: rest.where,
+          having: rest.having,
+          sort: rest.sort_columns,
+          // A single row needs no limit.
+          limit: groups.length > 0 ? (paging.limit ?? limitMax) : null,
+        },
+        zone: time_zone,
+        isFilled: fill,
+        page: pageOf(paging, groups, settings),
+        withTotal: total,
       };
     },
     schema() {
       const noJoins: JsonSchema = { type: ["array", "null"], maxItems: 0 };
-      const alone = requestSchema({ ...schemasOf(membersOf(plan.columns)), joins: noJoins });
+      const { columns } = plan;
+      const own = { ...schemasOf(membersOf(columns, settings)), joins: noJoins };
+      const alone = requestSchema(own, bucketSchemas(columns));
       const joinable = plan.joins.size + plan.tables.length;
       if (joinable === 0) return alone;
-      const known = { ...membersOf(withJoined(plan)), joins };
+      const all = withJoined(plan);
+      const known = schemasOf({ ...membersOf(all, settings), joins });
       const isKnown = joinable <= limits.joinsDescribedMax;
       return {
-        anyOf: [alone, isKnown ? requestSchema(schemasOf(known), ["joins"]) : joinedRequestSchema],
+        anyOf: [
+          alone,
+          isKnown ? requestSchema(known, bucketSchemas(all), ["joins"]) : joinedRequestSchema,
+        ],
       };
     },
-    unknownIn: object({ joins, ...membersOf(new Map()) }).unknownIn!,
+    unknownIn: object({ joins, ...membersOf(new Map(), settings) }).unknownIn!,
   };
 }
 
@@ -80,140 +117,113 @@ const filterMembers = (
   where: treeOrPairs(columns, { single: true }),
   having: having(results, groups.length > 0),
   sort_columns: order(results, groups),
-  limit: optional(wholeNumber({ min: 1, max: limitMax }, notALimit), limitMax),
 });
 
-const membersOf = (columns: Columns) => ({
+/** Which of the results are answered, and what beside them. */
+const showingMembers = ({
+  timeZone,
+  offsetMax,
+}: Pick<RequestSettings, "timeZone" | "offsetMax">) => ({
+  time_zone: optional(zone, timeZone),
+  fill: optional(truth("fill"), false),
+  total: optional(truth("total"), false),
+  limit: optional(numberUpTo("limit", limitMax), null),
+  page: optional(numberUpTo("page", offsetMax + 1), null),
+  per_page: optional(numberUpTo("per_page", limits.groupsPerPageMax), limits.perPageDefault),
+});
+
+const membersOf = (
+  columns: Columns,
+  settings: Pick<RequestSettings, "timeZone" | "offsetMax">,
+) => ({
   ...resultMembers(columns),
   ...filterMembers(columns, [], []),
+  ...showingMembers(settings),
 });
 
+/** `buckets`: the schemas of groups that can be filled, among others. */
 function requestSchema(
   members: Record<string, JsonSchema>,
+  buckets: readonly JsonSchema[],
   required: readonly string[] = [],
 ): JsonSchema {
-  const isGrouped: JsonSchema = {
-    required: ["group_by"],
-    properties: { group_by: { type: "array", minItems: 1 } },
+  const no: JsonSchema = { enum: [false, null] };
+  const none: JsonSchema = { type: "null" };
+  const spans = buckets.filter(({ properties }) => properties?.["by"] !== undefined);
+  const group_by: JsonSchema = { type: "array", minItems: 1 };
+  const plain: JsonSchema = { properties: { having: none, page: none, fill: no } };
+  const grouped = (properties: Record<string, JsonSchema>): JsonSchema[] =>
+    (["page", "limit"] as const).map((other) => ({
+      required: ["group_by"],
+      properties: { ...properties, [other]: none },
+    }));
+  return {
+    ...closedObject(members, required),
+    anyOf: [
+      plain,
+      ...grouped({ group_by, fill: no }),
+      ...(spans.length > 0
+        ? grouped({ group_by: { ...group_by, maxItems: 1, items: { anyOf: spans } } })
+        : []),
+    ],
   };
-  const isPlain: JsonSchema = { properties: { having: { type: "null" } } };
-  return { ...closedObject(members, required), anyOf: [isPlain, isGrouped] };
 }
-
-/** A value in the answer, before its place among the results is known. */
-type Asked = Omit<Output, "result">;
 
 const limitMax = limits.aggregateLimitMax;
 const fault = (message: string) => () => validationError(message);
-const notALimit = fault(`limit must be a whole number from 1 to ${limitMax}`);
-const notNames = fault("group_by must be an array of column names");
 
-const groupBy = (columns: Columns): Grammar<readonly Asked[]> =>
-  optional(
-    meaning(
-      list(
-        text(notNames, () => ({ enum: groupable(columns) })),
-        {
-          fault: notNames,
-          max: limits.aggregateGroupsMax,
-          tooMany: fault(`group_by takes at most ${limits.aggregateGroupsMax} columns`),
-        },
-      ),
-      (names) =>
-        [...new Set(names)].map((name) => {
-          const column = columnOf(name, columns, "group_by");
-          if (!takesType(null, column.type)) throw validationError(`"${name}" cannot be grouped`);
-          return { alias: name, function: null, column };
-        }),
-    ),
-    [],
-  );
-
-const groupable = (columns: Columns): string[] =>
-  [...columns].flatMap(([name, { type }]) => (takesType(null, type) ? [name] : []));
-
-const notAFunction = fault("function must be one of: count, sum, avg, min, max");
-
-const alias = value(
-  (sent): sent is string => typeof sent === "string" && aliasForm.test(sent),
-  fault("alias must be at most 63 letters, digits and underscores, and not begin with a digit"),
-  () => ({ type: "string", pattern: aliasForm.source }),
-);
-
-const operationParts = object(
-  {
-    function: word(functionNames, notAFunction),
-    field: text(fault("Each operation needs a field, a column name or *")),
-    alias: optional(alias, null),
-  },
-  { fault: notAFunction, required: ["function", "field"] },
-);
-
-const countAll: Asked = { alias: "count_*", function: "count", column: null };
-
-const operations = (columns: Columns): Grammar<readonly Asked[]> =>
-  meaning(
-    optional(
-      list(operation(columns), {
-        fault: fault("operations must be an array of {function, field, alias}"),
-        max: limits.aggregateOperationsMax,
-        tooMany: fault(`operations takes at most ${limits.aggregateOperationsMax} items`),
-      }),
-      [],
-    ),
-    (asked) => (asked.length === 0 ? [countAll] : asked),
-  );
-
-/** Operations without groups, each with the column of its result. */
-export const figuresOf = (columns: Columns): Grammar<readonly Output[]> =>
-  meaning(operations(columns), outputsOf);
-
-const operation = (columns: Columns): Grammar<Asked> =>
-  meaning(
-    operationParts,
-    ({ function: name, field, alias: own }) => {
-      const column = field === "*" ? null : columnOf(field, columns, "operations");
-      if (column === null && name !== "count")
-        throw validationError(`"*" can only be used with count; ${name} needs a column`);
-      if (column !== null && !takesType(name, column.type))
-        throw validationError(`${name} cannot be used with "${field}", a ${column.type} column`);
-      return { alias: own ?? `${name}_${field}`, function: name, column };
-    },
-    () => anyOf(operationSchemas(columns)),
-  );
-
-/** One branch for functions that take the same columns. */
-function operationSchemas(columns: Columns): JsonSchema[] {
-  const fieldsOf = (name: (typeof functionNames)[number]): string[] => [
-    ...(name === "count" ? ["*"] : []),
-    ...[...columns].flatMap(([field, { type }]) => (takesType(name, type) ? [field] : [])),
-  ];
-  const byFields = Map.groupBy(functionNames, (name) => JSON.stringify(fieldsOf(name)));
-  const { properties, ...parts } = operationParts.schema();
-  return [...byFields].flatMap(([fields, functions]) =>
-    fields === "[]"
-      ? []
-      : {
-          ...parts,
-          properties: {
-            ...properties,
-            function: { enum: functions },
-            field: { enum: JSON.parse(fields) as string[] },
-          },
-        },
-  );
+function numberUpTo(name: string, max: number): Grammar<number> {
+  const notANumber = fault(`${name} must be a whole number from 1 to ${max}`);
+  return wholeNumber({ min: 1, max: Math.min(max, Number.MAX_SAFE_INTEGER) }, notANumber);
 }
 
-/** Each with the column that represents its result. */
-function outputsOf(asked: readonly Asked[]): Output[] {
-  const seen = new Set<string>();
-  return asked.map((one, position) => {
-    const { alias, function: name, column } = one;
-    if (seen.has(alias))
-      throw validationError(`Two columns of the answer are named "${alias}"; give an alias`);
-    seen.add(alias);
-    return { ...one, result: resultOf(name, column, position) };
-  });
+const truth = (name: string): Grammar<boolean> =>
+  value(
+    (sent): sent is boolean => typeof sent === "boolean",
+    fault(`${name} must be true or false`),
+    () => ({ type: "boolean" }),
+  );
+
+const notAZone = fault("time_zone must be the name of an IANA time zone, such as Europe/Vienna");
+
+const zone: Grammar<string> = meaning(
+  text(notAZone, () => ({
+    type: "string",
+    description: "An IANA time zone, for buckets of timestamps.",
+    examples: ["Europe/Vienna"],
+  })),
+  (name) => {
+    const found = timeZoneNamed(name);
+    if (found === null) throw notAZone();
+    return found;
+  },
+);
+
+function mustBeFillable(groups: readonly Output[]): void {
+  if (groups.length !== 1 || !isFillable(groups[0]!.column!))
+    throw validationError("fill needs exactly one group, by a span of time or the width of a bin");
+}
+
+type SentPage = Pick<Meanings, "page" | "per_page" | "limit">;
+type Meanings = {
+  readonly [Name in keyof ReturnType<typeof showingMembers>]: Meaning<
+    ReturnType<typeof showingMembers>[Name]
+  >;
+};
+
+function pageOf(
+  { page, per_page: size, limit }: SentPage,
+  groups: readonly Output[],
+  { offsetMax }: RequestSettings,
+): NumberedPage | null {
+  if (page === null) return null;
+  if (groups.length === 0) throw validationError("page can only be used with group_by");
+  if (limit !== null)
+    throw validationError("page and limit cannot be combined; leave one of them out");
+  const offset = (page - 1) * size;
+  if (offset > offsetMax)
+    throw validationError(`page lies beyond the first ${offsetMax} groups; narrow them with where`);
+  return { page, size, offset };
 }
 
 const having = (outputs: readonly Output[], isGrouped: boolean): Grammar<Condition | null> =>
@@ -282,28 +292,18 @@ function withJoined({ columns, joins, tables }: AggregatePlan): Columns {
   return new Map([...all, ...columns]);
 }
 
-const named: JsonSchema = { type: "string" };
-const namedPair = closedObject({ key: named, value: {}, operator: { const: "=" } }, [
-  "key",
-  "value",
-]);
-const namedPairs: JsonSchema = {
-  type: "array",
-  items: namedPair,
-  maxItems: limits.whereConditionsMax,
-};
-
 /**
  * A request with joins if there are too many tables to list their names: otherwise the schema of each endpoint would
  * name the columns of all others.
  */
 export const joinedRequestSchema: JsonSchema = requestSchema(
   {
-    ...schemasOf(membersOf(new Map())),
-    group_by: { ...groupBy(new Map()).schema(), items: named },
-    operations: { ...operations(new Map()).schema(), items: operationParts.schema() },
-    where: { anyOf: [namedWhereSchema(), namedPair, namedPairs] },
+    ...schemasOf(membersOf(new Map(), { timeZone: "UTC", offsetMax: Number.MAX_SAFE_INTEGER })),
+    group_by: { ...groupBy(new Map()).schema(), items: namedGroupSchema() },
+    operations: { ...operations(new Map()).schema(), items: namedOperationSchema() },
+    where: namedTreeOrPairsSchema(),
     joins: namedJoinsSchema,
   },
+  namedGroupSchema().anyOf!,
   ["joins"],
 );

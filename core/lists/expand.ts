@@ -16,7 +16,7 @@ import { columnOf } from "../query/comparisons.ts";
 import { PathColumns } from "../query/paths.ts";
 import { selectColumns } from "../query/select.ts";
 import { sortColumns } from "../query/sort.ts";
-import type { Condition, Output, Sort } from "../query/statement.ts";
+import { allOf, type Condition, type Output, type Sort } from "../query/statement.ts";
 import { where } from "../query/where.ts";
 import type { Column, Columns, Hop } from "../values/types/column.ts";
 import type { Key } from "../values/types/key.ts";
@@ -25,7 +25,7 @@ import { isObject } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { figuresOf } from "./aggregate-request.ts";
+import { figuresOf } from "./operations.ts";
 import { orderedBy } from "./order.ts";
 
 /** A relation to many that is expanded. */
@@ -71,14 +71,12 @@ export const namedIn = (many: readonly Expansion[]): readonly RelatedNames[] =>
   many.flatMap(({ steps, where: filter, what }): readonly RelatedNames[] =>
     what.kind === "list"
       ? [{ steps, where: filter, columns: what.shown, sort: what.sort }, ...namedIn(what.inside)]
-      : [
-          {
-            steps,
-            where: filter,
-            columns: what.outputs.flatMap(({ column }) => column ?? []),
-            sort: [],
-          },
-        ],
+      : what.outputs.map(({ column, where: counted = null }) => ({
+          steps,
+          where: allOf(filter, counted),
+          columns: column === null ? [] : [column],
+          sort: [],
+        })),
   );
 
 const notAnExpand = () =>

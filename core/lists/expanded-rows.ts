@@ -6,7 +6,7 @@ import { scopeAt } from "../callers/narrow.ts";
 import { rescoped } from "../callers/scoped-session.ts";
 import { comparand } from "../query/comparisons.ts";
 import { keyIn } from "../query/key-conditions.ts";
-import { resultOf } from "../query/aggregate-results.ts";
+import { isCounting, resultOf } from "../query/aggregate-results.ts";
 import type { ReadQueries } from "../query/session.ts";
 import { allOf, type Condition, type Output, type Select } from "../query/statement.ts";
 import { answeredAs, type Column, type Hop, type Source } from "../values/types/column.ts";
@@ -279,7 +279,7 @@ async function fillFigures(
     const row = found.get(id);
     const figures = what.outputs.map(({ alias, function: name }): [string, Json] => [
       alias,
-      row?.[alias] ?? (name === "count" ? 0 : null),
+      row?.[alias] ?? (isCounting(name) ? 0 : null),
     ]);
     put(each.record, one.members, Object.fromEntries(figures));
   }

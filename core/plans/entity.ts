@@ -29,6 +29,8 @@ export interface RequestSettings {
   readonly lockTtlSecondsMax: number;
   /** Rows that a page with a number, or a grid's start, may skip. */
   readonly offsetMax: number;
+  /** Whose days and hours aggregate groups timestamps by, if a request names no other. */
+  readonly timeZone: string;
 }
 
 /** One configured endpoint, compiled. */

@@ -6,8 +6,20 @@ import { type Column, type ColumnType, derivedColumn } from "../values/types/col
 import type { AggregateFunction } from "./statement.ts";
 import { isExact, scaleOf } from "../values/types/arithmetic.ts";
 import { columnTypes } from "../values/types/column-types.ts";
+import { limits } from "../values/limits.ts";
 
-export const functionNames: readonly AggregateFunction[] = ["count", "sum", "avg", "min", "max"];
+export const functionNames: readonly AggregateFunction[] = [
+  "count",
+  "countDistinct",
+  "sum",
+  "avg",
+  "min",
+  "max",
+];
+
+/** Whether the function counts, so that it is 0 where there is nothing. */
+export const isCounting = (name: AggregateFunction | null): boolean =>
+  name === "count" || name === "countDistinct";
 
 /** The allowed form of an alias. */
 export const aliasForm = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
@@ -16,7 +28,7 @@ export const aliasForm = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 export function takesType(name: AggregateFunction | null, type: ColumnType): boolean {
   if (name === "count") return true;
   const { isGrouped, hasExtremes, arithmetic } = columnTypes[type];
-  if (name === null) return isGrouped;
+  if (name === null || name === "countDistinct") return isGrouped;
   return name === "sum" || name === "avg" ? arithmetic !== null : hasExtremes;
 }
 
@@ -52,16 +64,19 @@ export function resultOf(
 }
 
 function makeResult(name: AggregateFunction | null, column: Column | null, alias: string): Column {
-  if (name === "count" || column === null)
+  if (isCounting(name) || column === null)
     return { ...computed(alias, "integer"), range: { min: 0n, max: 2n ** 63n - 1n } };
   if (name !== "sum" && name !== "avg") {
     // The result belongs to the groups, wherever its column does.
-    const { via: _, ...plain } = column;
+    const { via: _, derived: __, ...plain } = column;
     return { ...plain, name: alias, nullable: true };
   }
   if (!isExact(column)) return computed(alias, "float");
   const scale = scaleOf(column);
-  const places = Math.min((scale ?? openScale) + averageDigits, scaleMax);
+  const places =
+    column.derived?.kind === "formula"
+      ? limits.figureQuotientDigits
+      : Math.min((scale ?? openScale) + averageDigits, scaleMax);
   return { ...computed(alias, "decimal"), scale: name === "sum" ? scale : places };
 }
 

@@ -8,7 +8,7 @@ import type { Column } from "../values/types/column.ts";
 import { digitsFault, divideDecimal, normalDecimal } from "../values/decimal.ts";
 import { limits } from "../values/limits.ts";
 import { scaleOf } from "../values/types/arithmetic.ts";
-import type { Formula, Term } from "./formula-tree.ts";
+import type { Formula, Term } from "../values/types/formula-tree.ts";
 
 /** A formula as one division of two terms without divisions; `denominator` null = there is no division. */
 export interface Fraction {
@@ -153,7 +153,7 @@ function product(left: Term | null, right: Term | null): Term | null {
 
 /** The text in tokens, the first one last, so that they can be popped; null when it contains anything else. */
 function tokensOf(text: string): string[] | null {
-  const tokens = text.match(/\d+(?:\.\d+)?|[A-Za-z_]\w*|[-+*/()]/g) ?? [];
+  const tokens = text.match(/\d+(?:\.\d+)?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*|[-+*/()]/g) ?? [];
   return tokens.join("") === text.replace(/\s/g, "") ? tokens.toReversed() : null;
 }
 

@@ -3,10 +3,13 @@ import type { Column, Hop } from "../values/types/column.ts";
 import type { Condition, Select } from "./statement.ts";
 
 /** Adds the hops to the column, each after the one before it. */
-export function addHops({ via, markOf, exactOf, parts = [] }: Column, hops: Set<Hop>): void {
+export function addHops(column: Column, hops: Set<Hop>): void {
+  const { via, markOf, exactOf, derived, parts = [] } = column;
   if (via !== undefined) addHop(via.hop, hops);
   if (markOf !== undefined) addHops(markOf, hops);
   if (exactOf !== undefined) addHops(exactOf, hops);
+  if (derived?.kind === "bucket") addHops(derived.of, hops);
+  if (derived?.kind === "formula") for (const operand of derived.operands) addHops(operand, hops);
   for (const part of parts) if (typeof part !== "string") addHops(part, hops);
 }
 

@@ -7,7 +7,7 @@ import type { TextForm } from "./list-text.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, ColumnType, Hop, Source, Table } from "../values/types/column.ts";
-import type { Formula } from "./formula-tree.ts";
+import type { Formula } from "../values/types/formula-tree.ts";
 
 export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
@@ -230,7 +230,7 @@ export interface Sample {
   readonly halvings: number;
 }
 
-export type AggregateFunction = "count" | "sum" | "avg" | "min" | "max";
+export type AggregateFunction = "count" | "countDistinct" | "sum" | "avg" | "min" | "max";
 
 /** A table in addition to the source. Its columns are separate objects, to distinguish them from the source's. */
 export interface Join {
@@ -254,6 +254,8 @@ export interface Output {
   readonly alias: string;
   readonly function: AggregateFunction | null;
   readonly column: Column | null;
+  /** The rows of a group that an operation counts; absent or null = all. */
+  readonly where?: Condition | null;
   readonly result: Column;
 }
 
@@ -273,6 +275,12 @@ export interface Aggregate {
   readonly having: Condition | null;
   readonly sort: readonly Sort[];
   readonly limit: number | null;
+  /** Absent = 0. */
+  readonly offset?: number;
+  /** The values of the first output, as a JSON array, that are groups even if they have no rows; absent = none. */
+  readonly filled?: string;
+  /** One more value of each row: how many groups there are after HAVING. */
+  readonly counted?: Output;
 }
 
 /** The operator's own SQL, one statement. `core/query/native.ts` makes it of a text and its parameters. */

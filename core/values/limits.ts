@@ -106,6 +106,17 @@ export const limits = {
   /** Rows of an answer of aggregate. */
   aggregateLimitMax: 10_000,
   aggregateOperationsMax: 100,
+  /** Groups of a page. */
+  groupsPerPageMax: 1_000,
+  /** Digits after the decimal point of a record's quotient, and of an average of formulas. */
+  figureQuotientDigits: 10,
+  /** Digits before and after the decimal point of the width of a bin. */
+  binDigitsMax: 15,
+  binFractionMax: 10,
+  /** Buckets and formulas of requests whose columns are cached. */
+  derivedColumnsMax: 1_000,
+  /** Years between the first and the last value of a time: beyond, only those that have values are looked at. */
+  zoneYearsMax: 200,
   aggregateGroupsMax: 32,
   aggregateJoinsMax: 10,
   /** Characters of the id of a step of a batch. */

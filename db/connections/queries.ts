@@ -74,7 +74,8 @@ export class StatementQueries implements DbQueries {
   }
 
   async aggregate(aggregate: Aggregate): Promise<Row[]> {
-    const { outputs } = aggregate;
+    const { counted } = aggregate;
+    const outputs = counted ? [...aggregate.outputs, counted] : aggregate.outputs;
     const { rows } = await this.runner.read(aggregate);
     return rows.map((row) =>
       Object.fromEntries(outputs.map(({ alias, result }) => [alias, row[result.name]!])),

@@ -6,7 +6,7 @@
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/types/column.ts";
 import { fractionOf, scaleOfResult } from "../../core/query/formula.ts";
-import type { Formula, Term } from "../../core/query/formula-tree.ts";
+import type { Formula, Term } from "../../core/values/types/formula-tree.ts";
 import type { FindOperand } from "../statements/dialect.ts";
 
 /** One engine's SQL for the parts of a formula. */
@@ -19,10 +19,18 @@ export interface FormulaWords {
   wholeQuotient(dividend: SQL, divisor: SQL): SQL;
 }
 
-/** The right side of an assignment to `target`. */
+interface FormulaParts {
+  readonly target: Column;
+  readonly operand: FindOperand;
+  readonly words: FormulaWords;
+  /** True: null where it divides by zero. Absent: what the engine makes of that. */
+  readonly isNullByZero?: true;
+}
+
+/** The formula's value in the digits of `target`. */
 export function printFormula(
   formula: Formula,
-  { target, operand, words }: { target: Column; operand: FindOperand; words: FormulaWords },
+  { target, operand, words, isNullByZero }: FormulaParts,
 ): SQL {
   const print = (term: Term): SQL => {
     if (term.kind === "number") return words.number(term.digits);
@@ -36,7 +44,8 @@ export function printFormula(
   const above = print(fraction.numerator);
   if (fraction.denominator === null)
     return places === null ? above : sql`round(${above}, ${sql.raw(String(places))})`;
-  const below = print(fraction.denominator);
+  const divisor = print(fraction.denominator);
+  const below = isNullByZero ? sql`nullif(${divisor}, 0)` : divisor;
   return rounded({ above, below, places: places ?? 0 }, words);
 }
 

@@ -8,6 +8,7 @@ import { limits } from "../../core/values/limits.ts";
 import type { Row } from "../../core/values/row.ts";
 import type { Native, Statement } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
+import { columnTypes } from "../../core/values/types/column-types.ts";
 import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
 import { showFloat } from "../../core/values/types/float-type.ts";
 import { doubleDigits } from "../../core/values/types/numbers.ts";
@@ -220,7 +221,9 @@ function answeredColumns(statement: Printable): readonly Column[] {
     case "calculate":
       return [];
     case "aggregate":
-      return statement.outputs.map(({ result }) => result);
+      return [...statement.outputs, ...(statement.counted ? [statement.counted] : [])].map(
+        ({ result }) => result,
+      );
     default:
       return statement.returning;
   }
@@ -231,7 +234,7 @@ function answeredColumns(statement: Printable): readonly Column[] {
  * addition, so 15 digits are shown.
  */
 function computedDecoder(column: Column): Decode | null {
-  if (column.isComputed !== true) return null;
+  if (column.isComputed !== true || columnTypes[column.type].arithmetic === null) return null;
   const { isExact, isWhole } = arithmeticOf(column);
   if (!isExact) return (raw) => showFloat(Number(raw).toPrecision(doubleDigits));
   return isWhole ? Number : null;

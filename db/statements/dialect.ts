@@ -8,7 +8,8 @@ import type { Json } from "../../core/values/json.ts";
 import type { JsonWriter } from "./json-writer.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { Formula } from "../../core/query/formula-tree.ts";
+import type { Bucket } from "../../core/values/types/bucket.ts";
+import type { Formula } from "../../core/values/types/formula-tree.ts";
 
 /** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
@@ -162,6 +163,12 @@ export interface Dialect {
    * finds a column that the formula names.
    */
   formula(formula: Formula, target: Column, operand: FindOperand): SQL;
+  /** The value of a formula in a query: as `formula`, but null where it divides by zero. Throws if it is too long. */
+  figure(formula: Formula, target: Column, operand: FindOperand): SQL;
+  /** The bucket of the column's value; null where it is in none. */
+  bucket(of: Column, name: SQL, bucket: Bucket): SQL;
+  /** A source of one column, `v0`, with the values of a JSON array, and with its alias. `result`: their type. */
+  filled(result: Column, list: SQL, alias: SQL): SQL;
   /** Right side of a `stamp` assignment (see statement.ts). */
   stamp(own: NamedColumn, after: NamedColumn | null, now: SQL): SQL;
   /**

@@ -61,8 +61,12 @@ export interface Emitter {
   holds(column: Column, value: Scalar): void;
   /** A term of an ORDER BY. */
   sort(column: Column, direction: "asc" | "desc"): void;
-  /** The value of an output in a group of rows. `column`: that of the output, which is not null. */
-  aggregate(output: Output, column: Column): void;
+  /** The value of an output in a group of rows. `emitWhere`: the condition of the rows that count; null = all. */
+  aggregate(output: Output, emitWhere: (() => void) | null): void;
+  /** The output at this place, from 0, by its number. */
+  position(at: number): void;
+  /** A source of the values of a JSON array, for the column's results. */
+  filled(result: Column, list: string, alias: string): void;
   /** A whole number as a parameter. */
   number(value: number): void;
   /** LIMIT and OFFSET as parameters; no limit = all rows. */

@@ -143,8 +143,20 @@ class KeyEmitter implements Emitter, Shape {
     if (direction === "desc") this.key += "-";
   }
 
-  aggregate({ function: name, result }: Output, column: Column): void {
-    this.key += `${name ?? "by"} ${idOf(column)}${idOf(result)}`;
+  aggregate({ function: name, column, result }: Output, emitWhere: (() => void) | null): void {
+    this.key += `${name ?? "by"} ${column === null ? "*" : idOf(column)}${idOf(result)}`;
+    if (emitWhere === null) return;
+    this.key += "(";
+    emitWhere();
+    this.key += ")";
+  }
+
+  /** The outputs tell which of them are grouped. */
+  position(): void {}
+
+  filled(result: Column, list: string): void {
+    this.key += `f${idOf(result)}`;
+    this.keep(null, list);
   }
 
   /** BigInts: SQLite treats a number as a floating-point value and has to convert it. */

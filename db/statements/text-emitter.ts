@@ -214,8 +214,24 @@ export class TextEmitter implements Emitter {
     this.pieces.push(this.dialect.sort(column, this.nameOf(column), direction));
   }
 
-  aggregate({ function: name, result }: Output, column: Column): void {
-    this.pieces.push(this.dialect.aggregate(name, column, this.nameOf(column), result));
+  aggregate({ function: name, column, result }: Output, emitWhere: (() => void) | null): void {
+    if (column === null && emitWhere === null) return void this.pieces.push(sql`count(*)`);
+    const term = column === null ? sql`1` : this.nameOf(column);
+    const counted =
+      emitWhere === null ? term : sql`case when ${this.pieceOf(emitWhere)} then ${term} end`;
+    this.pieces.push(
+      column === null
+        ? sql`count(${counted})`
+        : this.dialect.aggregate(name, column, counted, result),
+    );
+  }
+
+  position(at: number): void {
+    this.pieces.push(sql.raw(String(at + 1)));
+  }
+
+  filled(result: Column, _list: string, alias: string): void {
+    this.pieces.push(this.dialect.filled(result, this.slot(), sql`${sql.identifier(alias)}`));
   }
 
   limit(limit: number | null): void {
@@ -309,18 +325,34 @@ export class TextEmitter implements Emitter {
   repeat(count: number, separator: Word, emit: (at: number) => void): void {
     if (count === 0) return;
     const { pieces, placesUsed } = this;
-    this.pieces = [];
-    emit(0);
-    const piece = this.whole();
-    this.pieces = pieces;
+    const piece = this.pieceOf(() => emit(0));
     const step = this.placesUsed - placesUsed;
     this.placesUsed += step * (count - 1);
     const repeated: Repetition = { count, separator: separator.text, piece, step };
     pieces.push(sql`${sql.param(repeated)}`);
   }
 
+  /** What `emit` emits, apart from the rest. */
+  private pieceOf(emit: () => void): SQL {
+    const { pieces } = this;
+    this.pieces = [];
+    emit();
+    const piece = this.whole();
+    this.pieces = pieces;
+    return piece;
+  }
+
   private nameOf(column: Column): SQL {
-    const { parts, markOf, exactOf, via } = column;
+    const { parts, markOf, exactOf, via, derived } = column;
+    if (derived?.kind === "bucket")
+      return this.dialect.bucket(derived.of, this.nameOf(derived.of), derived.bucket);
+    if (derived !== undefined) {
+      const { formula, operands } = derived;
+      return this.dialect.figure(formula, column, (name) => {
+        const operand = operands[formula.names.indexOf(name)]!;
+        return { column: operand, term: this.nameOf(operand) };
+      });
+    }
     if (exactOf !== undefined) return this.dialect.exact(exactOf, this.nameOf(exactOf));
     if (markOf !== undefined) return this.dialect.marks.term(markOf, this.nameOf(markOf));
     if (via !== undefined)

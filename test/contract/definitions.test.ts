@@ -30,16 +30,29 @@ const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
   read: (body) => void (typeof body["cursor"] === "string" && (body["cursor"] = true)),
   // Two members of an answer have different names, and having and sort_columns name them.
   aggregate(body) {
-    const seen = new Set<unknown>(listIn(body["group_by"]));
-    const isNew = (one: Json): boolean => {
+    const seen = new Set<unknown>();
+    const isNew = (one: unknown): boolean => !seen.has(one) && seen.add(one) !== null;
+    const groups = listIn(body["group_by"]).filter((one, at) => {
+      if (!isObject(one)) return isNew(one);
+      one["alias"] = `group_${at}`;
+      // Digits are limited on both sides of the point.
+      if (typeof one["by"] === "number") one["by"] = Math.ceil(one["by"]);
+      return isNew(one["alias"]);
+    });
+    if (groups.length > 0) body["group_by"] = groups;
+    const operations = listIn(body["operations"]).filter((one) => {
       const { function: name, field, alias } = one as Record<string, Json>;
-      const own = alias ?? `${String(name)}_${String(field)}`;
-      return !seen.has(own) && seen.add(own) !== null;
-    };
-    const operations = listIn(body["operations"]).filter(isNew);
+      // Only the columns that a request joins can be named there.
+      delete (one as Record<string, Json>)["where"];
+      if (isObject(one) && "formula" in one) one["formula"] = "1 + 2 / 3";
+      return isNew(alias ?? `${String(name)}_${String(field)}`);
+    });
     body["operations"] = operations.length > 0 || seen.size > 0 ? operations : null;
     delete body["having"];
     delete body["sort_columns"];
+    delete body["per_page"];
+    if (typeof body["page"] === "number") body["page"] = 1;
+    if (typeof body["time_zone"] === "string") body["time_zone"] = "Europe/Vienna";
     if (operations.length === 0)
       body["operations"] = [{ function: "count", field: "*", alias: "n" }];
   },

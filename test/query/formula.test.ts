@@ -1,7 +1,7 @@
 /** Formulas without a database: what is parsed, what is refused, and how divisions are combined into one. */
 import { describe, expect, test } from "vitest";
 import { compute, fractionOf, parseFormula } from "../../core/query/formula.ts";
-import type { Formula, Term } from "../../core/query/formula-tree.ts";
+import type { Formula, Term } from "../../core/values/types/formula-tree.ts";
 import { fitsDecimals } from "../../db/engines/mysql/formula-digits.ts";
 import { column } from "../values/column.ts";
 
@@ -58,7 +58,9 @@ describe("parseFormula", () => {
     ".5",
     "1e5",
     "1_000",
-    "a.b",
+    "a.",
+    "a..b",
+    "a.1",
     "a; drop table x",
     "a -- b; c",
     "a /* b */",

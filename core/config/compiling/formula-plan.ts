@@ -5,6 +5,7 @@
 import { resultOf, takesType } from "../../query/aggregate-results.ts";
 import type { Column, Columns } from "../../values/types/column.ts";
 import type { HeaderTotal } from "../../plans/document-tables.ts";
+import { formulaColumn } from "../../query/derived-columns.ts";
 import { parseFormula } from "../../query/formula.ts";
 import type { AggregateFunction, Computation, Output } from "../../query/statement.ts";
 import { isExact } from "../../values/types/arithmetic.ts";
@@ -42,22 +43,38 @@ function computationOf(
   if (!parsed.ok) survey.fault(at, { expected: parsed.expected });
   if (!parsed.ok || !column || !checkTarget(survey, column, { closed, path: at })) return null;
   const { formula } = parsed;
-  const operands = formula.names.flatMap((one) => survey.column(one, columns, at, of) ?? []);
-  const inexact = [column, ...operands].find((one) => !isExact(one));
-  if (inexact) {
-    survey.fault(at, {
-      found: `${inexact.name}, a ${inexact.type} column`,
-      expected: "only integer and decimal columns, which keep every digit",
-    });
-  }
-  if (inexact || operands.length < formula.names.length) return null;
+  const operands = operandsOf(survey, formula.names, { columns, path: at, of });
+  if (!isExact(column)) inexactFault(survey, column, at);
+  if (operands === null || !isExact(column)) return null;
   const computation = { column, formula, operands };
-  if (survey.computes(computation)) return computation;
-  survey.fault(at, {
+  return checkDigits(survey, computation, at) ? computation : null;
+}
+
+/** The columns with these names, if all of them are there and exact. */
+function operandsOf(
+  survey: Survey,
+  names: readonly string[],
+  { columns, path, of }: { columns: Columns; path: Path; of: string },
+): readonly Column[] | null {
+  const operands = names.flatMap((one) => survey.column(one, columns, path, of) ?? []);
+  const inexact = operands.find((one) => !isExact(one));
+  if (inexact) inexactFault(survey, inexact, path);
+  return inexact || operands.length < names.length ? null : operands;
+}
+
+const inexactFault = (survey: Survey, { name, type }: Column, path: Path): void =>
+  survey.fault(path, {
+    found: `${name}, a ${type} column`,
+    expected: "only integer and decimal columns, which keep every digit",
+  });
+
+function checkDigits(survey: Survey, computation: Computation, path: Path): boolean {
+  if (survey.computes(computation)) return true;
+  survey.fault(path, {
     expected:
       "a formula with fewer digits, because the database would truncate the largest results",
   });
-  return null;
+  return false;
 }
 
 /** Whether the column can be one that is computed. */
@@ -107,8 +124,7 @@ export interface TotalColumns {
 }
 
 /** `COUNT(details)` is another word for `COUNT(*)`. */
-const totalText =
-  /^\s*(?:(COUNT)\s*\(\s*(?:\*|details)\s*\)|(SUM|AVG|MIN|MAX)\s*\(\s*(\w+)\s*\))\s*$/i;
+const totalText = /^\s*(?:(COUNT)\s*\(\s*(?:\*|details)\s*\)|(SUM|AVG|MIN|MAX)\s*\((.+)\))\s*$/i;
 
 export function headerTotalsOf(
   survey: Survey,
@@ -126,12 +142,12 @@ export function headerTotalsOf(
     if (column) checkTarget(survey, column, { closed, path: at });
     const match = totalText.exec(text);
     if (!match) {
-      const expected = "COUNT(*), or SUM, AVG, MIN or MAX of a column of the details";
+      const expected = "COUNT(*), or SUM, AVG, MIN or MAX of a column or a formula of the details";
       survey.fault(at, { expected });
       return [];
     }
     const total = (match[1] ?? match[2])!.toLowerCase() as AggregateFunction;
-    const source = match[3] === undefined ? null : survey.column(match[3], details, at, of);
+    const source = match[3] === undefined ? null : sourceOf(survey, match[3], { details, at, of });
     if (!column || (match[3] !== undefined && !source)) return [];
     if (!mayHold(column, total, source)) {
       survey.fault(at, {
@@ -146,6 +162,23 @@ export function headerTotalsOf(
       total === "avg" ? [output("sum", source), output("count", source)] : [output(total, source)];
     return [{ column, function: total, outputs }];
   });
+}
+
+/** The column of the details, or that of a formula over them; null after a fault. */
+function sourceOf(
+  survey: Survey,
+  text: string,
+  { details, at, of }: { details: Columns; at: Path; of: string },
+): Column | null {
+  const name = text.trim();
+  if (details.has(name) || /^\w+$/.test(name)) return survey.column(name, details, at, of);
+  const parsed = parseFormula(text);
+  if (!parsed.ok) survey.fault(at, { expected: parsed.expected });
+  if (!parsed.ok) return null;
+  const operands = operandsOf(survey, parsed.formula.names, { columns: details, path: at, of });
+  if (operands === null) return null;
+  const column = formulaColumn(parsed.formula, operands);
+  return checkDigits(survey, { column, formula: parsed.formula, operands }, at) ? column : null;
 }
 
 function mayHold(column: Column, name: AggregateFunction, source: Column | null): boolean {

@@ -3,6 +3,7 @@
  * tables, columns and queries are resolved only here, so that each unknown name is a fault with its position and "did
  * you mean".
  */
+import { timeZoneNamed } from "../../values/time-zones.ts";
 import type { Column, Columns, Source, Table } from "../../values/types/column.ts";
 import type { RequestSettings } from "../../plans/entity.ts";
 import { AppError } from "../../values/errors.ts";
@@ -97,6 +98,7 @@ export function openSurvey(
       unknownMembers: config.requests.unknown,
       lockTtlSecondsMax: config.locking.maxResourceTtlSeconds,
       offsetMax: config.limits.maxOffset,
+      timeZone: timeZoneNamed(config.timeZone) ?? config.timeZone,
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,

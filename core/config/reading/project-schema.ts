@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { actionNames } from "../../actions.ts";
+import { timeZoneNamed } from "../../values/time-zones.ts";
 
 const seconds = z.int().min(1).max(31_536_000);
 const requestsMax = z.int().min(1).max(1_000_000_000);
@@ -326,6 +327,13 @@ export const projectSchema = z
       .default("number")
       .describe(
         "string: answers show every decimal and 64-bit integer as text, for typed clients.",
+      ),
+    timeZone: z
+      .string()
+      .refine((name) => timeZoneNamed(name) !== null, "an IANA time zone, such as Europe/Vienna")
+      .default("UTC")
+      .describe(
+        "IANA time zone of the days and hours by which aggregate groups timestamps, if a request names no other.",
       ),
     cache: cache.prefault({}).describe("Answers of list reads."),
     locking: locking.prefault({}).describe("Locks on records."),

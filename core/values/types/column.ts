@@ -3,6 +3,9 @@
  * `db/` make them, once, at start; `core/config/compile-project.ts` puts them into entities.
  */
 
+import type { Bucket } from "./bucket.ts";
+import type { Formula } from "./formula-tree.ts";
+
 /** The kinds of values that the service distinguishes; `core/values/types/column-types.ts` defines each. */
 export type ColumnType =
   | "text"
@@ -122,6 +125,8 @@ export interface Column {
    * is.
    */
   readonly exactOf?: Column;
+  /** A column that no table has: it is computed of others of the same row. */
+  readonly derived?: Derived;
   /** If the engine stores values of the type in several forms: identifies what `db/` knows about this column. */
   readonly stored?: StoredIn;
   /**
@@ -156,6 +161,11 @@ export interface AlikeText {
   readonly alike: Exclude<Alike, string>;
   readonly text: string;
 }
+
+export type Derived =
+  | { readonly kind: "bucket"; readonly of: Column; readonly bucket: Bucket }
+  /** Null where it divides by zero. `operands`: the columns that the formula names. */
+  | { readonly kind: "formula"; readonly formula: Formula; readonly operands: readonly Column[] };
 
 /** The end of a path: `customer.name`. */
 export interface Via {

@@ -25,6 +25,7 @@ export const dateType = defineType(usual, {
   // Date pickers send an instant for a day.
   fromFilter: (text) => partsOf(text)?.day ?? text,
   exportedAs: "date",
+  spans: "days",
 });
 
 /** `YYYY-MM-DD`, from a date or the beginning of a timestamp; MySQL's zero date is null. */

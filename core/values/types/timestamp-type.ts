@@ -26,6 +26,7 @@ export const timestampType = defineType(usual, {
   // Without the Z, a longer fraction is a longer text.
   isAbove: (left, right) => String(left).slice(0, -1) > String(right).slice(0, -1),
   isInstant: true,
+  spans: "hours",
 });
 
 /**

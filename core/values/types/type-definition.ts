@@ -105,6 +105,8 @@ export interface TypeDefinition {
   readonly isSorted: boolean;
   /** Aggregate can make groups of equal values. */
   readonly isGrouped: boolean;
+  /** Aggregate can group it by spans of time: of days, or also of hours; null = it is no time. */
+  readonly spans: "days" | "hours" | null;
   /** Aggregate can give its smallest and largest value. */
   readonly hasExtremes: boolean;
   /** What sums, averages, formulas and adjust need; null = not a type of numbers. */
@@ -180,6 +182,7 @@ export const usual: TypeDefaults = {
   isAbove: (left, right) => left! > right!,
   isSorted: true,
   isGrouped: true,
+  spans: null,
   hasExtremes: true,
   arithmetic: null,
   isJoined: true,

@@ -8,6 +8,7 @@ import type { Column } from "../../../core/values/types/column.ts";
 import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { isExact } from "../../../core/values/types/arithmetic.ts";
 import { columnTypes } from "../../../core/values/types/column-types.ts";
+import { invalidParameter } from "../../../core/values/errors.ts";
 import type { Decimals } from "../../../core/values/types/type-definition.ts";
 import {
   type Dialect,
@@ -17,6 +18,9 @@ import {
 } from "../../statements/dialect.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
+import { bucketTerm } from "./buckets.ts";
+import { asDecimal, decimalSize, sizeOf } from "./decimals.ts";
+import { fitsDecimals } from "./formula-digits.ts";
 import { isSortedWhole, marks, sortedPart } from "./marks.ts";
 import { valueForms } from "./value-forms.ts";
 
@@ -55,6 +59,15 @@ export function createDialect(decimals: Decimals): Dialect {
     },
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
+    figure(formula, target, operand) {
+      const operands = formula.names.map((name) => operand(name).column);
+      if (!fitsDecimals(formula, operands, target))
+        throw invalidParameter("The formula has more digits than this database computes exactly");
+      return printFormula(formula, { target, operand, words: formulaWords, isNullByZero: true });
+    },
+    bucket: bucketTerm,
+    filled: (result, list, alias) =>
+      sql`json_table(${list}, '$[*]' columns (v0 ${sql.raw(filledTypes[result.type] ?? "text")} path '$')) as ${alias}`,
     stamp,
     exact,
     comparand(column, term) {
@@ -88,9 +101,18 @@ function aggregate(
   { scale }: Column,
 ): SQL {
   if (name === null) return term;
+  if (name === "countDistinct") return sql`count(distinct ${term})`;
   if (name !== "avg" || !isExact(column)) return sql`${sql.raw(name)}(${term})`;
   return sql`round(sum(${term}) * 1.00000000000000 / count(${term}), ${sql.raw(String(scale ?? 0))})`;
 }
+
+/** Of the values of buckets. */
+const filledTypes: Partial<Record<Column["type"], string>> = {
+  date: "date",
+  timestamp: "datetime",
+  decimal: "decimal(65,30)",
+  float: "double",
+};
 
 const formulaWords: FormulaWords = {
   number: (digits) => asDecimal(sql.raw(digits), decimalSize(digits)),
@@ -100,25 +122,6 @@ const formulaWords: FormulaWords = {
   wholeQuotient: (dividend, divisor) =>
     sql`((${dividend} - mod(${dividend}, ${divisor})) / ${divisor})`,
 };
-
-interface DecimalSize {
-  readonly precision: number;
-  readonly scale: number;
-}
-
-const asDecimal = (term: SQL, { precision, scale }: DecimalSize): SQL =>
-  sql`cast(${term} as ${sql.raw(`decimal(${precision},${scale})`)})`;
-
-function decimalSize(digits: string): DecimalSize {
-  const [whole = "", fraction = ""] = digits.split(".");
-  return { precision: whole.length + fraction.length, scale: fraction.length };
-}
-
-/** Holds every value of a column of numbers. */
-export const sizeOf = ({ range, precision, scale }: Column): DecimalSize =>
-  range === null
-    ? { precision: precision ?? 65, scale: scale ?? 0 }
-    : { precision: String(range.max).length, scale: 0 };
 
 function param(column: Column, placeholder: SQL): SQL {
   if (column.notation === "wkt" && column.markOf === undefined) return geometryOf(placeholder);

@@ -5,8 +5,8 @@
  */
 import type { Column } from "../../../core/values/types/column.ts";
 import { fractionOf, scaleOfResult } from "../../../core/query/formula.ts";
-import type { Formula, Term } from "../../../core/query/formula-tree.ts";
-import { sizeOf } from "./dialect.ts";
+import type { Formula, Term } from "../../../core/values/types/formula-tree.ts";
+import { sizeOf } from "./decimals.ts";
 
 /** Digits on the two sides of the point. */
 interface Digits {

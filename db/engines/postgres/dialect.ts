@@ -17,6 +17,7 @@ import {
   type Samples,
   type ValueLists,
 } from "../../statements/dialect.ts";
+import { bucketTerm } from "./buckets.ts";
 import { createLike } from "./like.ts";
 import { createListForms } from "./list-forms.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
@@ -63,6 +64,11 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     add: (_column, name, delta) => sql`${name} + ${delta}`,
     formula: (formula, target, operand) =>
       printFormula(formula, { target, operand, words: formulaWords }),
+    figure: (formula, target, operand) =>
+      printFormula(formula, { target, operand, words: formulaWords, isNullByZero: true }),
+    bucket: bucketTerm,
+    filled: (result, list, alias) =>
+      sql`(select item::${sql.raw(castType(result))} as v0 from json_array_elements_text(${list}::json) as items(item)) as ${alias}`,
     stamp,
     // A type without operators is compared as text. The value is cast to the type first, so both are written alike.
     comparand(column, term) {
@@ -158,6 +164,8 @@ function aggregate(
       return isUnordered(column) ? sql`${term}::text` : term;
     case "count":
       return sql`count(${term})`;
+    case "countDistinct":
+      return sql`count(distinct ${isUnordered(column) ? sql`${term}::text` : term})`;
     case "min":
     case "max":
       return column.type === "uuid"

@@ -10,8 +10,10 @@ export const castType = (column: Column): string => {
   return column.native === "name" ? "text" : column.native;
 };
 
-/** The widest type for the results of aggregates: whole numbers, decimals or floating point. */
+/** The widest type for the results of aggregates: whole numbers, decimals or floating point; buckets of time. */
 function computedType(column: Column): string {
+  if (column.type === "date") return "date";
+  if (column.type === "timestamp") return "timestamptz";
   const { isExact, isWhole } = arithmeticOf(column);
   if (!isExact) return "double precision";
   return isWhole ? "bigint" : "numeric";

@@ -8,7 +8,7 @@ import type { AggregateFunction } from "../../../core/query/statement.ts";
 import { columnTypes } from "../../../core/values/types/column-types.ts";
 import { isExact, scaleOf } from "../../../core/values/types/arithmetic.ts";
 import type { Decimals } from "../../../core/values/types/type-definition.ts";
-import type { Formula } from "../../../core/query/formula-tree.ts";
+import type { Formula } from "../../../core/values/types/formula-tree.ts";
 import {
   type Dialect,
   dialectDefaults,
@@ -16,6 +16,7 @@ import {
   type NamedColumn,
 } from "../../statements/dialect.ts";
 import { valuesOf } from "../value-forms.ts";
+import { bucketTerm } from "./buckets.ts";
 import { formulaCall } from "./formulas.ts";
 import { comparedTerm, joinedTerms, sortedTerm } from "./forms/by-value.ts";
 import { createMarks } from "./marks.ts";
@@ -44,6 +45,8 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     },
     aggregate: (name, column, term, result) => {
       if (name === null) return sortedTerm(forms, column, term);
+      if (name === "countDistinct")
+        return sql`count(distinct ${isExactDecimal(column) ? sql`rowgate_decimal_key(${term})` : sortedTerm(forms, column, term)})`;
       const isExtreme = name === "min" || name === "max";
       return aggregate(name, column, isExtreme ? comparedTerm(forms, column, term) : term, result);
     },
@@ -51,7 +54,10 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     marks,
     sort: (column, name, direction) => sql`${marks.term(column, name)} ${sql.raw(direction)}`,
     add,
-    formula,
+    formula: (...about) => formula("rowgate_formula", ...about),
+    figure: (...about) => formula("rowgate_figure", ...about),
+    bucket: (of, name, bucket) => bucketTerm(forms, of, name, bucket),
+    filled: (_result, list, alias) => sql`(select value as v0 from json_each(${list})) as ${alias}`,
     stamp: (own, after, now) => stamp(forms, own, after, now),
     comparand: (column, term, name) => comparand(forms, column, term, name),
     joined: (left, right) => joinedTerms(forms, left, right),
@@ -107,7 +113,12 @@ function add(column: Column, name: SQL, delta: SQL): SQL {
 }
 
 /** The formula is passed as a text, which describes it once and not for each row. */
-function formula(formula: Formula, target: Column, operand: FindOperand): SQL {
+function formula(
+  name: "rowgate_formula" | "rowgate_figure",
+  formula: Formula,
+  target: Column,
+  operand: FindOperand,
+): SQL {
   const operands = formula.names.map(operand);
   const plan = formulaCall(
     formula,
@@ -115,7 +126,7 @@ function formula(formula: Formula, target: Column, operand: FindOperand): SQL {
     operands.map(({ column }) => column.scale),
   );
   const args = [sql.raw(`'${plan}'`), ...operands.map(({ term }) => term)];
-  return sql`rowgate_formula(${sql.join(args, sql`, `)})`;
+  return sql`${sql.raw(name)}(${sql.join(args, sql`, `)})`;
 }
 
 function stamp(forms: StoredForms, own: NamedColumn, other: NamedColumn | null, now: SQL): SQL {

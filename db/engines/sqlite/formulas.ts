@@ -6,7 +6,7 @@ import type { Database } from "better-sqlite3";
 import type { Column } from "../../../core/values/types/column.ts";
 import { divideDecimal, normalDecimal } from "../../../core/values/decimal.ts";
 import { compute, type FormulaTarget, parseFormula } from "../../../core/query/formula.ts";
-import type { Formula } from "../../../core/query/formula-tree.ts";
+import type { Formula } from "../../../core/values/types/formula-tree.ts";
 
 /** A row whose result cannot be stored; `failure.ts` knows it. */
 export class FormulaFault extends Error {
@@ -36,19 +36,48 @@ interface Call {
 
 export function registerFormulas(database: Database): void {
   const known = new Map<string, Call>();
-  const options = { deterministic: true, varargs: true, safeIntegers: true } as const;
-  database.function("rowgate_formula", options, (first: unknown, ...values: unknown[]) => {
+  const resultOf = ([first, ...values]: readonly unknown[]) => {
     const text = String(first);
     const call = known.get(text) ?? readCall(text);
-    known.set(text, call);
+    // Requests have ever new formulas.
+    if (known.size < callsMax) known.set(text, call);
     const { formula, target, scales } = call;
-    const computed = compute(formula, target, (name) => {
+    return compute(formula, target, (name) => {
       const at = formula.names.indexOf(name);
       return decimalOf(values[at], scales[at] ?? null);
     });
+  };
+  const options = { deterministic: true, varargs: true, safeIntegers: true } as const;
+  database.function("rowgate_formula", options, (...given: unknown[]) => {
+    const computed = resultOf(given);
     if (!computed.ok) throw new FormulaFault(computed.fault);
     return computed.value;
   });
+  database.function("rowgate_figure", options, (...given: unknown[]) => {
+    const computed = resultOf(given);
+    return computed.ok ? computed.value : null;
+  });
+  database.function("rowgate_bin", options, (value: unknown, width: unknown, scale: unknown) => {
+    const digits = value === null ? null : decimalOf(value, scale === -1n ? null : Number(scale));
+    return digits === null ? null : binOf(digits, String(width));
+  });
+  database.function("rowgate_float_bin", options, (value: unknown, width: unknown) =>
+    typeof value === "number" || typeof value === "bigint"
+      ? Math.floor(Number(value) / Number(width)) * Number(width)
+      : null,
+  );
+}
+
+const callsMax = 200;
+
+/** The greatest multiple of `width` that is not above the number. */
+function binOf(number: string, width: string): string {
+  const places = Math.max(...[number, width].map((digits) => digits.split(".")[1]?.length ?? 0));
+  const [units, by] = [number, width].map((digits) =>
+    BigInt(normalDecimal(`${digits}e${places}`)!),
+  ) as [bigint, bigint];
+  const rest = units % by;
+  return normalDecimal(`${units - (rest < 0n ? rest + by : rest)}e-${places}`)!;
 }
 
 function readCall(text: string): Call {

@@ -17,7 +17,7 @@ import { resultOf } from "../../../core/query/aggregate-results.ts";
 import { keyIn } from "../../../core/query/key-conditions.ts";
 import { markOf, selectPage } from "../../../core/lists/cursor.ts";
 import { parseFormula } from "../../../core/query/formula.ts";
-import type { Formula } from "../../../core/query/formula-tree.ts";
+import type { Formula } from "../../../core/values/types/formula-tree.ts";
 import { createCompiler } from "../../../db/statements/compile.ts";
 import type { Dialect } from "../../../db/statements/dialect.ts";
 import { createDialect } from "../../../db/engines/sqlite/dialect.ts";

@@ -1,5 +1,5 @@
 /**
- * A formula of `calculation.detail` as a tree: `formula.ts` parses it from text, statements carry it, engines print it.
+ * A formula as a tree: `core/query/formula.ts` parses it from text, statements carry it, engines print it.
  */
 
 export type Term =
