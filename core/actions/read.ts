@@ -339,7 +339,11 @@ async function pageOfRows(
   if (page === null)
     return { rows: await queries.allAsText({ ...list, limit: size }, { ...form, rowsMax: size }) };
   const read = await readPage({
-    ...{ list, key, size, offset, countMode },
+    list,
+    key,
+    size,
+    offset,
+    countMode,
     readRows: (within, select, asked) => within.allAsText(select, { ...asked, ...form }),
   });
   return { rows: read.rows, pagination: numberedPagination(request, { page, size, offset }, read) };
