@@ -35,7 +35,7 @@ export interface RecordMember {
 }
 
 /** The members of the records that `columns` of a nesting show, in the member order of a JavaScript object. */
-export const shownMembers = (columns: readonly Column[]): readonly RecordMember[] =>
+export const nestedMembers = (columns: readonly Column[]): readonly RecordMember[] =>
   membersOf(columns.filter((column) => column.markOf === undefined && !isPresence(column)));
 
 /** The columns as records show them: each one of a related record within a part. */

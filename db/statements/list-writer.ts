@@ -5,7 +5,7 @@
 import type { Row } from "../../core/values/row.ts";
 import type { ListText, TextForm } from "../../core/query/list-text.ts";
 import { ReadyJson } from "../../core/values/json.ts";
-import { readerOf, type RecordMember, shownMembers } from "../../core/lists/nested-rows.ts";
+import { readerOf, type RecordMember, nestedMembers } from "../../core/lists/nested-rows.ts";
 import { answeredAs, type Column } from "../../core/values/types/column.ts";
 import type { Dialect, ListForms, Marks, RawList, TakeRow, WriteJson } from "./dialect.ts";
 import { JsonWriter } from "./json-writer.ts";
@@ -46,7 +46,7 @@ export function listWriterOf(
 ): BeginList | null {
   const { lists, marks } = dialect;
   if (lists === undefined) return null;
-  const written = writtenOf(nests ? shownMembers(columns) : flatMembers(columns), {
+  const written = writtenOf(nests ? nestedMembers(columns) : flatMembers(columns), {
     lists,
     columns,
   });
@@ -181,7 +181,7 @@ export type ListOfRows = (found: Row[], form: TextForm) => ListText;
 /** `nests`: as in `TextForm`. */
 export function listOfRowsOf(columns: readonly Column[], nests: boolean): ListOfRows {
   const marks = columns.filter(({ markOf }) => markOf !== undefined);
-  const recordOf = nests ? readerOf(shownMembers(columns)) : null;
+  const recordOf = nests ? readerOf(nestedMembers(columns)) : null;
   return (found, { rowsMax, isReversed = false }) => {
     const rows = isReversed ? found.toReversed() : found;
     const ends = marks.length > 0 ? rows.slice(rowsMax - 1).map((row) => marksOf(row, marks)) : [];
