@@ -4,7 +4,12 @@ import type { Keep } from "../cache/cache.ts";
 import type { ReadQueries, ReadSession } from "../query/session.ts";
 import { type Grammar, type Meaning, meaning, object } from "../grammar/grammar.ts";
 import { countMode, type CountMode, type RowCount } from "../lists/count.ts";
-import { type CountedPage, readCountedNow, readCountedPage } from "../lists/counted-page.ts";
+import {
+  type CountedPage,
+  type PageRequest,
+  readCountedNow,
+  readCountedPage,
+} from "../lists/counted-page.ts";
 import {
   cursor,
   cursorFailure,
@@ -40,7 +45,7 @@ import { readKept, tableOfPage, tableRows } from "../records/table-page.ts";
 import { selectedRecordSchema } from "../lists/shown-schema.ts";
 import type { Entity, RequestSettings } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
-import type { ListText } from "../query/list-text.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
 import { searchBy, searchCondition, searchText } from "../query/list-search.ts";
 import { relatedDependencies } from "../query/hops.ts";
 import { selectColumns } from "../query/select.ts";
@@ -234,39 +239,39 @@ async function membersOf(
   request: ReadRequest,
   counting: Counting,
 ): Promise<Members> {
-  const { list, paging, showing } = request;
+  const { paging, showing, countMode: mode } = request;
   if (showing !== null) {
-    const isOneStatement = showing.many.length === 0 && ("after" in paging || paging.page === null);
-    return isOneStatement
+    const isCounted = !("after" in paging) && paging.page !== null && mode !== "none";
+    return showing.many.length === 0 && !isCounted
       ? relatedMembers(session, request, showing)
       : session.snapshot((queries) => relatedMembers(queries, request, showing));
   }
-  if ("after" in paging) {
-    const { rows, pagination } = await readBehind(session, list, paging);
-    return { ...shownIn(rows), pagination };
-  }
-  const { page, size, offset } = paging;
-  if (page === null)
-    return shownIn(await session.allAsText({ ...list, limit: size }, { rowsMax: size }));
-  const { keep, counted } = counting;
-  const numbered = { page, size, offset };
-  const read = await readCountedPage(session, {
-    ...countedPage(request, numbered),
-    readRows: (queries, select, form) => queries.allAsText(select, form),
+  return shownIn(
+    await pageOfRows(session, request, {
+      readPage: (page) => readKeeping(session, page, counting),
+    }),
+  );
+}
+
+const readKeeping = (
+  session: ReadSession,
+  page: PageRequest<ListText>,
+  { keep, counted }: Counting,
+): Promise<CountedPage<ListText>> =>
+  readCountedPage(session, {
+    ...page,
     keepCount: async (make) => JSON.parse(await keep(counted, make)) as RowCount,
   });
-  return { ...shownIn(read.rows), pagination: numberedPagination(request, numbered, read) };
-}
 
 /** The page after a cursor. */
 async function readBehind(
   queries: ReadQueries,
   list: Select,
   page: CursorPage,
-  asRows = false,
+  form: Form,
 ): Promise<Paged> {
-  const form = { rowsMax: page.perPage, asRows };
-  const rows = await queries.allAsText(selectPage(list, page), form).catch((error: unknown) => {
+  const asked = { ...form, rowsMax: page.perPage };
+  const rows = await queries.allAsText(selectPage(list, page), asked).catch((error: unknown) => {
     throw cursorFailure(error, page);
   });
   return { rows, pagination: pageBehind(rows, page) };
@@ -277,11 +282,6 @@ interface Paged {
   readonly pagination?: Pagination;
 }
 
-const countedPage = (
-  { list, key, countMode: mode }: ReadRequest,
-  { size, offset }: NumberedPage,
-) => ({ list, key, size, offset, countMode: mode });
-
 const numberedPagination = (
   { countMode: mode }: ReadRequest,
   page: NumberedPage,
@@ -291,43 +291,60 @@ const numberedPagination = (
     ? paginationOf(page.page, page.size, count.total)
     : lookAheadPagination(page, rows.found, count);
 
-const shownIn = ({ data, shown }: ListText): Members => ({ data, count: shown });
+const shownIn = ({ rows: { data, shown }, pagination }: Paged): Members => ({
+  data,
+  count: shown,
+  ...(pagination && { pagination }),
+});
 
 async function relatedMembers(
   queries: ReadQueries,
   request: ReadRequest,
   showing: Showing,
 ): Promise<Members> {
-  const { rows, pagination } = await pageOfRows(queries, request);
+  if (showing.many.length === 0 && showing.versions === null)
+    return shownIn(await pageOfRows(queries, request, { form: { nests: true } }));
+  const paged = await pageOfRows(queries, request, { form: { asRows: true } });
   const { source } = request.list;
-  const data = rows.data as readonly Row[];
+  const data = paged.rows.data as readonly Row[];
   const { records, more } = await recordsOf(queries, data, { ...showing, source });
-  return {
-    data: records,
-    count: rows.shown,
-    ...(pagination && { pagination }),
-    ...(more && { more }),
-  };
+  return { ...shownIn(paged), data: records, ...(more && { more }) };
 }
 
 /** The rows of a page as a table, and the cursor of the next one. Pages with numbers are not counted. */
 async function csvPage(queries: ReadQueries, request: ReadRequest): Promise<Members> {
-  const { rows, pagination } = await pageOfRows(queries, { ...request, countMode: "none" });
+  const uncounted = { ...request, countMode: "none" } as const;
+  const { rows, pagination } = await pageOfRows(queries, uncounted, { form: { asRows: true } });
   const nextCursor = pagination?.["next_cursor"] ?? null;
   return { rows: tableRows(rows.data as readonly Row[], request), nextCursor };
 }
 
-async function pageOfRows(queries: ReadQueries, request: ReadRequest): Promise<Paged> {
-  const { list, paging } = request;
-  if ("after" in paging) return readBehind(queries, list, paging, true);
+/** How the rows of a page are shown. */
+type Form = Omit<TextForm, "rowsMax">;
+
+interface Reading {
+  readonly form?: Form;
+  /** Reads a page with a number; absent: with a count that is not cached. */
+  readonly readPage?: (page: PageRequest<ListText>) => Promise<CountedPage<ListText>>;
+}
+
+async function pageOfRows(
+  queries: ReadQueries,
+  request: ReadRequest,
+  { form = {}, readPage = (page) => readCountedNow(queries, page) }: Reading,
+): Promise<Paged> {
+  const { list, key, paging, countMode } = request;
+  if ("after" in paging) return readBehind(queries, list, paging, form);
   const { page, size, offset } = paging;
-  const asRows = { rowsMax: size, asRows: true };
-  if (page === null) return { rows: await queries.allAsText({ ...list, limit: size }, asRows) };
-  const numbered = { page, size, offset };
-  const read = await readCountedNow(queries, {
-    ...countedPage(request, numbered),
-    readRows: (within, select, form) => within.allAsText(select, { ...form, asRows: true }),
-    keepCount: (make) => make(),
+  if (page === null)
+    return { rows: await queries.allAsText({ ...list, limit: size }, { ...form, rowsMax: size }) };
+  const read = await readPage({
+    list,
+    key,
+    size,
+    offset,
+    countMode,
+    readRows: (within, select, asked) => within.allAsText(select, { ...asked, ...form }),
   });
-  return { rows: read.rows, pagination: numberedPagination(request, numbered, read) };
+  return { rows: read.rows, pagination: numberedPagination(request, { page, size, offset }, read) };
 }

@@ -29,6 +29,9 @@ export interface CountedPageRequest<Rows extends Found> {
   keepCount(make: () => Promise<RowCount>): Promise<RowCount>;
 }
 
+/** Of a page whose count is not cached. */
+export type PageRequest<Rows extends Found> = Omit<CountedPageRequest<Rows>, "keepCount">;
+
 /** The parts of a request that select the rows of the page. */
 type Sized = Pick<CountedPageRequest<Found>, "size" | "offset" | "countMode">;
 
@@ -115,7 +118,7 @@ function readInSnapshot<Rows extends Found>(
 
 async function readExactly<Rows extends Found>(
   queries: ReadQueries,
-  request: CountedPageRequest<Rows>,
+  request: PageRequest<Rows>,
 ): Promise<CountedPage<Rows>> {
   const total = await queries.count(countOf(request));
   const rows = isNearerToEnd(request, total)
@@ -127,12 +130,14 @@ async function readExactly<Rows extends Found>(
 /** The same inside of a snapshot, where everything is of one moment; counts are not cached. */
 export async function readCountedNow<Rows extends Found>(
   queries: ReadQueries,
-  request: CountedPageRequest<Rows>,
+  request: PageRequest<Rows>,
 ): Promise<CountedPage<Rows>> {
-  const { countMode } = request;
-  if (countMode === "exact") return readExactly(queries, request);
+  const { countMode, offset } = request;
+  const isExact = countMode === "exact";
+  if (isExact && offset >= limits.deepOffsetMin) return readExactly(queries, request);
   const rows = await forward(queries, request);
-  return { rows, count: await countRows(queries, countOf(request), countMode) };
+  const told = isExact ? countTold(rows.found, request) : null;
+  return { rows, count: told ?? (await countRows(queries, countOf(request), countMode)) };
 }
 
 /** Whether fewer rows follow the page than precede it. Near the beginning that does not matter. */
@@ -154,7 +159,7 @@ const limitOf = ({ size, countMode }: Sized): number => (countMode === "exact" ?
 
 const forward = <Rows extends Found>(
   queries: ReadQueries,
-  request: CountedPageRequest<Rows>,
+  request: PageRequest<Rows>,
 ): Promise<Rows> => {
   const { list, size, offset } = request;
   const select = { ...list, limit: limitOf(request), offset };
@@ -163,7 +168,7 @@ const forward = <Rows extends Found>(
 
 function backward<Rows extends Found>(
   queries: ReadQueries,
-  request: CountedPageRequest<Rows>,
+  request: PageRequest<Rows>,
   total: number,
 ): Promise<Rows> {
   const { list, size, offset } = request;

@@ -9,6 +9,8 @@ export interface TextForm {
   readonly isReversed?: boolean;
   /** True: `data` is the rows themselves. Absent: false. */
   readonly asRows?: boolean;
+  /** True: `data` is records that nest, as those of `nestingOf`. Absent: it shows each column as a member. */
+  readonly nests?: boolean;
 }
 
 /** Rows as answers show them, as one text, in the order of `TextForm`. */

@@ -6,7 +6,7 @@ import type { Statement } from "../../core/query/statement.ts";
 /** The answer to one statement, decoded. */
 export interface Written {
   readonly rows: Row[];
-  /** The text instead of the rows, where the statement asks for it and the engine writes lists row by row. */
+  /** What the statement asks for with `asText`, instead of the rows. */
   readonly list?: ListText;
   readonly matched: number;
   readonly insertId: bigint | null;

@@ -180,7 +180,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
           learnKinds(compiled, result);
           // The list was written with old column types: this result, or another one meanwhile, has shown new ones.
           if (list !== null && compiled.reading?.columns !== columns) continue;
-          const written = writtenBy(decoderFor(compiled, result), result, list);
+          const written = writtenBy(compiled, result, {
+            list,
+            decode: decoderFor(compiled, result),
+          });
           // The rows showed that the assumed form does not hold for all values.
           if (isRead && !isAgain && isOutdated(compiled)) {
             isAgain = true;
@@ -256,14 +259,16 @@ const namesOtherColumn = ({ columns = [] }: Failure, statement: Statement | null
 /** Begins the text of the rows where the statement asks for one; each attempt needs a new one. */
 const beginList = ({ beginList: begin }: Compiled): ListInWriting | null => begin && begin();
 
-/** `list` has taken the rows of the result. */
+/** `list`: has taken the rows of the result; null: they are in it. */
 function writtenBy(
-  decode: Compiled["decode"],
+  { listOf }: Compiled,
   { rows, matched, insertId }: RawResult,
-  list: ListInWriting | null = null,
+  reading: { readonly list: ListInWriting | null; readonly decode: Compiled["decode"] },
 ): Written {
-  if (list === null) return { rows: decode(rows), matched, insertId };
-  return { rows: [], list: list.end(), matched, insertId };
+  if (reading.list !== null) return { rows: [], list: reading.list.end(), matched, insertId };
+  const decoded = reading.decode(rows);
+  if (listOf === null) return { rows: decoded, matched, insertId };
+  return { rows: [], list: listOf(decoded), matched, insertId };
 }
 
 /** A text of the engine that begins or ends a transaction. */

@@ -22,7 +22,6 @@ import type {
 import { keysMax } from "../../core/query/key-conditions.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Dialect } from "../statements/dialect.ts";
-import { listOfRows } from "../statements/list-writer.ts";
 import { mustNarrow } from "../statements/walk-writes.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
@@ -51,8 +50,7 @@ export class StatementQueries implements DbQueries {
   }
 
   async allAsText(select: Select, form: TextForm): Promise<ListText> {
-    const { rows, list } = await this.runner.read({ ...select, asText: form });
-    return list ?? listOfRows(rows, select.columns, form);
+    return (await this.runner.read({ ...select, asText: form })).list!;
   }
 
   async one(select: Select): Promise<Row | null> {

@@ -5,6 +5,7 @@
 import { type Column, derivedColumn, answeredAs } from "../../core/values/types/column.ts";
 import { invalidParameter } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
+import type { ListText } from "../../core/query/list-text.ts";
 import type { Row } from "../../core/values/row.ts";
 import type { Native, Statement } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
@@ -13,7 +14,13 @@ import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
 import { showFloat } from "../../core/values/types/float-type.ts";
 import { doubleDigits } from "../../core/values/types/numbers.ts";
 import type { Decode, Dialect, RawRow } from "./dialect.ts";
-import { type BeginList, type ListInWriting, listWriterOf } from "./list-writer.ts";
+import {
+  type BeginList,
+  type ListInWriting,
+  type ListOfRows,
+  listOfRowsOf,
+  listWriterOf,
+} from "./list-writer.ts";
 import { print, type Printed } from "./print.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import type { Printable } from "./walk.ts";
@@ -31,6 +38,8 @@ export interface Compiled {
   readonly decode: (rows: RawRow[]) => Row[];
   /** Begins the text that the statement asks for. Null: it asks for none, or its rows come only as values. */
   readonly beginList: (() => ListInWriting) | null;
+  /** The same of rows that came as values. Null: the statement asks for none. */
+  readonly listOf: ((rows: Row[]) => ListText) | null;
   /** Which learned facts the text depends on, and their generation. */
   readonly restsOn: readonly string[];
   readonly generation: number;
@@ -69,7 +78,8 @@ export class RowReading {
   /** The engine's `Kinds` of each column; null until first needed. */
   kinds: readonly (string | null)[] | null = null;
   private decoder: ((rows: RawRow[]) => Row[]) | null = null;
-  private list: BeginList | null | undefined;
+  private flat: ListReading | null = null;
+  private nested: ListReading | null = null;
 
   constructor(dialect: Dialect, columns: readonly Column[]) {
     this.dialect = dialect;
@@ -79,9 +89,10 @@ export class RowReading {
   readonly decode = (rows: RawRow[]): Row[] =>
     (this.decoder ??= decoderOf(this.dialect, this.columns))(rows);
 
-  /** Null: the engine's rows come as objects. */
-  get beginList(): BeginList | null {
-    return (this.list ??= listWriterOf(this.dialect, this.columns));
+  lists(nests: boolean): ListReading {
+    return nests
+      ? (this.nested ??= listReading(this.dialect, this.columns, true))
+      : (this.flat ??= listReading(this.dialect, this.columns, false));
   }
 
   become(columns: readonly Column[], difference: string): void {
@@ -89,9 +100,26 @@ export class RowReading {
     this.difference = difference;
     this.kinds = null;
     this.decoder = null;
-    this.list = undefined;
+    this.flat = null;
+    this.nested = null;
   }
 }
+
+/** How rows become lists: as they come, or after the last one. */
+interface ListReading {
+  /** Null: the engine's rows come as objects. */
+  readonly begin: BeginList | null;
+  readonly ofRows: ListOfRows;
+}
+
+const listReading = (
+  dialect: Dialect,
+  columns: readonly Column[],
+  nests: boolean,
+): ListReading => ({
+  begin: listWriterOf(dialect, columns, nests),
+  ofRows: listOfRowsOf(columns, nests),
+});
 
 interface Kept extends Printed {
   readonly pace: Pace;
@@ -146,7 +174,7 @@ export function createCompiler(
       isNative: false,
       reading: printed.reading,
       decode: printed.reading.decode,
-      beginList: listOf(statement, printed.reading),
+      ...listsOf(statement, printed.reading),
       restsOn: printed.restsOn,
       generation,
       pace: printed.pace,
@@ -154,11 +182,19 @@ export function createCompiler(
   };
 }
 
-function listOf(statement: Statement, reading: RowReading): Compiled["beginList"] {
-  if (statement.kind !== "select" || statement.asText === undefined) return null;
+const noList = { beginList: null, listOf: null };
+
+function listsOf(
+  statement: Statement,
+  reading: RowReading,
+): Pick<Compiled, "beginList" | "listOf"> {
+  if (statement.kind !== "select" || statement.asText === undefined) return noList;
   const { asText } = statement;
-  if (asText.asRows) return null;
-  return reading.beginList && (() => reading.beginList!(asText));
+  const { begin, ofRows } = reading.lists(asText.nests === true);
+  return {
+    beginList: asText.asRows || begin === null ? null : () => begin(asText),
+    listOf: (rows) => ofRows(rows, asText),
+  };
 }
 
 const isPlannedAlike = ({ kind }: Statement): boolean => kind === "insert" || kind === "update";
@@ -176,7 +212,7 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
     value === null ? null : dialect.bind(derivedColumn("value", type, {}), value),
   );
   const decode = (rows: RawRow[]): Row[] => rows as Row[];
-  const rest = { reading: null, beginList: null, restsOn: [], generation: 0, pace: null };
+  const rest = { reading: null, ...noList, restsOn: [], generation: 0, pace: null };
   return { text, params, reuse: true, isNative: true, decode, ...rest };
 }
 

@@ -5,7 +5,8 @@
 import type { Row } from "../../core/values/row.ts";
 import type { ListText, TextForm } from "../../core/query/list-text.ts";
 import { ReadyJson } from "../../core/values/json.ts";
-import type { Column } from "../../core/values/types/column.ts";
+import { readerOf, type RecordMember, nestedMembers } from "../../core/lists/nested-rows.ts";
+import { answeredAs, type Column } from "../../core/values/types/column.ts";
 import type { Dialect, ListForms, Marks, RawList, TakeRow, WriteJson } from "./dialect.ts";
 import { JsonWriter } from "./json-writer.ts";
 
@@ -19,13 +20,15 @@ export interface ListInWriting {
 
 export type BeginList = (form: TextForm) => ListInWriting;
 
-/** A column whose values are written. */
+/** A member that is written. */
 interface Written {
-  /** Its place in a row. */
+  /** The place of its column in a row. */
   readonly at: number;
   /** The bytes before the value: the end of the previous value, and the name. */
   readonly head: Uint8Array;
   readonly write: WriteJson;
+  /** The members of a related record, instead of the column's value; null = it is the value. */
+  readonly part: readonly Written[] | null;
 }
 
 /** A column of marks. */
@@ -35,11 +38,18 @@ interface Marked {
   readonly decode: (raw: Uint8Array) => string;
 }
 
-/** Null where the engine's rows come as objects. */
-export function listWriterOf(dialect: Dialect, columns: readonly Column[]): BeginList | null {
+/** `nests`: as in `TextForm`. Null where the engine's rows come as objects. */
+export function listWriterOf(
+  dialect: Dialect,
+  columns: readonly Column[],
+  nests: boolean,
+): BeginList | null {
   const { lists, marks } = dialect;
   if (lists === undefined) return null;
-  const written = writtenOf(lists, columns);
+  const written = writtenOf(nests ? nestedMembers(columns) : flatMembers(columns), {
+    lists,
+    columns,
+  });
   const marked = markedOf(lists, marks, columns);
   return (form) => {
     const list = new List(written, marked, form);
@@ -102,13 +112,18 @@ class List implements ListInWriting {
   private write(row: RawList, index: number): void {
     if (index >= this.rowsMax - 1 && this.marked.length > 0) this.ends.push(this.marksOf(row));
     if (index >= this.rowsMax) return;
-    const { writer, written } = this;
-    if (index > 0) writer.raw(comma);
-    for (const { at, head, write } of written) {
+    if (index > 0) this.writer.raw(comma);
+    this.writeMembers(row, this.written);
+  }
+
+  private writeMembers(row: RawList, written: readonly Written[]): void {
+    const { writer } = this;
+    for (const { at, head, write, part } of written) {
       writer.raw(head);
       const value = row[at]!;
       if (value === null) writer.raw(nullText);
-      else write(writer, value);
+      else if (part === null) write(writer, value);
+      else this.writeMembers(row, part);
     }
     writer.raw(rowEnd);
   }
@@ -124,15 +139,29 @@ class List implements ListInWriting {
 }
 
 /** The shown columns, in the member order of a JavaScript object. */
-function writtenOf(lists: ListForms, columns: readonly Column[]): readonly Written[] {
+function flatMembers(columns: readonly Column[]): readonly RecordMember[] {
   const shown = columns.filter(({ markOf }) => markOf === undefined);
   const names = Object.keys(Object.fromEntries(shown.map(({ name }) => [name, null])));
-  return names.map((name, index) => {
-    const at = columns.findIndex((column) => column.markOf === undefined && column.name === name);
-    const head = bytesOf(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`);
-    return { at, head, write: lists.write(columns[at]!) };
+  return names.map((name) => {
+    const column = shown.find((one) => one.name === name)!;
+    return { name, column, part: null };
   });
 }
+
+function writtenOf(
+  members: readonly RecordMember[],
+  read: { readonly lists: ListForms; readonly columns: readonly Column[] },
+): readonly Written[] {
+  return members.map(({ name, column, part }, index) => ({
+    at: placeOf(column, read.columns),
+    head: bytesOf(`${index === 0 ? "{" : ","}${JSON.stringify(name)}:`),
+    write: read.lists.write(column),
+    part: part && writtenOf(part, read),
+  }));
+}
+
+const placeOf = (column: Column, columns: readonly Column[]): number =>
+  columns.findIndex((one) => one.markOf === undefined && answeredAs(one) === answeredAs(column));
 
 function markedOf(
   { received }: ListForms,
@@ -147,18 +176,22 @@ function markedOf(
 }
 
 /** The same for rows that came as objects. */
-export function listOfRows(
-  found: Row[],
-  columns: readonly Column[],
-  { rowsMax, isReversed = false }: TextForm,
-): ListText {
-  const rows = isReversed ? found.toReversed() : found;
+export type ListOfRows = (found: Row[], form: TextForm) => ListText;
+
+/** `nests`: as in `TextForm`. */
+export function listOfRowsOf(columns: readonly Column[], nests: boolean): ListOfRows {
   const marks = columns.filter(({ markOf }) => markOf !== undefined);
-  const ends = marks.length > 0 ? rows.slice(rowsMax - 1).map((row) => marksOf(row, marks)) : [];
-  const shown = rows.length > rowsMax ? rows.slice(0, rowsMax) : rows;
-  // Deleting from the end keeps the fast form of an object.
-  for (const { name } of marks.toReversed()) for (const row of shown) delete row[name];
-  return { data: shown, shown: shown.length, found: rows.length, ends };
+  const recordOf = nests ? readerOf(nestedMembers(columns)) : null;
+  return (found, { rowsMax, isReversed = false }) => {
+    const rows = isReversed ? found.toReversed() : found;
+    const ends = marks.length > 0 ? rows.slice(rowsMax - 1).map((row) => marksOf(row, marks)) : [];
+    const shown = rows.length > rowsMax ? rows.slice(0, rowsMax) : rows;
+    const list = { shown: shown.length, found: rows.length, ends };
+    if (recordOf !== null) return { ...list, data: shown.map(recordOf) };
+    // Deleting from the end keeps the fast form of an object.
+    for (const { name } of marks.toReversed()) for (const row of shown) delete row[name];
+    return { ...list, data: shown };
+  };
 }
 
 const marksOf = (row: Row, marks: readonly Column[]): Row =>

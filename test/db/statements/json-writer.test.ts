@@ -185,7 +185,7 @@ test("a row that cannot be written fails its list in the end, not the driver tha
   };
   const lists = { write: () => write, received: (_column: Column, raw: Uint8Array) => raw };
   const dialect = { ...createDialect("number", () => null), lists };
-  const list = listWriterOf(dialect, [column("text")])!({ rowsMax: 5 });
+  const list = listWriterOf(dialect, [column("text")], false)!({ rowsMax: 5 });
   for (let row = 0; row < 3; row++) list.take([bytes("a")]);
   expect(() => list.end()).toThrow(fault);
 });
