@@ -327,8 +327,12 @@ describe("empty buckets, pages and totals", () => {
 const validation = { status: 400, error: "Validation error" };
 const field = { status: 400, error: "Invalid field" };
 const refused: readonly Case[] = [
+  {
+    name: "refuses hours of a date",
+    body: { group_by: [{ field: "due", by: "hour" }] },
+    ...validation,
+  },
   ...[
-    { field: "due", by: "hour" },
     { field: "due", part: "hour" },
     { field: "sold_at", by: "minute" },
     { field: "sold_at", by: 50 },
@@ -365,6 +369,12 @@ const refused: readonly Case[] = [
     body: { group_by: [by("day"), by("week")] },
     ...validation,
   },
+  {
+    name: "refuses fill with more buckets than the limit",
+    body: { fill: true, group_by: [by("hour")], limit: 100 },
+    ...validation,
+  },
+  { name: "refuses page without group_by", body: { page: 1 }, ...validation },
   ...["Mars/Base", "+02:00", "", 5, "Europe/Vienna'"].map((time_zone) => ({
     name: `refuses the time zone ${JSON.stringify(time_zone)}`,
     body: { time_zone },
@@ -375,9 +385,7 @@ const refused: readonly Case[] = [
     { fill: true, group_by: ["id"] },
     { fill: true, group_by: [by("day"), "id"] },
     { fill: true, group_by: [{ field: "sold_at", part: "day" }] },
-    { fill: true, group_by: [by("hour")], limit: 100 },
     { fill: "yes", group_by: [by("day")] },
-    { page: 1 },
     { page: 0, group_by: ["id"] },
     { page: 1, limit: 5, group_by: ["id"] },
     { page: 1, per_page: 1001, group_by: ["id"] },
