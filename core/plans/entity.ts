@@ -29,6 +29,8 @@ export interface RequestSettings {
   readonly lockTtlSecondsMax: number;
   /** Rows that a page with a number, or a grid's start, may skip. */
   readonly offsetMax: number;
+  /** Records of one bulk request. */
+  readonly bulkRecordsMax: number;
 }
 
 /** One configured endpoint, compiled. */

@@ -97,6 +97,7 @@ export function openSurvey(
       unknownMembers: config.requests.unknown,
       lockTtlSecondsMax: config.locking.maxResourceTtlSeconds,
       offsetMax: config.limits.maxOffset,
+      bulkRecordsMax: config.limits.bulkRecords,
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,
