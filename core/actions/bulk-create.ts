@@ -4,7 +4,7 @@ import { type Meaning, object } from "../grammar/grammar.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
-import { doneOf, isRefusal, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
+import { doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import { bulkForm, bulkMembers, bulkMode, recordList } from "../records/bulk-request.ts";
 import { hasHandlers } from "../records/events.ts";
 import { beginCreate, createSet } from "../records/new-record.ts";
@@ -72,7 +72,7 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
     try {
       return [{ index, body, values: newValues({ ...call, body }, plan) }];
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isAboutData(error)) throw error;
       outcomes.refuse(index, error);
       return [];
     }

@@ -22,7 +22,7 @@ import { guardItems, keyedItems, type LockedItem, lockItems } from "../records/b
 import {
   type Done,
   doneOf,
-  isRefusal,
+  isAboutData,
   Outcomes,
   storeParts,
   wholeAnswer,
@@ -37,7 +37,7 @@ import {
   withEtags,
 } from "../records/bulk-request.ts";
 import { bulkWhere, expected, guardMatching, lockMatching } from "../records/bulk-where.ts";
-import { changesIn, changeSet, updateOf } from "../records/changed-record.ts";
+import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
 import { hasHandlers } from "../records/events.ts";
 import { changedFields, changedRecordBody } from "../records/record-grammar.ts";
 import { changePlan, changeWork, isNamed, type RecordPlan } from "../records/record.ts";
@@ -181,9 +181,9 @@ async function beginByKey(call: Call, plan: RecordPlan, input: ByKey): Promise<W
   });
   const checked = keyedItems(data, { key, etags: versions }, outcomes).flatMap((item) => {
     try {
-      return [{ ...item, changes: isOpen ? null : changesIn({ ...call, body: item.body }, plan) }];
+      return [{ ...item, changes: isOpen ? null : updatesIn({ ...call, body: item.body }, plan) }];
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isAboutData(error)) throw error;
       outcomes.refuse(item.index, error);
       return [];
     }
@@ -219,7 +219,7 @@ async function beginByWhere(call: Call, plan: RecordPlan, input: ByWhere): Promi
   const { key, shown } = plan.write;
   const writing = writingOf(call, plan, options);
   const isOpen = hasHandlers(entity, "onBeforeUpdate");
-  const changes = isOpen ? null : changesIn({ ...call, body: set }, plan);
+  const changes = isOpen ? null : updatesIn({ ...call, body: set }, plan);
   const within = await guardMatching(call, plan, { where, expect });
   const columns = [...shown.values()];
   return {

@@ -11,9 +11,9 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
 import { keyText } from "../values/types/key.ts";
 import { guardItems } from "../records/bulk-keys.ts";
-import { type Done, doneOf, isRefusal, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
+import { type Done, doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import { bulkForm, bulkMembers, bulkMode, recordList } from "../records/bulk-request.ts";
-import { changesIn, changeSet, updateOf } from "../records/changed-record.ts";
+import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
 import { hasHandlers } from "../records/events.ts";
 import { beginCreate, createSet } from "../records/new-record.ts";
 import {
@@ -183,7 +183,7 @@ function changed(item: FoundItem, { call, plan, outcomes }: Upserting): ChangedI
   const own = plan.write.key.map(({ name }) => [name, item.row[name] ?? null] as const);
   const body = { ...item.body, ...Object.fromEntries(own) };
   const changes = (): readonly Assignment[] | null =>
-    hasHandlers(call.entity, "onBeforeUpdate") ? null : changesIn({ ...call, body }, plan);
+    hasHandlers(call.entity, "onBeforeUpdate") ? null : updatesIn({ ...call, body }, plan);
   return accepted(item.index, outcomes, () => {
     if (!call.mayAlso("update")) throw mayNot("change", item);
     return { ...item, body, kind: "changed", changes: changes() };
@@ -207,7 +207,7 @@ function accepted<T>(index: number, outcomes: Outcomes, make: () => T): T[] {
   try {
     return [make()];
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isAboutData(error)) throw error;
     outcomes.refuse(index, error);
     return [];
   }

@@ -10,7 +10,7 @@ import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
 import type { Column } from "../values/types/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
-import { isRefusal, type Outcomes } from "./bulk-outcomes.ts";
+import { isAboutData, type Outcomes } from "./bulk-outcomes.ts";
 import { checkIfMatch } from "./etag.ts";
 import { findRows, foldedText, scalarOf } from "./find-rows.ts";
 import { shownOf } from "./matching.ts";
@@ -141,7 +141,7 @@ async function guard(
     await locks.guardWrite(plan.write, keys);
     return null;
   } catch (error) {
-    if (isRefusal(error)) return error;
+    if (isAboutData(error)) return error;
     throw error;
   }
 }
@@ -209,7 +209,7 @@ async function checkVersions(
     try {
       checkIfMatch(etag!, records[at]!, plan.read);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isAboutData(error)) throw error;
       outcomes.refuse(index, error);
     }
   }

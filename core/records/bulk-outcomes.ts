@@ -215,7 +215,7 @@ async function storePart<Item extends { readonly index: number }>(
     const done = await tx.part(() => storing.store(items, tx));
     for (const [at, { index }] of items.entries()) outcomes.store(index, done[at]!);
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isAboutData(error)) throw error;
     await storing.onRefusal?.(error, items);
     if (items.length === 1) {
       outcomes.refuse(first.index, error);
@@ -229,5 +229,5 @@ async function storePart<Item extends { readonly index: number }>(
 }
 
 /** Whether the error is about the data, so that the transaction can go on without them. */
-export const isRefusal = (error: unknown): error is AppError =>
+export const isAboutData = (error: unknown): error is AppError =>
   error instanceof AppError && errorTable[error.kind].status < 500;

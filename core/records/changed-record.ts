@@ -22,7 +22,7 @@ export const updateOf = (call: Call, plan: RecordPlan, keyValue: KeyValue): Reco
   keyValue,
   events: { before: "onBeforeUpdate", after: "onAfterUpdate" },
   prepare(asked) {
-    const set = changesIn(asked, plan);
+    const set = updatesIn(asked, plan);
     const { table, key, shown } = plan.write;
     const returning = [...shown.values()];
     if (set.length === 0)
@@ -37,7 +37,7 @@ export const updateOf = (call: Call, plan: RecordPlan, keyValue: KeyValue): Reco
  * What the body changes, audit columns included; empty: it has only the key. Rejects with `validationFailed`, and with
  * Invalid payload if its other members are no fields.
  */
-export function changesIn(
+export function updatesIn(
   asked: Pick<Call, "entity" | "body" | "caller" | "now">,
   plan: RecordPlan,
 ): Assignment[] {

@@ -49,10 +49,10 @@ export interface InsertingPlan {
 }
 
 /** A body that becomes a record. */
-export type Sent = Pick<Call, "entity" | "body" | "newId" | "now" | "caller" | "fills">;
+export type NewBody = Pick<Call, "entity" | "body" | "newId" | "now" | "caller" | "fills">;
 
 /** The statement that stores the body as a new record, after the entity's rules. Rejects with `validationFailed`. */
-export function insertOf(call: Sent, plan: InsertingPlan): Insert {
+export function insertOf(call: NewBody, plan: InsertingPlan): Insert {
   const { table, key, shown } = plan.write;
   const values = newValues(call, plan);
   return {
@@ -66,7 +66,7 @@ export function insertOf(call: Sent, plan: InsertingPlan): Insert {
 }
 
 /** The values of a new record. Rejects as `insertOf` does. */
-export function newValues(call: Sent, plan: InsertingPlan): ReadonlyMap<Column, Scalar> {
+export function newValues(call: NewBody, plan: InsertingPlan): ReadonlyMap<Column, Scalar> {
   const { rules } = call.entity;
   const checked = rules.check(withFills(call, plan.write), "create", plan.write.writable);
   const errors: FieldErrors = { ...checked.errors };

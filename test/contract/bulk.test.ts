@@ -33,11 +33,21 @@ const nameOf = async (id: unknown): Promise<unknown> =>
 
 describe("bulk-create", () => {
   test("answers 201 with the records in their order, and their versions", async () => {
-    const data = codes(3).map((code, at) => (at === 1 ? { code, name: "x" } : { name: "y", code, qty: at }));
+    const data = codes(3).map((code, at) =>
+      at === 1 ? { code, name: "x" } : { name: "y", code, qty: at },
+    );
     const answer = await shop.post("items", "bulk-create", { data });
     check(answer, { status: 201 });
-    expect(Object.keys(answer.body).sort()).toEqual(["data", "etags", "message", "success", "timestamp"]);
-    expect(answer.body.data.map((one: { code: string }) => one.code)).toEqual(data.map(({ code }) => code));
+    expect(Object.keys(answer.body).sort()).toEqual([
+      "data",
+      "etags",
+      "message",
+      "success",
+      "timestamp",
+    ]);
+    expect(answer.body.data.map((one: { code: string }) => one.code)).toEqual(
+      data.map(({ code }) => code),
+    );
     for (const [at, one] of answer.body.data.entries()) {
       const where = { key: "item_id", value: one.item_id };
       const first = await shop.post("items", "first", { where });
@@ -49,7 +59,11 @@ describe("bulk-create", () => {
   test("tells all faults of all records at once, and stores none", async () => {
     const before = await total();
     const [good] = codes(1);
-    const data = [{ code: good, name: "good" }, { name: "no code" }, { code: { no: 1 }, name: null }];
+    const data = [
+      { code: good, name: "good" },
+      { name: "no code" },
+      { code: { no: 1 }, name: null },
+    ];
     const answer = await shop.post("items", "bulk-create", { data });
     check(answer, {
       status: 400,
@@ -80,7 +94,11 @@ describe("bulk-create", () => {
   });
 
   test("names a missing reference with its record", async () => {
-    const data = codes(3).map((code, at) => ({ code, name: "n", category_id: at === 2 ? "no" : "c1" }));
+    const data = codes(3).map((code, at) => ({
+      code,
+      name: "n",
+      category_id: at === 2 ? "no" : "c1",
+    }));
     const answer = await shop.post("items", "bulk-create", { data });
     expect(answer.status).toBe(400);
     expect(Object.keys(answer.body.errors)[0]).toMatch(/^\[2\]/);
@@ -139,17 +157,23 @@ describe("bulk-create", () => {
     expect(await total()).toBe(before);
   });
 
-  test.each(["all", "each"])("in mode %s repeats its answer under an Idempotency-Key", async (mode) => {
-    const before = await total();
-    const data = [...codes(2), ...(mode === "each" ? ["A-1"] : [])].map((code) => ({ code, name: "n" }));
-    const headers = { "Idempotency-Key": `bulk-${mode}-${String(count)}` };
-    const first = await shop.post("items", "bulk-create", { data, mode }, headers);
-    const second = await shop.post("items", "bulk-create", { data, mode }, headers);
-    expect(first.status).toBe(mode === "each" ? 207 : 201);
-    expect(second).toMatchObject({ status: first.status, body: first.body });
-    expect(second.headers.get("Idempotency-Replayed")).toBe("true");
-    expect(await total()).toBe(before + 2);
-  });
+  test.each(["all", "each"])(
+    "in mode %s repeats its answer under an Idempotency-Key",
+    async (mode) => {
+      const before = await total();
+      const data = [...codes(2), ...(mode === "each" ? ["A-1"] : [])].map((code) => ({
+        code,
+        name: "n",
+      }));
+      const headers = { "Idempotency-Key": `bulk-${mode}-${String(count)}` };
+      const first = await shop.post("items", "bulk-create", { data, mode }, headers);
+      const second = await shop.post("items", "bulk-create", { data, mode }, headers);
+      expect(first.status).toBe(mode === "each" ? 207 : 201);
+      expect(second).toMatchObject({ status: first.status, body: first.body });
+      expect(second.headers.get("Idempotency-Replayed")).toBe("true");
+      expect(await total()).toBe(before + 2);
+    },
+  );
 
   test("is switched off by default, and says how to switch it on", async () => {
     const answer = await shop.post("plain", "bulk-create", { data: [{}] });
@@ -174,7 +198,9 @@ describe("bulk-update", () => {
       { name: "made", updated_at: null },
     ]);
     for (const [at, { item_id }] of data.entries()) {
-      const first = await shop.post("items", "first", { where: { key: "item_id", value: item_id } });
+      const first = await shop.post("items", "first", {
+        where: { key: "item_id", value: item_id },
+      });
       expect(first.headers.get("ETag")).toBe(answer.body.etags[at]);
     }
   });
@@ -196,12 +222,20 @@ describe("bulk-update", () => {
     expect(await nameOf(a!["item_id"])).toBe("made");
     const each = await shop.post("items", "bulk-update", { data, mode: "each" });
     expect(each.status).toBe(207);
-    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([true, false, false, false]);
+    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   test("names the index of an unknown key, and changes nothing", async () => {
     const [a] = await added(1);
-    const data = [{ item_id: a!["item_id"], name: "changed" }, { item_id: "nobody", name: "x" }];
+    const data = [
+      { item_id: a!["item_id"], name: "changed" },
+      { item_id: "nobody", name: "x" },
+    ];
     check(await shop.post("items", "bulk-update", { data }), {
       status: 404,
       error: "Not found",
@@ -209,13 +243,19 @@ describe("bulk-update", () => {
     });
     expect(await nameOf(a!["item_id"])).toBe("made");
     const each = await shop.post("items", "bulk-update", { data, mode: "each" });
-    expect(each.body.results).toMatchObject([{ success: true }, { success: false, error: "Not found" }]);
+    expect(each.body.results).toMatchObject([
+      { success: true },
+      { success: false, error: "Not found" },
+    ]);
   });
 
   test("compares versions, of which null means any", async () => {
     const data = codes(2).map((code) => ({ code, name: "made" }));
     const made = (await shop.post("items", "bulk-create", { data })).body;
-    const keys = made.data.map((one: { item_id: string }) => ({ item_id: one.item_id, name: "new" }));
+    const keys = made.data.map((one: { item_id: string }) => ({
+      item_id: one.item_id,
+      name: "new",
+    }));
     check(await shop.post("items", "bulk-update", { data: keys, etags: [null, '"old"'] }), {
       status: 412,
       error: "Precondition failed",
@@ -225,7 +265,9 @@ describe("bulk-update", () => {
       status: 400,
       error: "Invalid payload",
     });
-    check(await shop.post("items", "bulk-update", { data: keys, etags: made.etags }), { status: 200 });
+    check(await shop.post("items", "bulk-update", { data: keys, etags: made.etags }), {
+      status: 200,
+    });
   });
 
   const named = (name: string) => ({ conditions: [{ key: "name", operator: "=", value: name }] });
@@ -234,33 +276,55 @@ describe("bulk-update", () => {
     const some = await added(3);
     const data = some.map(({ item_id }) => ({ item_id, name: "to set" }));
     await shop.post("items", "bulk-update", { data });
-    const wrong = await shop.post("items", "bulk-update", { where: named("to set"), set: { qty: 5 }, expect: 2 });
+    const wrong = await shop.post("items", "bulk-update", {
+      where: named("to set"),
+      set: { qty: 5 },
+      expect: 2,
+    });
     check(wrong, { status: 409, error: "Unexpected count" });
     expect(wrong.body.message).toContain("3 records match, not 2");
-    const few = await shop.post("items", "bulk-update", { where: named("to set"), set: { qty: 5 }, expect: 4 });
+    const few = await shop.post("items", "bulk-update", {
+      where: named("to set"),
+      set: { qty: 5 },
+      expect: 4,
+    });
     check(few, { status: 409, error: "Unexpected count" });
     expect(few.body.message).toContain("3 records match, not 4");
-    const answer = await shop.post("items", "bulk-update", { where: named("to set"), set: { qty: 5 }, expect: 3 });
+    const answer = await shop.post("items", "bulk-update", {
+      where: named("to set"),
+      set: { qty: 5 },
+      expect: 3,
+    });
     check(answer, { status: 200 });
     expect(answer.body.data.map(({ qty }: { qty: number }) => qty)).toEqual([5, 5, 5]);
     expect(answer.body.etags).toHaveLength(3);
   });
 
   test("changes nothing where none match and none are expected", async () => {
-    const answer = await shop.post("items", "bulk-update", { where: named("none"), set: { qty: 5 }, expect: 0 });
+    const answer = await shop.post("items", "bulk-update", {
+      where: named("none"),
+      set: { qty: 5 },
+      expect: 0,
+    });
     check(answer, { status: 200 });
     expect(answer.body).toMatchObject({ data: [], etags: [] });
   });
 
   test.each([
-    ["where beside data", { data: [{ item_id: "i01" }], where: named("x"), set: { qty: 1 }, expect: 1 }],
+    [
+      "where beside data",
+      { data: [{ item_id: "i01" }], where: named("x"), set: { qty: 1 }, expect: 1 },
+    ],
     ["neither where nor data", { set: { qty: 1 } }],
     ["where without expect", { where: named("x"), set: { qty: 1 } }],
     ["where without set", { where: named("x"), expect: 1 }],
     ["an empty set", { where: named("x"), set: {}, expect: 1 }],
     ["a key in set", { where: named("x"), set: { item_id: "i01", qty: 1 }, expect: 1 }],
     ["where without a condition", { where: { conditions: [] }, set: { qty: 1 }, expect: 1 }],
-    ["where with an empty group", { where: { conditions: [{ conditions: [] }] }, set: { qty: 1 }, expect: 1 }],
+    [
+      "where with an empty group",
+      { where: { conditions: [{ conditions: [] }] }, set: { qty: 1 }, expect: 1 },
+    ],
     ["an expect beyond the limit", { where: named("x"), set: { qty: 1 }, expect: 61 }],
   ])("refuses %s", async (_name, body) => {
     check(await shop.post("items", "bulk-update", body), { status: 400, error: "Invalid payload" });
@@ -272,11 +336,14 @@ describe("bulk-update", () => {
       status: 400,
       error: "Invalid field",
     });
-    check(await shop.post("items", "bulk-update", { where: named("x"), set: { qty: "a" }, expect: 1 }), {
-      status: 400,
-      error: "Validation failed",
-      errors: ["qty"],
-    });
+    check(
+      await shop.post("items", "bulk-update", { where: named("x"), set: { qty: "a" }, expect: 1 }),
+      {
+        status: 400,
+        error: "Validation failed",
+        errors: ["qty"],
+      },
+    );
   });
 
   test("two of the same records in opposite order both succeed", async () => {
@@ -284,7 +351,9 @@ describe("bulk-update", () => {
     const one = some.map(({ item_id }) => ({ item_id, name: "one" }));
     const two = some.map(({ item_id }) => ({ item_id, name: "two" })).toReversed();
     const rounds = Array.from({ length: 6 }, () => [one, two]).flat();
-    const answers = await Promise.all(rounds.map((data) => shop.post("items", "bulk-update", { data })));
+    const answers = await Promise.all(
+      rounds.map((data) => shop.post("items", "bulk-update", { data })),
+    );
     expect(answers.map(({ status }) => status)).toEqual(rounds.map(() => 200));
   });
 });
@@ -304,21 +373,39 @@ describe("bulk-delete", () => {
     const before = await total();
     const [a] = await added(1);
     const id = a!["item_id"];
-    check(await shop.post("items", "bulk-delete", { keys: [id, "nobody"] }), { status: 404, error: "Not found", errors: ["[1]"] });
-    check(await shop.post("items", "bulk-delete", { keys: [id, id] }), { status: 400, error: "Validation failed", errors: ["[1].item_id"] });
+    check(await shop.post("items", "bulk-delete", { keys: [id, "nobody"] }), {
+      status: 404,
+      error: "Not found",
+      errors: ["[1]"],
+    });
+    check(await shop.post("items", "bulk-delete", { keys: [id, id] }), {
+      status: 400,
+      error: "Validation failed",
+      errors: ["[1].item_id"],
+    });
     await shop.post("lines", "create", { item_id: "i02", amount: 1 });
     const used = await shop.post("items", "bulk-delete", { keys: [id, "i02"] });
     check(used, { status: 409, error: "Foreign key constraint", errors: ["[1]"] });
     expect(await total()).toBe(before + 1);
-    const each = await shop.post("items", "bulk-delete", { keys: ["nobody", "i02", id], mode: "each" });
+    const each = await shop.post("items", "bulk-delete", {
+      keys: ["nobody", "i02", id],
+      mode: "each",
+    });
     expect(each.status).toBe(207);
-    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([false, false, true]);
+    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   test("deletes what matches, if they are as many as expected", async () => {
     const [a] = await added(1);
     const where = { conditions: [{ key: "code", operator: "=", value: a!["code"] }] };
-    check(await shop.post("items", "bulk-delete", { where, expect: 2 }), { status: 409, error: "Unexpected count" });
+    check(await shop.post("items", "bulk-delete", { where, expect: 2 }), {
+      status: 409,
+      error: "Unexpected count",
+    });
     const answer = await shop.post("items", "bulk-delete", { where, expect: 1 });
     check(answer, { status: 200 });
     expect(answer.body.data).toEqual([a]);
@@ -335,8 +422,14 @@ describe("upsert", () => {
     ];
     const answer = await shop.post("items", "upsert", { data, by: ["code"] });
     check(answer, { status: 200, message: "items data successfully stored" });
-    expect(answer.body.data).toMatchObject([{ name: "new" }, { name: "changed", item_id: a!["item_id"], qty: 0 }]);
-    expect(answer.body.results).toEqual([{ index: 0, created: true }, { index: 1, created: false }]);
+    expect(answer.body.data).toMatchObject([
+      { name: "new" },
+      { name: "changed", item_id: a!["item_id"], qty: 0 },
+    ]);
+    expect(answer.body.results).toEqual([
+      { index: 0, created: true },
+      { index: 1, created: false },
+    ]);
   });
 
   test("finds by the primary key by default; a record without it is new", async () => {
@@ -344,9 +437,15 @@ describe("upsert", () => {
     const [code, other] = codes(2);
     const one = await shop.post("items", "upsert", { data: { code, name: "one" } });
     expect(one.body.results).toEqual([{ index: 0, created: true }]);
-    const data = [{ item_id: a!["item_id"], name: "changed" }, { item_id: "own", code: other, name: "own" }];
+    const data = [
+      { item_id: a!["item_id"], name: "changed" },
+      { item_id: "own", code: other, name: "own" },
+    ];
     const many = await shop.post("items", "upsert", { data });
-    expect(many.body.results).toEqual([{ index: 0, created: false }, { index: 1, created: true }]);
+    expect(many.body.results).toEqual([
+      { index: 0, created: false },
+      { index: 1, created: true },
+    ]);
     expect(many.body.data[1].item_id).toBe("own");
   });
 
@@ -382,7 +481,11 @@ describe("upsert", () => {
   test("never changes another row that has a value of the record", async () => {
     const [a, b] = await added(2);
     const data = [{ item_id: a!["item_id"], code: b!["code"], name: "x" }];
-    check(await shop.post("items", "upsert", { data }), { status: 409, error: "Duplicate entry", errors: ["[0].code"] });
+    check(await shop.post("items", "upsert", { data }), {
+      status: 409,
+      error: "Duplicate entry",
+      errors: ["[0].code"],
+    });
     expect(await nameOf(b!["item_id"])).toBe("made");
   });
 
@@ -392,10 +495,15 @@ describe("upsert", () => {
     const answers = await Promise.all(
       clients.map((client) => {
         const data = own.map((code) => ({ code, name: `client ${String(client)}`, qty: client }));
-        return shop.post("items", "upsert", { data: client % 2 ? data.toReversed() : data, by: ["code"] });
+        return shop.post("items", "upsert", {
+          data: client % 2 ? data.toReversed() : data,
+          by: ["code"],
+        });
       }),
     );
-    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(clients.map(() => [200, undefined]));
+    expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+      clients.map(() => [200, undefined]),
+    );
     const created = answers.flatMap(({ body }) => body.results).filter((one) => one.created);
     expect(created).toHaveLength(60);
     const list = own.map((code) => `'${code}'`).join(", ");

@@ -22,9 +22,15 @@ export function throughBulk(
     async function othersOf(endpoint: string, action: string): Promise<Body[]> {
       if (endpoint !== "items") return [];
       if (action === "create")
-        return Array.from({ length: others }, () => ({ code: `F-${String(++count)}`, name: "filler" }));
+        return Array.from({ length: others }, () => ({
+          code: `filler-${String(++count)}`,
+          name: "filler",
+        }));
       if (fillers.length === 0 && others > 0) {
-        const data = Array.from({ length: others }, () => ({ code: `G-${String(++count)}`, name: "filler" }));
+        const data = Array.from({ length: others }, () => ({
+          code: `other-${String(++count)}`,
+          name: "filler",
+        }));
         const { body } = await shop.post("items", "bulk-create", { data });
         fillers.push(...body.data.map(({ item_id }: { item_id: string }) => item_id));
       }
@@ -32,19 +38,31 @@ export function throughBulk(
     }
 
     return {
-      ...shop,
+      send: (path, init) => shop.send(path, init),
       get fixture() {
         return shop.fixture;
       },
       async post(endpoint, action, body, headers = {}) {
         const { data, options: given } = unwrapped(body);
-        if (!["create", "update"].includes(action) || data === null || Object.keys(data).length === 0)
+        // A missing or invalid key is a fault of its record here, and of the whole request there.
+        const key = data?.["item_id"];
+        const hasFaultyKey =
+          action === "update" && endpoint === "items" && (typeof key !== "string" || key === "");
+        if (hasFaultyKey) return shop.post(endpoint, action, body, headers);
+        if (
+          !["create", "update"].includes(action) ||
+          data === null ||
+          Object.keys(data).length === 0
+        )
           return shop.post(endpoint, action, body, headers);
         const more = await othersOf(endpoint, action);
         const at = Math.floor(more.length / 2);
         const whole = [...more.slice(0, at), data, ...more.slice(at)];
         const { "If-Match": version, ...rest } = headers;
-        const etags = version === undefined ? {} : { etags: whole.map((one) => (one === data ? version : null)) };
+        const etags =
+          version === undefined
+            ? {}
+            : { etags: whole.map((one) => (one === data ? version : null)) };
         const asked = { data: whole, ...etags, ...(given && { options: given }) };
         return single(await shop.post(endpoint, `bulk-${action}`, asked, rest), at);
       },
@@ -55,8 +73,12 @@ export function throughBulk(
 function unwrapped(body: unknown): { data: Body | null; options?: unknown } {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return { data: null };
   const { data, options, ...more } = body as Body;
-  const isWrapped = [data, options].every((one) => typeof one === "object" && one !== null && !Array.isArray(one));
-  return isWrapped && Object.keys(more).length === 0 ? { data: data as Body, options } : { data: body as Body };
+  const isWrapped = [data, options].every(
+    (one) => typeof one === "object" && one !== null && !Array.isArray(one),
+  );
+  return isWrapped && Object.keys(more).length === 0
+    ? { data: data as Body, options }
+    : { data: body as Body };
 }
 
 function withBulk(options: FixtureOptions): FixtureOptions {
