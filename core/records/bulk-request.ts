@@ -124,7 +124,7 @@ export function bulkForm(form: BulkForm): JsonForm {
   });
   const each = (isWhole: boolean): JsonSchema =>
     wholeObject({
-      success: { const: isWhole },
+      ...(!isWhole && { success: { const: false } }),
       message: isWhole ? message : { type: "string" },
       summary: wholeObject({ succeeded: index, failed: index }),
       results: { type: "array", items: isWhole ? stored : { anyOf: [stored, refused] } },

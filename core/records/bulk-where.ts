@@ -4,7 +4,7 @@ import type { ReadQueries, Queries } from "../query/session.ts";
 import { type Grammar, meaning, wholeNumber } from "../grammar/grammar.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { allOf, type Condition, selectFrom, sourceOf } from "../query/statement.ts";
-import { where } from "../query/where.ts";
+import { neededWhere } from "../query/where.ts";
 import { AppError, invalidParameter, invalidPayload } from "../values/errors.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
@@ -16,7 +16,7 @@ import type { RecordPlan } from "./record.ts";
 
 /** read's `where`, with a condition at least; defaultScope does not apply. Rejects as read does. */
 export const bulkWhere = ({ named, key }: ReadPlan): Grammar<Condition> =>
-  meaning(where(named), (sent) => {
+  meaning(neededWhere(named), (sent) => {
     if (sent === null || !hasCondition(sent))
       throw invalidPayload("where needs at least one condition");
     if (key.length === 0)

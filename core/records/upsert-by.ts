@@ -2,6 +2,8 @@
 import { type Grammar, optional } from "../grammar/grammar.ts";
 import type { Columns } from "../values/types/column.ts";
 import { columnTypes } from "../values/types/column-types.ts";
+import type { JsonSchema } from "../values/json-schema.ts";
+import { anyOf } from "../values/json-shapes.ts";
 import { invalidParameter } from "../values/errors.ts";
 import type { Key } from "../values/types/key.ts";
 import type { RecordPlan } from "./record.ts";
@@ -38,6 +40,13 @@ const findsRows = ({ type }: Key[number]): boolean => columnTypes[type].findsRow
 
 const namesIn = ({ columns }: UpsertBy): string[] => columns.map(({ name }) => name);
 
+/** The columns of an index, in any order. */
+const listSchema = (one: UpsertBy): JsonSchema => {
+  const names = namesIn(one);
+  const items: JsonSchema = { type: "string", enum: names };
+  return { type: "array", items, minItems: names.length, maxItems: names.length };
+};
+
 /** `by`; the primary key by default. Rejects with Invalid parameter, which names the choices. */
 export function upsertBy(choices: readonly UpsertBy[]): Grammar<UpsertBy> {
   const texts = choices.map((one) => JSON.stringify(namesIn(one)));
@@ -56,7 +65,7 @@ export function upsertBy(choices: readonly UpsertBy[]): Grammar<UpsertBy> {
         if (chosen === undefined) throw fault();
         return chosen;
       },
-      schema: () => ({ enum: choices.map(namesIn) }),
+      schema: () => anyOf(choices.map(listSchema)),
     },
     byKey,
   );

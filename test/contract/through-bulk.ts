@@ -63,7 +63,7 @@ export function throughBulk(
           version === undefined
             ? {}
             : { etags: whole.map((one) => (one === data ? version : null)) };
-        const asked = { data: whole, ...etags, ...(given && { options: given }) };
+        const asked = { data: whole, ...etags, options: given };
         return single(await shop.post(endpoint, `bulk-${action}`, asked, rest), at);
       },
     };
