@@ -68,20 +68,21 @@ beforeAll(async () => {
         fieldName: ["part_id", "label", "count"],
         action: own,
         components: {
-          onBeforeInsert: ["components/noting.ts"],
-          onAfterUpdate: ["components/noting.ts"],
-          onBeforeDelete: ["components/noting.ts"],
+          onBeforeInsert: ["components/noting.ts#noting"],
+          onAfterUpdate: ["components/noting.ts#noting"],
+          onBeforeDelete: ["components/noting.ts#noting"],
         },
       },
     },
-    components: { "components/noting.ts": { default: noting } },
+    components: { "components/noting.ts": { noting } },
     project: { locking: { enforceResourceLocks: true }, cache: { enabled: true } },
   });
 });
 afterAll(() => fixture?.close());
 
 let count = 0;
-const labels = (number: number): string[] => Array.from({ length: number }, () => `L${String(++count)}`);
+const labels = (number: number): string[] =>
+  Array.from({ length: number }, () => `L${String(++count)}`);
 const post = (path: string, body: unknown, headers?: Record<string, string>): Promise<Answer> =>
   fixture.post(path, body, headers);
 const made = async (number: number, more: object = {}): Promise<string[]> => {
@@ -100,9 +101,15 @@ describe("handlers", () => {
     expect(all).toMatchObject({ status: 422, body: { errors: { "[1].label": ["is bad"] } } });
     const each = await post("handled/bulk-create", { data, mode: "each", dry_run: true });
     expect(each.status).toBe(207);
-    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([true, false, true]);
+    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([
+      true,
+      false,
+      true,
+    ]);
     expect(seen.map(({ dryRun }) => dryRun)).toEqual([false, false, true, true, true]);
-    expect((await fixture.sql(`select 1 from parts where label in ('${a!}', '${b!}')`)).length).toBe(0);
+    expect(
+      (await fixture.sql(`select 1 from parts where label in ('${a!}', '${b!}')`)).length,
+    ).toBe(0);
   });
 
   test("see each changed and deleted record", async () => {
@@ -113,7 +120,9 @@ describe("handlers", () => {
     expect(seen.map(({ data: { count: changed } }) => changed)).toEqual([0, 1, 2]);
     seen.length = 0;
     expect((await post("handled/bulk-delete", { keys: ids })).status).toBe(200);
-    expect(seen.map(({ data: { where } }) => where)).toEqual(ids.map((value) => [{ key: "part_id", value }]));
+    expect(seen.map(({ data: { where } }) => where)).toEqual(
+      ids.map((value) => [{ key: "part_id", value }]),
+    );
   });
 });
 
@@ -127,12 +136,27 @@ describe("locks", () => {
     }
     const data = ids.map((part_id) => ({ part_id, count: 5 }));
     const one = await post("parts/bulk-update", { data }, { "X-Lock-Token": tokens[1]! });
-    expect(one).toMatchObject({ status: 409, body: { error: "Lock conflict", errors: { "[1]": expect.any(Array) } } });
-    const each = await post("parts/bulk-update", { data, mode: "each" }, { "X-Lock-Token": tokens[1]! });
-    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([true, false, true]);
+    expect(one).toMatchObject({
+      status: 409,
+      body: { error: "Lock conflict", errors: { "[1]": expect.any(Array) } },
+    });
+    const each = await post(
+      "parts/bulk-update",
+      { data, mode: "each" },
+      { "X-Lock-Token": tokens[1]! },
+    );
+    expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([
+      true,
+      false,
+      true,
+    ]);
     const both = await post("parts/bulk-update", { data }, { "X-Lock-Token": tokens.join(", ") });
     expect(both.status).toBe(200);
-    const gone = await post("parts/bulk-delete", { keys: ids }, { "X-Lock-Token": tokens.join(", ") });
+    const gone = await post(
+      "parts/bulk-delete",
+      { keys: ids },
+      { "X-Lock-Token": tokens.join(", ") },
+    );
     expect(gone.status).toBe(200);
   });
 });
@@ -167,7 +191,11 @@ describe("where", () => {
     const ids = await made(2, { group_id: "g2", count: 2000 });
     const listed = await post("parts/read", { where: path });
     expect(listed.body.count).toBe(0);
-    const answer = await post("parts/bulk-update", { where: path, set: { count: 3000 }, expect: 2 });
+    const answer = await post("parts/bulk-update", {
+      where: path,
+      set: { count: 3000 },
+      expect: 2,
+    });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     expect(answer.body.data.map((one: { part_id: string }) => one.part_id)).toEqual(ids.toSorted());
     const gone = await post("parts/bulk-delete", { where: path, expect: 2 });
@@ -183,10 +211,15 @@ test("bulk-create, bulk-update and upsert answer what the view shows, and lists 
   expect(created.body.data).toMatchObject(data.map((one) => ({ ...one, origin: "seen" })));
   const where = { conditions: [{ key: "count", operator: "=", value: 7 }] };
   expect((await post("viewed/read", { where })).body.count).toBe(3);
-  const changes = created.body.data.map(({ part_id }: { part_id: string }) => ({ part_id, count: 8 }));
+  const changes = created.body.data.map(({ part_id }: { part_id: string }) => ({
+    part_id,
+    count: 8,
+  }));
   const updated = await post("viewed/bulk-update", { data: changes, etags: created.body.etags });
   expect(updated.status, JSON.stringify(updated.body)).toBe(200);
-  expect(updated.body.data).toMatchObject(changes.map((one: object) => ({ ...one, origin: "seen" })));
+  expect(updated.body.data).toMatchObject(
+    changes.map((one: object) => ({ ...one, origin: "seen" })),
+  );
   expect((await post("viewed/read", { where })).body.count).toBe(0);
   const stored = await post("viewed/upsert", { data: changes });
   expect(stored.body.results.every((one: { created: boolean }) => !one.created)).toBe(true);
