@@ -5,7 +5,13 @@ import type { Entity } from "../plans/entity.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
 import { doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
-import { bulkForm, bulkMembers, bulkMode, recordList } from "../records/bulk-request.ts";
+import {
+  bulkForm,
+  bulkMembers,
+  bulkMode,
+  recordList,
+  stepFaultOf,
+} from "../records/bulk-request.ts";
 import { hasHandlers } from "../records/events.ts";
 import { beginCreate, createSet } from "../records/new-record.ts";
 import { newRecord } from "../records/record-grammar.ts";
@@ -27,6 +33,7 @@ export const bulkCreate = defineAction<InsertingPlan, Asked>({
   takesOptions: false,
   takesEmptyBody: false,
   takesDryRun: true,
+  stepFault: stepFaultOf,
 
   needs({ insert, read }) {
     return insert && read && { write: insert, read };

@@ -19,6 +19,7 @@ import {
   etags,
   onlyOne,
   recordList,
+  stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
 import { bulkWhere, expected, guardMatching, lockMatching } from "../records/bulk-where.ts";
@@ -53,6 +54,7 @@ export const bulkDelete = defineAction<DeletePlan, ByKey | ByWhere>({
   takesOptions: false,
   takesEmptyBody: false,
   takesDryRun: true,
+  stepFault: stepFaultOf,
   needs(entity) {
     const plan = deletePlan(entity);
     return plan?.write.namesRecords ? plan : null;

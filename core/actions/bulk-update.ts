@@ -34,6 +34,7 @@ import {
   etags,
   onlyOne,
   recordList,
+  stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
 import { bulkWhere, expected, guardMatching, lockMatching } from "../records/bulk-where.ts";
@@ -68,6 +69,7 @@ export const bulkUpdate = defineAction<RecordPlan, ByKey | ByWhere>({
   takesOptions: false,
   takesEmptyBody: false,
   takesDryRun: true,
+  stepFault: stepFaultOf,
   needs: changePlan,
   grammar(plan, { entity }) {
     const [keyed, matching] = [byKey(plan, entity), byWhere(plan, entity)];

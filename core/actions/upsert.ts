@@ -12,7 +12,13 @@ import type { Column } from "../values/types/column.ts";
 import { keyText } from "../values/types/key.ts";
 import { guardItems } from "../records/bulk-keys.ts";
 import { type Done, doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
-import { bulkForm, bulkMembers, bulkMode, recordList } from "../records/bulk-request.ts";
+import {
+  bulkForm,
+  bulkMembers,
+  bulkMode,
+  recordList,
+  stepFaultOf,
+} from "../records/bulk-request.ts";
 import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
 import { hasHandlers } from "../records/events.ts";
 import { beginCreate, createSet } from "../records/new-record.ts";
@@ -61,6 +67,7 @@ export const upsert = defineAction<UpsertPlan, Asked>({
   takesOptions: false,
   takesEmptyBody: false,
   takesDryRun: true,
+  stepFault: stepFaultOf,
   needs(entity) {
     const plan = recordPlan(entity);
     return plan && { ...plan, choices: upsertChoices(plan) };

@@ -49,6 +49,12 @@ export const bulkMode: Grammar<BulkMode> = absentOr(
 
 const notTrueOrFalse = () => invalidPayload("dry_run must be true or false");
 
+/** Why the request cannot be a step of a batch, which stores all or nothing; null: it can. */
+export function stepFaultOf({ mode, dry_run }: Record<string, unknown>): string | null {
+  if (mode === "each") return 'mode "each" is not possible in a batch';
+  return dry_run === true ? "dry_run is for the whole batch, not for one step" : null;
+}
+
 /** Further members of every bulk request; the edge reads `dry_run`. */
 export const bulkMembers = {
   options: optional(

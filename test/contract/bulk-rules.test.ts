@@ -75,7 +75,11 @@ beforeAll(async () => {
       },
     },
     components: { "components/noting.ts": { noting } },
-    project: { locking: { enforceResourceLocks: true }, cache: { enabled: true } },
+    project: {
+      locking: { enforceResourceLocks: true },
+      cache: { enabled: true },
+      batch: { enabled: true },
+    },
   });
 });
 afterAll(() => fixture?.close());
@@ -223,4 +227,44 @@ test("bulk-create, bulk-update and upsert answer what the view shows, and lists 
   expect((await post("viewed/read", { where })).body.count).toBe(0);
   const stored = await post("viewed/upsert", { data: changes });
   expect(stored.body.results.every((one: { created: boolean }) => !one.created)).toBe(true);
+});
+
+test("a batch takes bulk steps that store all or nothing", async () => {
+  const [a, b, c] = labels(3);
+  const steps = [
+    {
+      id: "one",
+      endpoint: "parts",
+      action: "bulk-create",
+      body: { data: [{ label: a }, { label: b }] },
+    },
+    {
+      endpoint: "parts",
+      action: "upsert",
+      body: { data: [{ label: a, count: 4 }, { label: c }], by: ["label"] },
+    },
+    {
+      endpoint: "parts",
+      action: "bulk-update",
+      body: { data: [{ part_id: { $ref: "one.data.1.part_id" }, count: 5 }] },
+    },
+  ];
+  const answer = await post("_batch", { steps });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  expect(answer.body.data.map(({ status }: { status: number }) => status)).toEqual([201, 200, 200]);
+  expect(answer.body.data[1].body.results).toEqual([
+    { index: 0, created: false },
+    { index: 1, created: true },
+  ]);
+  for (const more of [{ mode: "each" }, { dry_run: true }]) {
+    const step = {
+      endpoint: "parts",
+      action: "bulk-create",
+      body: { data: [{ label: "z" }], ...more },
+    };
+    expect(await post("_batch", { steps: [step] })).toMatchObject({
+      status: 400,
+      body: { error: "Invalid payload", failed_step: { index: 0 } },
+    });
+  }
 });
