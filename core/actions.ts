@@ -4,6 +4,9 @@
 import type { Action } from "./calls/action.ts";
 import { adjust } from "./actions/adjust.ts";
 import { aggregate } from "./actions/aggregate.ts";
+import { bulkCreate } from "./actions/bulk-create.ts";
+import { bulkDelete } from "./actions/bulk-delete.ts";
+import { bulkUpdate } from "./actions/bulk-update.ts";
 import { changeStatus } from "./actions/change-status.ts";
 import { createComposite } from "./actions/create-composite.ts";
 import { create } from "./actions/create.ts";
@@ -29,6 +32,7 @@ import { nextStatuses } from "./actions/next-statuses.ts";
 import { readComposite } from "./actions/read-composite.ts";
 import { read } from "./actions/read.ts";
 import { restore } from "./actions/restore.ts";
+import { upsert } from "./actions/upsert.ts";
 import { updateComposite } from "./actions/update-composite.ts";
 import { update } from "./actions/update.ts";
 
@@ -40,6 +44,10 @@ export const actions: readonly Action[] = [
   deleteRecords,
   restore,
   adjust,
+  bulkCreate,
+  bulkUpdate,
+  bulkDelete,
+  upsert,
   datatables,
   lookup,
   aggregate,
@@ -96,10 +104,10 @@ export interface PlannedAction {
 }
 
 const planned: readonly PlannedAction[] = [
-  { name: "bulk-create", reason: "an import stores many records at once" },
-  { name: "bulk-update", reason: "an import changes many records at once" },
-  { name: "bulk-delete", reason: "delete removes all records that match" },
-  { name: "validate", reason: "create and update say everything that is wrong at once" },
+  {
+    name: "validate",
+    reason: "create and update with Prefer: tx=rollback say what would be answered",
+  },
   { name: "check-duplicate", reason: "create answers 409 for a duplicate, and first finds it" },
   { name: "check-availability", reason: "first tells whether a value is taken" },
   { name: "attach", reason: "create stores the record that links two others" },

@@ -7,16 +7,17 @@ import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";
-import { stampOf } from "./records/record.ts";
+import { isNamed, stampOf } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
 import { type Entities, scopeWithRelated } from "./callers/related-views.ts";
-import type { Queries, Session } from "./query/session.ts";
+import type { Session, Transaction } from "./query/session.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
 import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
+import { isOfRecord } from "./records/bulk-outcomes.ts";
 import { repeatable, writtenBy } from "./records/idempotency.ts";
 import { narrowReplay } from "./records/replay.ts";
 
@@ -52,6 +53,8 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
           fills: scope.fills,
           lineFills: (table) => scope.lineFills(table),
           reachesAllJobs: access.mayReachAllJobs(request.caller, asked),
+          mayAlso: (other) =>
+            !entity.enabled.has(other) || access.mayUse(request.caller, { entity, action: other }),
           cache: request.cache.within(scope.key),
           locks: scopedLocks(request.locks, { session, scope, entity }),
         };
@@ -121,13 +124,12 @@ function mustUndo({ entity: { write, insert } }: Call): void {
 
 async function write(work: Write, driving: Drive): Promise<Answer> {
   const { session, keepAnswer, call } = driving;
-  const isOneStatement = work.isOneStatement && !keepAnswer && !call.dryRun;
-  const store = async (queries: Queries): Promise<Answer> => {
-    const answer = await work.run(queries);
-    return keepAnswer ? keepAnswer(queries, answer) : answer;
+  const store = async (tx: Transaction): Promise<Answer> => {
+    const answer = await work.run(tx);
+    return keepAnswer ? keepAnswer(tx, answer) : answer;
   };
   try {
-    return await (isOneStatement
+    return await (work.isOneStatement && !keepAnswer && !call.dryRun
       ? work.run(session)
       : session.tx(store, { isUndone: call.dryRun, isReplaceable: work.instead !== undefined }));
   } catch (error) {
@@ -150,8 +152,8 @@ function withoutUnseen(error: unknown, entity: Entity, body: Record<string, unkn
   const header = composite && body[plan.table.name];
   const sent = isObject(header) ? header : body;
   const isKnown = (name: string) =>
-    plan.shown.has(name) ||
-    (plan.writable.has(name) && Object.hasOwn(sent, name)) ||
+    isOfRecord(name) ||
+    isNamed(name, sent, plan) ||
     composite?.details.some(({ table }) => isOfDetails(name, table.name));
   const known = Object.entries(error.errors).filter(([name]) => isKnown(name));
   if (known.length === Object.keys(error.errors).length) return error;

@@ -25,10 +25,11 @@ export const passages = {
   /** SQL written by the operator, who decides what it shows. */
   handlerQuery: "SQL of the operator's handlers",
   /**
-   * Whether a row of an import conflicts with a record outside the scope. The row is reported as an error, and nothing
-   * of the other record is shown.
+   * Whether a row of an import, or a record of upsert, conflicts with a record outside the scope. It is reported as an
+   * error, and nothing of the other record is shown.
    */
-  importKeys: "records outside of the scope with the keys of an import's rows",
+  takenKeys:
+    "records outside of the scope with the keys of an import's rows, or of upsert's records",
 } as const;
 
 export type Passage = keyof typeof passages;

@@ -4,7 +4,7 @@
  */
 import type { ProjectCache } from "../cache/cache.ts";
 import type { Caller } from "../plans/caller.ts";
-import type { Queries, ReadSession } from "../query/session.ts";
+import type { Queries, ReadSession, Transaction } from "../query/session.ts";
 import { allErrors, type RequestHeader } from "./action-errors.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ErrorKind } from "../values/errors.ts";
@@ -67,6 +67,8 @@ export interface Call {
   readonly lineFills: (table: Table) => ReadonlyMap<string, Json>;
   /** The caller may also see, download and cancel the jobs of others. */
   readonly reachesAllJobs: boolean;
+  /** Whether the caller may use another action of the endpoint; where that one is off, this one's right is enough. */
+  readonly mayAlso: (action: string) => boolean;
   /** When the session ends (clock of `performance.now()`). */
   readonly deadlineAtMs: number;
   /** Cached answers for callers of the same scope. */
@@ -94,7 +96,7 @@ export interface Upload {
 
 /** A successful answer; the edge adds `success` and `timestamp`. */
 export interface Answer {
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 207;
   /** Members of the envelope in the order in which they are shown. */
   readonly body: Record<string, unknown>;
   /** JSON text of an object whose members follow those of the body. It is sent unchanged, without being parsed. */
@@ -117,6 +119,8 @@ export interface Answer {
    * caller may see it at that time.
    */
   readonly subject?: readonly Json[];
+  /** The same for each record of a list in `data` or `results`; null = there is none. */
+  readonly subjects?: readonly (readonly Json[] | null)[];
   /** Of a batch: what a replay needs to know of each step. */
   readonly steps?: readonly AnsweredStep[];
 }
@@ -125,6 +129,7 @@ export interface AnsweredStep {
   /** Of `Handler.viewKey` at that time; null: the step failed. */
   readonly view: string | null;
   readonly subject?: readonly Json[];
+  readonly subjects?: readonly (readonly Json[] | null)[];
 }
 
 export interface AnsweredFile {
@@ -140,11 +145,13 @@ export interface AnsweredFile {
 export type Mode = "reads" | "writes" | "starts a job";
 
 /** The work of a writing action. It runs in one transaction. */
-export interface Write {
+export type Write = WriteIn<Queries, true> | WriteIn<Transaction, false>;
+
+interface WriteIn<In, IsOne extends boolean> {
   /** True: `run` sends a single statement, which needs no transaction. */
-  readonly isOneStatement: boolean;
+  readonly isOneStatement: IsOne;
   /** Runs again after a deadlock, so it must have no effect outside the database. */
-  run(queries: Queries): Promise<Answer>;
+  run(queries: In): Promise<Answer>;
   /** Work to do in a new transaction after this failure; null: the request fails. */
   instead?(failure: unknown): Write | null;
 }
@@ -160,12 +167,14 @@ export interface About {
 export type AnswerForm = JsonForm | FileForm;
 
 export interface JsonForm {
-  readonly status: 200 | 201;
+  readonly status: 200 | 201 | 207;
   readonly schema: JsonSchema;
   /** True: the schema is that of the whole answer, which has no envelope. Absent: it has one. */
   readonly isBare?: boolean;
   /** True: an answer that shows a record has its ETag. Absent: there is none. */
   readonly hasEtag?: boolean;
+  /** Further successful answers, by their status. Absent: there are none. */
+  readonly others?: Readonly<Partial<Record<200 | 207, JsonSchema>>>;
 }
 
 export interface FileForm {

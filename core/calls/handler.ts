@@ -10,7 +10,15 @@ import type { AppError } from "../values/errors.ts";
 /** The input of a handler besides its entity. Nothing in it is restricted to the caller yet. */
 export interface Request extends Omit<
   Call,
-  "entity" | "body" | "input" | "options" | "session" | "fills" | "lineFills" | "reachesAllJobs"
+  | "entity"
+  | "body"
+  | "input"
+  | "options"
+  | "session"
+  | "fills"
+  | "lineFills"
+  | "reachesAllJobs"
+  | "mayAlso"
 > {
   /** The client's JSON as parsed; undefined = none. */
   readonly body: unknown;

@@ -48,5 +48,7 @@ export function collectSchemas(
   else
     for (const [name, schema] of Object.entries(input.properties ?? {}))
       printer.collect(schema, name, action.name);
-  if ("schema" in answer) printer.collect(answeredSchema(answer, action), "", action.name);
+  if (!("schema" in answer)) return;
+  for (const schema of [answer.schema, ...Object.values(answer.others ?? {})])
+    printer.collect(answeredSchema({ ...answer, schema }, action), "", action.name);
 }

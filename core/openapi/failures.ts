@@ -20,24 +20,22 @@ export const errorSchema: JsonSchema = closedObject(
       description: "Messages by the field that they are about.",
     },
     data: {
-      ...closedObject(
-        {
-          conflicting_key: {
-            anyOf: [
-              closedObject({ key: { type: "string" }, value: {} }, ["key", "value"]),
-              {
-                ...closedObject({ record: { type: "object" } }, ["record"]),
-                description: "A record whose key has several columns.",
-              },
-              { type: "null" },
-            ],
-          },
-          locked_by: { type: ["string", "null"] },
-          ttl_remaining: { type: "integer" },
+      ...closedObject({
+        count: { type: "integer", description: "Of the records that match." },
+        conflicting_key: {
+          anyOf: [
+            closedObject({ key: { type: "string" }, value: {} }, ["key", "value"]),
+            {
+              ...closedObject({ record: { type: "object" } }, ["record"]),
+              description: "A record whose key has several columns.",
+            },
+            { type: "null" },
+          ],
         },
-        ["conflicting_key", "locked_by", "ttl_remaining"],
-      ),
-      description: "The lock that is in the way.",
+        locked_by: { type: ["string", "null"] },
+        ttl_remaining: { type: "integer" },
+      }),
+      description: "The lock that is in the way, or the number of records.",
     },
     dry_run: dryRun,
     timestamp: { type: "string", format: "date-time" },
@@ -166,6 +164,10 @@ const exampleMembers: Readonly<Record<ErrorKind, ExampleMembers>> = {
   foreignKeyInUse: { message: "The record is still referenced by other records" },
   constraintViolation: {
     message: "The adjustment would exceed a limit of stock; nothing was changed",
+  },
+  unexpectedCount: {
+    message: "13 records match, not 12; nothing was changed",
+    data: { count: 13 },
   },
   lockConflict: {
     message: "The record is locked by another client",

@@ -28,7 +28,7 @@ export function responsesOf(
   ];
   const successes =
     "schema" in answer
-      ? { [answer.status]: jsonResponse(draft, { answer, place, name, always }) }
+      ? jsonResponses(draft, { answer, place, name, always })
       : fileResponses(answer, always, parts);
   const failures = failuresOf({ action, method, entity, hasCredentials, isCounted });
   const failing = {
@@ -66,6 +66,16 @@ interface JsonResponse {
   readonly always: readonly AnswerHeader[];
 }
 
+/** By status. */
+function jsonResponses(draft: DraftOperation, response: JsonResponse): Record<string, Json> {
+  const { answer, name } = response;
+  const others = Object.entries(answer.others ?? {}).map(([status, schema]) => {
+    const other = { ...answer, status: Number(status) as 200 | 207, schema };
+    return [status, jsonResponse(draft, { ...response, answer: other, name: name + status })];
+  });
+  return { [answer.status]: jsonResponse(draft, response), ...Object.fromEntries(others) };
+}
+
 function jsonResponse(
   { action, method, entity }: DraftOperation,
   { answer, place: { printer, parts }, name, always }: JsonResponse,
@@ -81,7 +91,7 @@ function jsonResponse(
     ...(action.answersCsv ? (["X-Next-Cursor"] as const) : []),
   ];
   const response: Json = {
-    description: answer.status === 201 ? "It was stored." : "The answer.",
+    description: descriptions[answer.status],
     headers: parts.headers([...always, ...own]),
     content: {
       "application/json": {
@@ -101,6 +111,12 @@ function jsonResponse(
     () => response,
   );
 }
+
+const descriptions = {
+  200: "The answer.",
+  201: "It was stored.",
+  207: "Some records were refused.",
+} as const;
 
 /** The whole file, a part of it, or an error for a part that it does not have. */
 function fileResponses(

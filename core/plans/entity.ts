@@ -31,6 +31,8 @@ export interface RequestSettings {
   readonly offsetMax: number;
   /** Whose days and hours aggregate groups timestamps by, if a request names no other. */
   readonly timeZone: string;
+  /** Records of one bulk request. */
+  readonly bulkRecordsMax: number;
 }
 
 /** One configured endpoint, compiled. */

@@ -37,6 +37,15 @@ export const where = (columns: Columns): Grammar<Condition | null> =>
     treeSchema(conditionSchema(describedColumns(columns)), ofManySchemas(columns)),
   );
 
+/** The same for a filter that must be there. Null: it has no condition. */
+export const neededWhere = (columns: Columns): Grammar<Condition | null> =>
+  meaning(treeOf(columns), wholeTree, () => {
+    const single = conditionSchema(describedColumns(columns));
+    const { properties, ...tree } = wholeTreeSchema(single, ofManySchemas(columns));
+    const conditions = { ...properties!["conditions"], minItems: 1 };
+    return { ...tree, properties: { ...properties, conditions } };
+  });
+
 /** A group over the columns and, where there are relations, over the records to which they lead. */
 const treeOf = (columns: Columns): Grammar<Group> =>
   groupOf(columns instanceof PathColumns ? singleOf(columns) : condition(columns));
@@ -305,14 +314,17 @@ export function equality(columns: Columns, fault: MakeError): Grammar<Condition>
 }
 
 /** `ofMany`: conditions that count as a level of nesting. */
-function treeSchema(condition: JsonSchema, ofMany: readonly JsonSchema[] = []): JsonSchema {
+const treeSchema = (condition: JsonSchema, ofMany: readonly JsonSchema[] = []): JsonSchema =>
+  orNull(wholeTreeSchema(condition, ofMany));
+
+function wholeTreeSchema(condition: JsonSchema, ofMany: readonly JsonSchema[]): JsonSchema {
   let group = groupSchema(condition);
   for (let depth = 1; depth < limits.whereDepthMax; depth++)
     group = groupSchema({ anyOf: [condition, ...ofMany, group] });
-  return orNull({
+  return {
     ...group,
     description: `Groups nest ${limits.whereDepthMax} deep, and hold ${limits.whereConditionsMax} conditions in all.`,
-  });
+  };
 }
 
 const groupSchema = (member: JsonSchema): JsonSchema =>

@@ -17,6 +17,7 @@ import type { InsertPlan } from "../plans/write-plan.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { Column, Columns } from "../values/types/column.ts";
 import { columnTypes } from "../values/types/column-types.ts";
+import { type AppError, invalidPayload } from "../values/errors.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import { maySend, mustBeSent, type NewKeyColumns } from "../values/types/new-key.ts";
@@ -26,29 +27,48 @@ import type { InsertingPlan, RecordPlan } from "./record.ts";
 import { keyOf } from "./record-key.ts";
 
 /** The body of create. A before handler may add missing fields. */
-export const newRecord = (plan: InsertingPlan, entity: Entity): Grammar<unknown> =>
+export const newRecord = (plan: InsertingPlan, entity: Entity): Grammar<Record<string, unknown>> =>
   asSent(() => {
     const columns = recordColumns(plan, entity);
     const required = hasHandlers(entity, "onBeforeInsert") ? [] : neededOf(columns);
     return object(recordMembers(columns, "create"), { required });
-  });
+  }, notARecord);
+
+/** The error of an item of a list. */
+export const notARecord = (index: number): AppError =>
+  invalidPayload(`data[${index}] must be an object`);
+
+/** The body of update. The meaning is the key. */
+export const changedRecord = (plan: RecordPlan, entity: Entity): Grammar<KeyValue> =>
+  meaning(changedRecordBody(plan, entity), (body) => keyOf({ body, entity }, plan.write.key));
 
 /**
- * The body of update: the key, and either nothing else or at least one field to change. With before handlers, which can
- * add fields, any other members will do. The meaning is the key.
+ * The key, and either nothing else or at least one field to change. With before handlers, which can add fields, any
+ * other members will do.
  */
-export function changedRecord(plan: RecordPlan, entity: Entity): Grammar<KeyValue> {
-  const { key, writable, audit, shown } = plan.write;
+export function changedRecordBody(
+  plan: RecordPlan,
+  entity: Entity,
+): Grammar<Record<string, unknown>> {
+  const { key } = plan.write;
   const shape = (): Grammar<unknown> => {
     const members = recordMembers(recordColumns(plan, entity), "update");
     const body = object(members, { required: namesOf(key) });
     if (hasHandlers(entity, "onBeforeUpdate")) return body;
-    const actors = actorMembers(actorsOf(audit, "update"), shown);
-    const changing = [...writable.keys(), ...Object.keys(actors)];
-    const forms = changing.map((name) => ({ required: [name] }));
+    const forms = Object.keys(changingMembers(plan, entity)).map((name) => ({ required: [name] }));
     return described(body, { anyOf: [...forms, { maxProperties: key.length }] });
   };
-  return meaning(asSent(shape), (body) => keyOf({ body, entity }, key));
+  return asSent(shape, notARecord);
+}
+
+/** At least one field to change, without a key. */
+export const changedFields = (plan: RecordPlan, entity: Entity): Grammar<Record<string, unknown>> =>
+  asSent(() => described(object(changingMembers(plan, entity)), { minProperties: 1 }));
+
+/** The members of a body that change something. */
+function changingMembers(plan: RecordPlan, entity: Entity): Parts {
+  const actors = actorMembers(actorsOf(plan.write.audit, "update"), plan.write.shown);
+  return { ...writableMembers(recordColumns(plan, entity)), ...actors };
 }
 
 /** Of a record that a body holds. */

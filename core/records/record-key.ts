@@ -50,7 +50,7 @@ export function readKey(
 }
 
 /** An empty text can be a part of a key, but it is no key by itself. */
-const isMissing = (value: unknown, { type }: Column, key: Key): boolean =>
+export const isMissing = (value: unknown, { type }: Column, key: Key): boolean =>
   value === undefined ||
   value === null ||
   (value === "" && (key.length === 1 || !columnTypes[type].isText));
@@ -118,7 +118,7 @@ function madeKey(
 const none: ReadonlyMap<Column, Scalar> = new Map();
 
 /** Whether the service or the database generates the column. `-` requests that too where it cannot be a value. */
-function leavesOpen(body: Record<string, unknown>, column: Column, key: Key): boolean {
+export function leavesOpen(body: Record<string, unknown>, column: Column, key: Key): boolean {
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
   if (isMissing(sent, column, key)) return true;
   return sent === "-" && (key.length === 1 || !columnTypes[column.type].isText);

@@ -19,6 +19,10 @@ export function writtenSchema(
     : schemaOf(write.shown);
 }
 
+/** The record in the answer of a write. */
+export const recordAnswerSchema = (plan: InsertingPlan, { settings }: Entity): JsonSchema =>
+  writtenSchema(plan, (columns) => recordSchema(columns, settings));
+
 /** Answers of create, update and adjust; `done`: what they did with the record. */
 export const writeAnswerSchema = (
   plan: InsertingPlan,
@@ -27,13 +31,13 @@ export const writeAnswerSchema = (
 ): JsonSchema =>
   wholeObject({
     message: doneSchema(entity, done),
-    data: writtenSchema(plan, (columns) => recordSchema(columns, entity.settings)),
+    data: recordAnswerSchema(plan, entity),
   });
 
 /** The message of a write: `suppliers data successfully added`. */
 export const doneSchema = (
   { name }: Pick<Entity, "name">,
-  done: "added" | "updated" | "deleted" | "restored" | "adjusted",
+  done: "added" | "updated" | "deleted" | "restored" | "adjusted" | "stored",
 ): JsonSchema => ({ const: `${name} data successfully ${done}` });
 
 /** Answers of delete and restore; `done`: what they did with the records. */

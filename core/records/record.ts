@@ -18,7 +18,8 @@ import type { Row } from "../values/row.ts";
 import { keyAsJson } from "./replay.ts";
 import { type Assignment, type Insert, selectFrom } from "../query/statement.ts";
 import { keyIs, rowOf } from "../query/key-conditions.ts";
-import { isOfKey, type KeyValue } from "../values/types/key.ts";
+import { isOfKey, keyText, type KeyValue } from "../values/types/key.ts";
+import { findRows } from "./find-rows.ts";
 import { newKey } from "./record-key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/types/accept.ts";
@@ -47,21 +48,13 @@ export interface InsertingPlan {
   readonly read: ReadPlan;
 }
 
+/** A body that becomes a record. */
+export type NewBody = Pick<Call, "entity" | "body" | "newId" | "now" | "caller" | "fills">;
+
 /** The statement that stores the body as a new record, after the entity's rules. Rejects with `validationFailed`. */
-export function insertOf(
-  call: Pick<Call, "entity" | "body" | "newId" | "now" | "caller" | "fills">,
-  plan: InsertingPlan,
-): Insert {
-  const { table, key, shown, writable } = plan.write;
-  const { rules } = call.entity;
-  const checked = rules.check(withFills(call, plan.write), "create", writable);
-  const errors: FieldErrors = { ...checked.errors };
-  const values = new Map<Column, Scalar>(fillsBeside(call, plan.write));
-  const made = newKey(call, { ...plan.write, rules, fills: call.fills }, errors);
-  for (const [column, value] of made) values.set(column, value);
-  for (const [column, value] of checked.values) values.set(column, value);
-  if (Object.keys(errors).length > 0) throw validationFailed(errors);
-  for (const [column, value] of createAudit(plan, call)) values.set(column, value);
+export function insertOf(call: NewBody, plan: InsertingPlan): Insert {
+  const { table, key, shown } = plan.write;
+  const values = newValues(call, plan);
   return {
     kind: "insert",
     table,
@@ -70,6 +63,20 @@ export function insertOf(
     rows: [[...values.values()]],
     returning: [...shown.values()],
   };
+}
+
+/** The values of a new record. Rejects as `insertOf` does. */
+export function newValues(call: NewBody, plan: InsertingPlan): ReadonlyMap<Column, Scalar> {
+  const { rules } = call.entity;
+  const checked = rules.check(withFills(call, plan.write), "create", plan.write.writable);
+  const errors: FieldErrors = { ...checked.errors };
+  const values = new Map<Column, Scalar>(fillsBeside(call, plan.write));
+  const made = newKey(call, { ...plan.write, rules, fills: call.fills }, errors);
+  for (const [column, value] of made) values.set(column, value);
+  for (const [column, value] of checked.values) values.set(column, value);
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
+  for (const [column, value] of createAudit(plan, call)) values.set(column, value);
+  return values;
 }
 
 /** The body with the fields that the caller's scope fills in, as far as a body may set them. */
@@ -169,6 +176,31 @@ export async function readBack(row: Row, plan: InsertingPlan, queries: Queries):
   return { ...record, ...Object.fromEntries(others) };
 }
 
+/** The same for many rows, with few statements. */
+export async function readBackAll(
+  rows: readonly Row[],
+  plan: InsertingPlan,
+  queries: Queries,
+): Promise<Row[]> {
+  if (!plan.write.readBack || rows.length < 2)
+    return Promise.all(rows.map((row) => readBack(row, plan, queries)));
+  const { source, columns } = plan.read;
+  const by = plan.write.key.flatMap(({ name }) => source.columns.get(name) ?? []);
+  const isNamed = by.length > 0 && by.length === plan.write.key.length;
+  if (!isNamed || rows.some((row) => by.some(({ name }) => (row[name] ?? null) === null)))
+    return [...rows];
+  const keys = rows.map((row) => plan.write.key.map((own) => comparand(own, row[own.name])));
+  const search = { source, by, columns: [...columns.values()], lock: false };
+  const found = await findRows(queries, search, keys);
+  return rows.map((row, at) => {
+    const record = found.get(keyText(keys[at]!))?.[0];
+    if (record === undefined) return row;
+    const others = Object.entries(row).filter(([name]) => !columns.has(name));
+    const own = [...columns.keys()].map((name) => [name, record[name] ?? null] as const);
+    return Object.fromEntries([...own, ...others]);
+  });
+}
+
 /** How update and adjust differ. */
 export interface RecordChange {
   readonly keyValue: KeyValue;
@@ -190,8 +222,21 @@ export interface RecordChange {
 export function beginChange(
   call: Call,
   plan: RecordPlan,
-  { keyValue, events, prepare, message }: RecordChange,
+  recordChange: RecordChange,
 ): Write | Promise<Write> {
+  const change = changeWork(call, plan, recordChange);
+  const { locks } = call;
+  return locks.guardsWrites
+    ? locks.guardWrite(plan.write, [recordChange.keyValue]).then(() => change)
+    : change;
+}
+
+/** The same for a record whose locks were checked already. */
+export function changeWork(
+  call: Call,
+  plan: RecordPlan,
+  { keyValue, events, prepare, message }: RecordChange,
+): Write {
   const isLocked = call.ifMatch !== null || hasHandlers(call.entity, events.before, events.after);
   // An invalid body is refused before anything is locked, unless a handler could still correct it.
   const ready = hasHandlers(call.entity, events.before) ? null : prepare(call);
@@ -200,31 +245,35 @@ export function beginChange(
     const subject = keyAsJson(keyValue);
     return { status: 200, body: { message, data: record }, etag, subject };
   };
-  const change: Write =
-    ready !== null && !isLocked && !plan.write.readBack
-      ? {
-          isOneStatement: true,
-          run: async (queries) => answer(present(await ready(queries), call.entity)),
-        }
-      : {
-          isOneStatement: false,
-          async run(queries) {
-            const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
-            const data = await runBefore(call, queries, {
-              event: events.before,
-              data: call.body,
-              oldRecord,
-            });
-            const write = ready ?? prepare({ ...call, body: data });
-            const row = present(await write(queries), call.entity);
-            const record = await readBack(row, plan, queries);
-            await runAfter(call, queries, { event: events.after, data, oldRecord, record });
-            return answer(record);
-          },
-        };
-  const { locks } = call;
-  return locks.guardsWrites ? locks.guardWrite(plan.write, [keyValue]).then(() => change) : change;
+  return ready !== null && !isLocked && !plan.write.readBack
+    ? {
+        isOneStatement: true,
+        run: async (queries) => answer(present(await ready(queries), call.entity)),
+      }
+    : {
+        isOneStatement: false,
+        async run(queries) {
+          const oldRecord = isLocked ? await lockRecord(call, plan, keyValue, queries) : null;
+          const data = await runBefore(call, queries, {
+            event: events.before,
+            data: call.body,
+            oldRecord,
+          });
+          const write = ready ?? prepare({ ...call, body: data });
+          const row = present(await write(queries), call.entity);
+          const record = await readBack(row, plan, queries);
+          await runAfter(call, queries, { event: events.after, data, oldRecord, record });
+          return answer(record);
+        },
+      };
 }
+
+/** Whether an error may name the column to the caller, who sees it or has sent it. */
+export const isNamed = (
+  name: string,
+  body: Record<string, unknown>,
+  { shown, writable }: Pick<InsertPlan, "shown" | "writable">,
+): boolean => shown.has(name) || (writable.has(name) && Object.hasOwn(body, name));
 
 /** The row. Throws `notFound` for null. */
 function present(row: Row | null, entity: Entity): Row {

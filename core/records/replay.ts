@@ -24,8 +24,10 @@ export async function narrowReplay(
   { entity, session, scope }: Seeing,
 ): Promise<Answer> {
   const { insert: write, read, composite } = entity;
-  const { subject, body } = answer;
+  const { subject, subjects, body } = answer;
   const { data } = body;
+  if (subjects !== undefined && write !== null)
+    return narrowRecords(answer, subjects, { entity, session, scope });
   if (write === null || subject === undefined || !isObject(data)) return answer;
   if (!scope.isWhole && !(await isThere(session, write, subject)))
     return { ...answer, body: { ...body, data: null } };
@@ -46,6 +48,41 @@ export async function narrowReplay(
     members.set(detail.table.name, visible);
   }
   return { ...answer, body: { ...body, data: Object.fromEntries(members) } };
+}
+
+/** Of a list of records, in `data` or in `results`. */
+async function narrowRecords(
+  answer: Answer,
+  subjects: readonly (readonly Json[] | null)[],
+  { entity: { insert, read }, session, scope }: Seeing,
+): Promise<Answer> {
+  const shown = new Set([...insert!.shown.keys(), ...(read?.columns.keys() ?? [])]);
+  const narrow = async (record: unknown, at: number): Promise<unknown> => {
+    const subject = subjects[at] ?? null;
+    if (!isObject(record) || subject === null) return record;
+    if (!scope.isWhole && !(await isThere(session, insert!, subject))) return null;
+    return Object.fromEntries(Object.entries(record).filter(([name]) => shown.has(name)));
+  };
+  const { data, results } = answer.body;
+  const body = { ...answer.body };
+  if (Array.isArray(data)) body["data"] = await eachOf(data, narrow);
+  else if (Array.isArray(results))
+    body["results"] = await eachOf(results, async (one, at) =>
+      isObject(one) && Object.hasOwn(one, "data") && one["success"] === true
+        ? { ...one, data: await narrow(one["data"], at) }
+        : one,
+    );
+  return { ...answer, body };
+}
+
+/** One after the other. */
+async function eachOf(
+  list: readonly unknown[],
+  change: (one: unknown, at: number) => Promise<unknown>,
+): Promise<unknown[]> {
+  const changed: unknown[] = [];
+  for (const [at, one] of list.entries()) changed.push(await change(one, at));
+  return changed;
 }
 
 async function isThere(

@@ -38,6 +38,8 @@ export type ErrorKind =
   /** A row cannot be deleted while others point at it. */
   | "foreignKeyInUse"
   | "constraintViolation"
+  /** A request named records by a condition, and other than the expected number of records match. */
+  | "unexpectedCount"
   /** Another caller holds a lock that this request needs. */
   | "lockConflict"
   /** The first request with the same Idempotency-Key is not over. */

@@ -262,6 +262,8 @@ export const limits = {
   transactionTriesMax: 4,
   /** The same of a batch: it locks many rows in the order of its steps, so it meets others more often. */
   batchTriesMax: 12,
+  /** Transactions of one upsert whose records others store at the same time. */
+  upsertTriesMax: 20,
   /** Texts of statements that are cached as printed, and prepared per connection. */
   statementShapesMax: 500,
   /** Depth of hooks that call an action of this service which has hooks, and so on. */

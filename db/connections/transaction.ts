@@ -155,24 +155,33 @@ function createSteps() {
   };
 }
 
-/** A part that can be rolled back by itself, with a savepoint. `run` runs a text in order with the other statements. */
+/**
+ * A part that can be rolled back by itself, with a savepoint, also within another one. `run` runs a text in order with
+ * the other statements.
+ */
 function createPart(
   { set, undo, release }: Savepoint,
   run: (text: string, recovers: boolean) => Promise<void>,
 ): DbTransaction["part"] {
+  let depth = 0;
   return async (work) => {
-    await run(set, false);
+    // MySQL forgets a savepoint when there is another one of its name.
+    const end = depth === 0 ? "" : String(depth);
+    await run(set + end, false);
+    depth++;
     try {
       const result = await work();
-      await run(release, false);
+      await run(release + end, false);
       return result;
     } catch (error) {
       // If there is nothing to go back to, no further statement can run, and the first failure says why.
-      await run(undo, true).then(
-        () => run(release, false),
+      await run(undo + end, true).then(
+        () => run(release + end, false),
         () => undefined,
       );
       throw error;
+    } finally {
+      depth--;
     }
   };
 }

@@ -11,7 +11,7 @@ import { sourceOf } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/types/column.ts";
 import { limits } from "../../core/values/limits.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import { findRows, foldedText, scalarOf } from "./find-rows.ts";
+import { findRows, foldedText, scalarOf } from "../../core/records/find-rows.ts";
 import { addMessage, type Case } from "./row-case.ts";
 import type { ChangedRow, NewRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
@@ -127,7 +127,7 @@ function uniqueCheck(
     if (asked.length === 0) return;
     const keys = asked.map(({ key }) => key);
     // Includes records that the caller cannot see. Only the fact that the value exists is revealed.
-    const found = await findRows(past(queries, "importKeys"), search, keys);
+    const found = await findRows(past(queries, "takenKeys"), search, keys);
     for (const { row, key } of asked) {
       const { one, verdict } = row;
       const text = foldedText(key, columns);

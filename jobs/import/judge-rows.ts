@@ -8,7 +8,7 @@ import type { Queries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import { findRows, foldedText, scalarOf } from "./find-rows.ts";
+import { findRows, foldedText, scalarOf } from "../../core/records/find-rows.ts";
 import { createForesight } from "./foresee.ts";
 import { createNames, type Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
@@ -81,7 +81,7 @@ async function findRecords(
   const elsewhere =
     keys.length === 0 || !isScoped(queries, search.source)
       ? none
-      : await findRows(past(queries, "importKeys"), { ...search, lock: false }, keys);
+      : await findRows(past(queries, "takenKeys"), { ...search, lock: false }, keys);
   // Callers are told of deletion only for their own records.
   const deleted =
     elsewhere.size === 0 || entity.marking === null

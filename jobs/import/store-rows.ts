@@ -2,20 +2,17 @@
  * Stores a batch of judged rows with few statements: one INSERT and one UPDATE for all rows that set the same columns.
  * Rows with handlers for their event are stored one by one (`store-handled.ts`).
  */
-import type { Column } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import { hasHandlers } from "../../core/records/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/query/session.ts";
+import { insertSet, updateSet } from "../../core/records/record-sets.ts";
 import { createAudit, fillsBeside, updateAudit } from "../../core/records/record.ts";
-import type { Scalar } from "../../core/values/scalar.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { Verdict } from "./row-verdict.ts";
 import type { RejectedRow } from "./rejected-rows.ts";
 import type { RowFault } from "./row-fault.ts";
 import { type HandledRows, storeHandled } from "./store-handled.ts";
-
-type Values = ReadonlyMap<Column, Scalar>;
 
 /** The outcome of a batch, in rows. */
 export interface Stored {
@@ -81,17 +78,8 @@ function createInsert({ plan, columns, now, caller, scope }: StoreRowsOptions): 
 
   return async (tx, verdicts) => {
     const news = verdicts.filter((one) => one.kind === "new");
-    for (const group of grouped(news, { among: [...settable], optional })) {
-      for (const values of group.values) values.push(...created.values());
-      await tx.insert({
-        kind: "insert",
-        table,
-        key,
-        columns: [...group.columns, ...created.keys()],
-        rows: group.values,
-        returning: [],
-      });
-    }
+    const among = [...settable];
+    await insertSet(tx, news, { table, key, among, optional, same: created, returning: [] });
     return news.length;
   };
 }
@@ -102,19 +90,7 @@ function createChange({ plan, now, caller }: StoreRowsOptions): StoreSome {
   return async (tx, verdicts) => {
     const changes = verdicts.filter((one) => one.kind === "change");
     const set = updateAudit(plan, { body: {}, now, caller });
-    for (const group of grouped(changes, { among: [...writable.values()] })) {
-      if (group.columns.length === 0 && set.length === 0) continue;
-      await tx.updateMany({
-        kind: "updateMany",
-        table,
-        key,
-        columns: group.columns,
-        rows: group.items.map((one, at) => ({ keyValue: one.key, values: group.values[at]! })),
-        set,
-        guard: null,
-        returning: [],
-      });
-    }
+    await updateSet(tx, changes, { table, key, among: [...writable.values()], set });
     return changes.length;
   };
 }
@@ -148,51 +124,6 @@ function createHandledStore(options: StoreRowsOptions) {
     }
     return others;
   };
-}
-
-/** Items that set the same columns. */
-interface Group<T> {
-  readonly items: T[];
-  readonly columns: readonly Column[];
-  /** Of each item, by column. */
-  readonly values: Scalar[][];
-}
-
-interface Grouping {
-  /** The columns that an item can set, in the order of its values. */
-  readonly among: readonly Column[];
-  /** Of these, what an item does not set is null. */
-  readonly optional?: ReadonlySet<Column>;
-}
-
-/**
- * Groups by the columns that an item lacks, in any order. Otherwise, a file with empty cells in different places would
- * need many short statements, each printed again (with five such columns a commit took a third longer).
- */
-function grouped<T extends { readonly values: Values }>(
-  items: readonly T[],
-  { among, optional }: Grouping,
-): Group<T>[] {
-  const groups = new Map<string, Group<T>>();
-  for (const item of items) {
-    const values: Scalar[] = [];
-    let without = "";
-    for (const column of among) {
-      const value = item.values.get(column);
-      if (value !== undefined) values.push(value);
-      else if (optional?.has(column)) values.push(null);
-      else without += `${column.name}\0`;
-    }
-    let group = groups.get(without);
-    if (group === undefined) {
-      const columns = among.filter((column) => item.values.has(column) || optional?.has(column));
-      group = { items: [], columns, values: [] };
-      groups.set(without, group);
-    }
-    group.items.push(item);
-    group.values.push(values);
-  }
-  return [...groups.values()];
 }
 
 /** The database's refusal, for readers of the file; columns that are not in the file are not mentioned. */

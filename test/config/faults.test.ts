@@ -41,10 +41,10 @@ const shapes: readonly Case[] = [
   ],
   [
     "a planned action",
-    { ...base, action: { "bulk-create": true } },
-    "action.bulk-create",
+    { ...base, action: { attach: true } },
+    "action.attach",
     "planned but not available yet",
-    "an import stores many records at once",
+    "create stores the record that links two others",
   ],
   ["a number as table", { ...base, tableName: 5 }, "tableName", "5", "a string"],
   ["an empty table", { ...base, tableName: "" }, "tableName", "not empty"],

@@ -56,6 +56,16 @@ const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
     if (operations.length === 0)
       body["operations"] = [{ function: "count", field: "*", alias: "n" }];
   },
+  "bulk-create": (body) => void (body["data"] = listIn(body["data"]).slice(0, 3)),
+  // Each record is named once, and a condition has a member.
+  "bulk-update": settleBulk,
+  "bulk-delete": settleBulk,
+  // Which fields a record needs depends on whether it is stored.
+  upsert(body) {
+    if (Array.isArray(body["data"])) body["data"] = body["data"].slice(0, 1);
+    const by = listIn(body["by"]);
+    if (new Set(by).size < by.length) delete body["by"];
+  },
   // The amount, which must be there, is computed of the price, and no price is divided by no parts.
   "create-composite": makeComputable,
   // A detail is named once in update and delete.
@@ -68,6 +78,14 @@ const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
       }
   },
 };
+
+function settleBulk(body: Record<string, Json>): void {
+  for (const name of ["data", "keys"])
+    if (Array.isArray(body[name])) body[name] = body[name].slice(0, 1);
+  delete body["etags"];
+  if (isObject(body["where"]))
+    body["where"] = { conditions: [{ key: "note", operator: "=", value: "no record has it" }] };
+}
 
 function makeComputable(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
@@ -90,7 +108,10 @@ const refusesRightRequests = [
 ] as const;
 
 /** adjust: the stored value plus the delta can exceed the column's range. */
-const dependsOnRow: Readonly<Record<string, readonly string[]>> = { adjust: ["Validation failed"] };
+const dependsOnRow: Readonly<Record<string, readonly string[]>> = {
+  adjust: ["Validation failed"],
+  upsert: ["Validation failed"],
+};
 
 /** There is no upload here, and no job with errors or still running. */
 const findsNothing: readonly string[] = [
@@ -166,7 +187,7 @@ const isDownload = (answer: Answer): boolean =>
 /** The answer's own members. */
 function membersOf({ body }: Answer, { takesForm: isBare }: Action): unknown {
   if (isBare) return body;
-  const { success, timestamp: _, ...own } = body;
+  const { success, timestamp: _, dry_run: _undone, ...own } = body;
   return success === false ? { success, ...own } : own;
 }
 
@@ -243,10 +264,13 @@ describe.each(cases)("$method $name", ({ name, method, action }) => {
           return;
         }
         successes++;
-        expect(answer.status, about).toBe(form.status);
-        if ("schema" in form)
-          expect(takes(form.schema, membersOf(answer, action)), about).toBe(true);
-        else {
+        if ("schema" in form) {
+          const others: Readonly<Record<number, JsonSchema>> = form.others ?? {};
+          const schema = answer.status === form.status ? form.schema : others[answer.status];
+          expect(schema, about).toBeDefined();
+          expect(takes(schema!, membersOf(answer, action)), about).toBe(true);
+        } else {
+          expect(answer.status, about).toBe(form.status);
           expect(isDownload(answer), about).toBe(true);
           expect(form.mediaTypes).toContain(answer.headers.get("content-type"));
         }
@@ -263,6 +287,8 @@ describe.each(cases)("$method $name", ({ name, method, action }) => {
         fc.pre(!takes(input, withTexts(body)));
         const answer = await send(action, { entity, method, body });
         const about = `${JSON.stringify(body).slice(0, 2000)} -> ${JSON.stringify(answer.body).slice(0, 500)}`;
+        // In mode each, single records are refused.
+        if (answer.status === 207) return;
         expect(answer.status, about).toBeGreaterThanOrEqual(400);
         expect(answer.status, about).toBeLessThan(500);
         expect(namesOf(action.errors), about).toContain(answer.body.error);

@@ -65,9 +65,6 @@ describe("paths", () => {
   });
 
   const planned = [
-    "bulk-create",
-    "bulk-update",
-    "bulk-delete",
     "validate",
     "check-duplicate",
     "check-availability",

@@ -99,6 +99,7 @@ export function openSurvey(
       lockTtlSecondsMax: config.locking.maxResourceTtlSeconds,
       offsetMax: config.limits.maxOffset,
       timeZone: timeZoneNamed(config.timeZone) ?? config.timeZone,
+      bulkRecordsMax: config.limits.bulkRecords,
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,

@@ -307,6 +307,14 @@ const listLimits = z.strictObject({
     .min(0)
     .default(100_000)
     .describe("Records that a page with a number may skip, at most; a cursor has no such limit."),
+  bulkRecords: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(1_000)
+    .describe(
+      "Records of one request to bulk-create, bulk-update, bulk-delete or upsert, at most.",
+    ),
 });
 
 const batch = z.strictObject({
@@ -347,7 +355,9 @@ export const projectSchema = z
       .describe("How many requests a caller may send. Absent or empty = any number."),
     observe: observe.prefault({}).describe("What is told of requests and statements."),
     batch: batch.prefault({}).describe("Several actions in one request."),
-    limits: listLimits.prefault({}).describe("How far lists go."),
+    limits: listLimits
+      .prefault({})
+      .describe("How far lists go, and how many records a request writes."),
     onFault: z
       .enum(["stop", "skip"])
       .default("stop")

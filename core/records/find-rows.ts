@@ -2,14 +2,14 @@
  * Finds the rows of a table by the values of some columns, for many values at once. The database decides what is
  * equal: if its collation ignores case, `ACME` finds `Acme`.
  */
-import type { Column, Source } from "../../core/values/types/column.ts";
-import type { Queries } from "../../core/query/session.ts";
-import type { Row } from "../../core/values/row.ts";
-import { keyBatches, keyIn, keyIs } from "../../core/query/key-conditions.ts";
-import { type Condition, selectFrom } from "../../core/query/statement.ts";
-import { type Key, keyText, type KeyValue } from "../../core/values/types/key.ts";
-import type { Scalar } from "../../core/values/scalar.ts";
-import { accept, unlimited } from "../../core/values/types/accept.ts";
+import type { Column, Source } from "../values/types/column.ts";
+import type { ReadQueries } from "../query/session.ts";
+import type { Row } from "../values/row.ts";
+import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
+import { type Condition, selectFrom } from "../query/statement.ts";
+import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { accept, unlimited } from "../values/types/accept.ts";
 
 /** The rows to find, and the columns to read. */
 export interface Search {
@@ -18,7 +18,7 @@ export interface Search {
   readonly by: Key;
   /** Further columns to read. */
   readonly columns: readonly Column[];
-  /** True: the rows are locked until the transaction ends. */
+  /** True: the rows are locked until the transaction ends, in the order of the key. */
   readonly lock: boolean;
 }
 
@@ -32,7 +32,7 @@ export const foldedText = (key: KeyValue, columns: Key): string =>
 
 /** The rows of each key that has some, by `keyText`. */
 export async function findRows(
-  queries: Queries,
+  queries: Pick<ReadQueries, "all">,
   search: Search,
   keys: readonly KeyValue[],
 ): Promise<Map<string, Row[]>> {
@@ -44,7 +44,7 @@ export async function findRows(
 }
 
 async function findSome(
-  queries: Queries,
+  queries: Pick<ReadQueries, "all">,
   search: Search,
   { keys, found }: { keys: readonly KeyValue[]; found: Map<string, Row[]> },
 ): Promise<void> {
@@ -68,12 +68,17 @@ async function findSome(
   }
 }
 
-const select = (queries: Queries, search: Search, where: Condition): Promise<Row[]> =>
+const select = (
+  queries: Pick<ReadQueries, "all">,
+  search: Search,
+  where: Condition,
+): Promise<Row[]> =>
   queries.all(
     selectFrom(search.source, {
       columns: [...new Set([...search.by, ...search.columns])],
       where,
       lock: search.lock,
+      sort: search.lock ? search.by.map((column) => ({ column, direction: "asc" })) : [],
     }),
   );
 

@@ -1,0 +1,110 @@
+/** bulk-create: stores many records in one transaction, all of them or each for itself. */
+import { type CallOf, defineAction, type Write } from "../calls/action.ts";
+import { type Meaning, object } from "../grammar/grammar.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { Column } from "../values/types/column.ts";
+import { doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
+import {
+  bulkForm,
+  bulkMembers,
+  bulkMode,
+  recordList,
+  stepFaultOf,
+} from "../records/bulk-request.ts";
+import { hasHandlers } from "../records/events.ts";
+import { beginCreate, createSet } from "../records/new-record.ts";
+import { newRecord } from "../records/record-grammar.ts";
+import { isNamed, type InsertingPlan, newValues } from "../records/record.ts";
+import { recordAnswerSchema } from "../records/record-schema.ts";
+
+type Asked = Meaning<ReturnType<typeof grammar>>;
+
+export const bulkCreate = defineAction<InsertingPlan, Asked>({
+  name: "bulk-create",
+  summary: "Stores many records.",
+  mode: "writes",
+  methods: ["POST"],
+  requires: ["table", "inserts", "auditColumns", "transactions"],
+  headers: ["Idempotency-Key"],
+  events: ["onBeforeInsert", "onAfterInsert"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
+  sees: "active",
+  takesOptions: false,
+  takesEmptyBody: false,
+  takesDryRun: true,
+  stepFault: stepFaultOf,
+
+  needs({ insert, read }) {
+    return insert && read && { write: insert, read };
+  },
+  grammar: (plan, { entity }) => grammar(plan, entity),
+  answer: (plan, { entity }) =>
+    bulkForm({
+      entity,
+      record: recordAnswerSchema(plan, entity),
+      done: "added",
+      status: 201,
+      hasEtags: true,
+    }),
+  begin: (call, plan) => begin(call, plan),
+});
+
+const grammar = (plan: InsertingPlan, entity: Entity) =>
+  object(
+    { data: recordList("data", newRecord(plan, entity), entity), mode: bulkMode, ...bulkMembers },
+    { required: ["data"] },
+  );
+
+/** A record that the rules accept. */
+interface Item {
+  readonly index: number;
+  readonly body: Record<string, unknown>;
+  /** Null: a handler can still change it. */
+  readonly values: ReadonlyMap<Column, Scalar> | null;
+}
+
+function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
+  const { entity } = call;
+  const { data, mode, options } = call.input;
+  const outcomes = new Outcomes({
+    mode,
+    count: data.length,
+    isKnown: (index, name) => isNamed(name, data[index]!, plan.write),
+  });
+  const isOneByOne = hasHandlers(entity, "onBeforeInsert", "onAfterInsert");
+  const isOpen = hasHandlers(entity, "onBeforeInsert");
+  const items = data.flatMap((body, index): Item[] => {
+    if (isOpen) return [{ index, body, values: null }];
+    try {
+      return [{ index, body, values: newValues({ ...call, body }, plan) }];
+    } catch (error) {
+      if (!isAboutData(error)) throw error;
+      outcomes.refuse(index, error);
+      return [];
+    }
+  });
+  outcomes.refuseCollected();
+  const message = `${entity.name} data successfully added`;
+  return {
+    isOneStatement: false,
+    async run(tx) {
+      const own = outcomes.again();
+      await storeParts(tx, items, {
+        outcomes: own,
+        isOneByOne,
+        async store(some) {
+          if (!isOneByOne)
+            return createSet(
+              some.map(({ values }) => ({ values: values! })),
+              plan,
+              tx,
+            );
+          const [{ body }] = some as [Item];
+          return [doneOf(await beginCreate({ ...call, body, options }, plan).run(tx))];
+        },
+      });
+      return own.answer({ message, status: 201 });
+    },
+  };
+}

@@ -1,0 +1,233 @@
+/**
+ * What becomes of the records of a bulk request. In mode `all`, faults of the rules are collected and every other
+ * refusal ends the request, both with the index of the record. In mode `each`, a record that is refused is answered as
+ * such, and the others are stored.
+ */
+import { errorTable } from "../calls/error-table.ts";
+import type { Answer } from "../calls/action.ts";
+import type { Transaction } from "../query/session.ts";
+import { AppError, type FieldErrors, validationFailed } from "../values/errors.ts";
+import type { Json } from "../values/json.ts";
+import type { Row } from "../values/row.ts";
+
+export type BulkMode = "all" | "each";
+
+/** A record that was stored, changed or deleted. */
+export interface Done {
+  readonly record: Row;
+  /** Null: it is gone. */
+  readonly etag: string | null;
+  /** Its key, in the form of `keyAsJson`. */
+  readonly subject: readonly Json[];
+  /** Of upsert: whether it is new. */
+  readonly created?: boolean;
+}
+
+/** What a single action did with its record. */
+export const doneOf = ({ body, etag, subject }: Answer): Done => ({
+  record: body["data"] as Row,
+  etag: etag ?? null,
+  subject: subject ?? [],
+});
+
+/** The records of a request. */
+export interface Bulk {
+  readonly mode: BulkMode;
+  readonly count: number;
+  /** Whether the caller sees the column or has sent it with this record: no other one is named in errors. */
+  isKnown(index: number, name: string): boolean;
+}
+
+/** Whether the name in an `errors` map is one of a record in a list: `[3].price`, `[3]`. */
+export const isOfRecord = (name: string): boolean => /^\[\d+\]/.test(name);
+
+export class Outcomes {
+  private readonly bulk: Bulk;
+  private readonly refused: Map<number, AppError>;
+  private readonly done = new Map<number, Done>();
+
+  constructor(bulk: Bulk, refused: ReadonlyMap<number, AppError> = new Map()) {
+    this.bulk = bulk;
+    this.refused = new Map(refused);
+  }
+
+  /** The same before anything was stored: a transaction may run several times. */
+  again(): Outcomes {
+    return new Outcomes(this.bulk, this.refused);
+  }
+
+  isRefused(index: number): boolean {
+    return this.refused.has(index);
+  }
+
+  /** Throws in mode `all`, unless the error is one of those that `refuseCollected` throws. */
+  refuse(index: number, error: AppError): void {
+    if (this.bulk.mode === "all" && error.kind !== "validationFailed") {
+      this.refuseCollected();
+      throw this.at(index, error);
+    }
+    if (!this.refused.has(index)) this.refused.set(index, error);
+  }
+
+  /** In mode `all`: throws the faults of all records, if there are any. */
+  refuseCollected(): void {
+    if (this.bulk.mode !== "all" || this.refused.size === 0) return;
+    const errors: FieldErrors = {};
+    for (const [index, error] of [...this.refused].toSorted(([a], [b]) => a - b))
+      Object.assign(errors, this.at(index, error).errors);
+    throw validationFailed(errors);
+  }
+
+  store(index: number, done: Done): void {
+    this.done.set(index, done);
+  }
+
+  /** `message`: when all were stored. `status`: of mode `all`. */
+  answer({ message, status }: { message: string; status: 200 | 201 }): Answer {
+    this.refuseCollected();
+    if (this.bulk.mode === "each") return this.single(message);
+    return wholeAnswer(
+      this.inOrder().map((one) => one!),
+      { message, status },
+    );
+  }
+
+  private single(message: string): Answer {
+    const { count } = this.bulk;
+    const failed = this.refused.size;
+    const results = this.inOrder().map((one, index) =>
+      one === null ? this.failure(index) : success(index, one),
+    );
+    const isWhole = failed === 0;
+    const body = {
+      success: isWhole,
+      message: isWhole ? message : `${failed} of ${count} records were refused`,
+      summary: { succeeded: count - failed, failed },
+      results,
+    };
+    const subjects = this.inOrder().map((one) => one && one.subject);
+    return { status: isWhole ? 200 : 207, body, subjects };
+  }
+
+  private inOrder(): (Done | null)[] {
+    return Array.from({ length: this.bulk.count }, (_, index) =>
+      this.refused.has(index) ? null : this.done.get(index)!,
+    );
+  }
+
+  private failure(index: number): Record<string, unknown> {
+    const { kind, message, data, ...error } = this.refused.get(index)!;
+    const known = this.knownIn(index, { kind, errors: error.errors });
+    return {
+      index,
+      success: false,
+      error: errorTable[kind].error,
+      message,
+      ...(known.length > 0 && { errors: Object.fromEntries(known) }),
+      ...(data && { data }),
+    };
+  }
+
+  /** The error of the request that the refusal of one record is. */
+  private at(index: number, error: AppError): AppError {
+    const known = this.knownIn(index, error);
+    const place = `[${index}]`;
+    const errors = Object.fromEntries(
+      known.length > 0
+        ? known.map(([name, messages]) => [`${place}.${name}`, messages])
+        : [[place, [error.message]]],
+    );
+    const { data } = error;
+    const message =
+      error.kind === "validationFailed" ? error.message : `${place}: ${error.message}`;
+    return new AppError(error.kind, message, { errors, cause: error, ...(data && { data }) });
+  }
+
+  private knownIn(
+    index: number,
+    { kind, errors = {} }: Pick<AppError, "kind"> & { errors?: FieldErrors | undefined },
+  ): [string, string[]][] {
+    // The operator writes the handlers, so their messages are answered unchanged.
+    const isOwn = kind === "rejectedByHook";
+    return Object.entries(errors).filter(([name]) => isOwn || this.bulk.isKnown(index, name));
+  }
+}
+
+/** Of records that were all stored, or are gone: then there are no versions. */
+export function wholeAnswer(
+  done: readonly Done[],
+  { message, status }: { message: string; status: 200 | 201 },
+): Answer {
+  const created = done.flatMap((one, index) =>
+    one.created === undefined ? [] : [{ index, created: one.created }],
+  );
+  const body = {
+    message,
+    data: done.map(({ record }) => record),
+    ...(done.every(({ etag }) => etag !== null) && { etags: done.map(({ etag }) => etag) }),
+    ...(created.length > 0 && { results: created }),
+  };
+  return { status, body, subjects: done.map(({ subject }) => subject) };
+}
+
+const success = (index: number, { record, created }: Done): Record<string, unknown> => ({
+  index,
+  success: true,
+  ...(created !== undefined && { created }),
+  data: record,
+});
+
+/** How records are stored. */
+export interface Storing<Item> {
+  readonly outcomes: Outcomes;
+  /** Stores some of the records in the transaction, or none of them. */
+  store(items: readonly Item[], tx: Transaction): Promise<readonly Done[]>;
+  /** True: a handler sees each record, so they are stored one by one. */
+  readonly isOneByOne: boolean;
+  /** Called when some were refused, after what they changed was undone. */
+  onRefusal?(error: AppError, items: readonly Item[]): Promise<void>;
+}
+
+/**
+ * Stores the records together. If the database refuses them, halves of them are tried, so that few statements find
+ * those at fault.
+ */
+export async function storeParts<Item extends { readonly index: number }>(
+  tx: Transaction,
+  items: readonly Item[],
+  storing: Storing<Item>,
+): Promise<void> {
+  const { outcomes, isOneByOne } = storing;
+  if (!isOneByOne) return storePart(tx, items, storing);
+  for (const item of items) await storePart(tx, [item], storing);
+  outcomes.refuseCollected();
+}
+
+async function storePart<Item extends { readonly index: number }>(
+  tx: Transaction,
+  items: readonly Item[],
+  storing: Storing<Item>,
+): Promise<void> {
+  const [first] = items;
+  if (first === undefined) return;
+  const { outcomes } = storing;
+  try {
+    const done = await tx.part(() => storing.store(items, tx));
+    for (const [at, { index }] of items.entries()) outcomes.store(index, done[at]!);
+  } catch (error) {
+    if (!isAboutData(error)) throw error;
+    await storing.onRefusal?.(error, items);
+    if (items.length === 1) {
+      outcomes.refuse(first.index, error);
+      if (!storing.isOneByOne) outcomes.refuseCollected();
+      return;
+    }
+    const middle = Math.ceil(items.length / 2);
+    await storePart(tx, items.slice(0, middle), storing);
+    await storePart(tx, items.slice(middle), storing);
+  }
+}
+
+/** Whether the error is about the data, so that the transaction can go on without them. */
+export const isAboutData = (error: unknown): error is AppError =>
+  error instanceof AppError && errorTable[error.kind].status < 500;

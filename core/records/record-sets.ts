@@ -1,0 +1,126 @@
+/**
+ * Stores sets of records with few statements: one INSERT or UPDATE for all that set the same columns. Imports and bulk
+ * requests use it for records that no handler has to see.
+ */
+import type { Queries } from "../query/session.ts";
+import type { Assignment } from "../query/statement.ts";
+import type { InsertPlan } from "../plans/write-plan.ts";
+import type { Row } from "../values/row.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { Column } from "../values/types/column.ts";
+import type { KeyValue } from "../values/types/key.ts";
+
+/** What is set of a record. */
+interface Setting {
+  readonly values: ReadonlyMap<Column, Scalar>;
+}
+
+interface Grouping {
+  /** The columns that a record can set, in the order of its values. */
+  readonly among: readonly Column[];
+  /** Of these, what a record does not set is null. */
+  readonly optional?: ReadonlySet<Column>;
+}
+
+interface Inserting extends Grouping, Pick<InsertPlan, "table" | "key"> {
+  /** Values that are the same for all records. */
+  readonly same?: ReadonlyMap<Column, Scalar>;
+  readonly returning: readonly Column[];
+}
+
+/** The stored rows, in the order of the records. */
+export async function insertSet(
+  queries: Queries,
+  records: readonly Setting[],
+  { table, key, among, optional, same = new Map(), returning }: Inserting,
+): Promise<Row[]> {
+  const stored: Row[] = [];
+  for (const { places, columns, values } of grouped(records, {
+    among,
+    ...(optional && { optional }),
+  })) {
+    if (same.size > 0) for (const row of values) row.push(...same.values());
+    const rows = await queries.insert({
+      kind: "insert",
+      table,
+      key,
+      columns: [...columns, ...same.keys()],
+      rows: values,
+      returning,
+    });
+    for (const [at, row] of rows.entries()) stored[places[at]!] = row;
+  }
+  return stored;
+}
+
+interface Updating extends Grouping, Pick<InsertPlan, "table" | "key"> {
+  /** Changes that are the same for all records. */
+  readonly set: readonly Assignment[];
+}
+
+/** Resolves with the number of records that were there. Each key occurs once. */
+export async function updateSet(
+  queries: Queries,
+  records: readonly (Setting & { readonly key: KeyValue })[],
+  { table, key, among, set }: Updating,
+): Promise<number> {
+  let matched = 0;
+  for (const { items, columns, values } of grouped(records, { among })) {
+    if (columns.length === 0 && set.length === 0) {
+      matched += items.length;
+      continue;
+    }
+    matched += await queries.updateMany({
+      kind: "updateMany",
+      table,
+      key,
+      columns,
+      rows: items.map((one, at) => ({ keyValue: one.key, values: values[at]! })),
+      set,
+      guard: null,
+      returning: [],
+    });
+  }
+  return matched;
+}
+
+/** Records that set the same columns. */
+interface Group<T> {
+  readonly items: T[];
+  /** Of each item, in the list that was given. */
+  readonly places: number[];
+  readonly columns: readonly Column[];
+  /** Of each item, by column. */
+  readonly values: Scalar[][];
+}
+
+/**
+ * Groups by the columns that a record lacks, in any order. Otherwise, records without values in different places would
+ * need many short statements, each printed again (with five such columns, an import took a third longer).
+ */
+function grouped<T extends Setting>(
+  items: readonly T[],
+  { among, optional }: Grouping,
+): Group<T>[] {
+  const groups = new Map<string, Group<T>>();
+  for (const [place, item] of items.entries()) {
+    const values: Scalar[] = [];
+    let without = "";
+    for (const column of among) {
+      const value = item.values.get(column);
+      if (value !== undefined) values.push(value);
+      else if (optional?.has(column)) values.push(null);
+      else without += `${column.name}\0`;
+    }
+    let group = groups.get(without);
+    if (group === undefined) {
+      const columns = among.filter((column) => item.values.has(column) || optional?.has(column));
+      group = { items: [], places: [], columns, values: [] };
+      groups.set(without, group);
+    }
+    group.items.push(item);
+    group.places.push(place);
+    group.values.push(values);
+  }
+  return [...groups.values()];
+}

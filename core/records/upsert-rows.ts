@@ -1,0 +1,220 @@
+/**
+ * Finds the stored records that records of upsert mean, and tells which of the others are new. Nothing is assumed of
+ * rows that other requests store at the same time: whoever loses such a race starts again in a new transaction.
+ */
+import type { Call } from "../calls/action.ts";
+import { isScoped, past } from "../callers/scoped-session.ts";
+import type { Queries, ReadQueries } from "../query/session.ts";
+import { sourceOf } from "../query/statement.ts";
+import { AppError, validationFailed } from "../values/errors.ts";
+import type { Row } from "../values/row.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { Column } from "../values/types/column.ts";
+import { keyText, type KeyValue } from "../values/types/key.ts";
+import { accept, unlimited } from "../values/types/accept.ts";
+import { type KeyedItem, lockItems, readKeyOf, refuseRepeated, repeated } from "./bulk-keys.ts";
+import type { Outcomes } from "./bulk-outcomes.ts";
+import { findRows, scalarOf } from "./find-rows.ts";
+import { leavesOpen } from "./record-key.ts";
+import type { RecordPlan } from "./record.ts";
+import type { UpsertBy } from "./upsert-by.ts";
+
+/** A record of the request. */
+export interface UpsertItem {
+  readonly index: number;
+  readonly body: Record<string, unknown>;
+  /** The values of `by`, as they are stored; null = it has none and is new. */
+  readonly byValues: KeyValue | null;
+}
+
+/** The same, whose record exists and is locked. */
+export type FoundItem = UpsertItem & KeyedItem & { readonly row: Row };
+
+/** Another request stored, changed or removed the same record at the same time. */
+export class LostRace extends AppError {
+  constructor() {
+    super(
+      "unavailable",
+      "Other requests change the same records at the same time, and many times; try again",
+    );
+  }
+}
+
+interface Upserting {
+  readonly call: Pick<Call, "entity">;
+  readonly plan: RecordPlan;
+  readonly by: UpsertBy;
+  readonly outcomes: Outcomes;
+}
+
+/** The records with their values of `by`; missing, invalid and repeated ones are refused. */
+export function upsertItems(
+  bodies: readonly Record<string, unknown>[],
+  { call, plan, by, outcomes }: Upserting,
+): UpsertItem[] {
+  const isFirst = refuseRepeated(by.columns, outcomes);
+  const { rules } = call.entity;
+  return bodies.flatMap((body, index): UpsertItem[] => {
+    const { key } = plan.write;
+    if (by.isKey && key.some((column) => leavesOpen(body, column, key)))
+      return [{ index, body, byValues: null }];
+    const read = by.isKey ? readKeyOf(body, key) : readBy(body, by, rules);
+    if ("errors" in read) outcomes.refuse(index, validationFailed(read.errors));
+    else if (isFirst(index, read.values)) return [{ index, body, byValues: read.values }];
+    return [];
+  });
+}
+
+function readBy(
+  body: Record<string, unknown>,
+  by: UpsertBy,
+  rules: Call["entity"]["rules"],
+): ReturnType<typeof readKeyOf> {
+  const { values, errors } = rules.check(body, "update", by.named);
+  const missing = by.columns.filter(
+    (column) => (values.get(column) ?? null) === null && !Object.hasOwn(errors ?? {}, column.name),
+  );
+  const faults = { ...errors, ...Object.fromEntries(missing.map(({ name }) => [name, required])) };
+  return Object.keys(faults).length > 0
+    ? { errors: faults }
+    : { values: by.columns.map((column) => values.get(column)!) };
+}
+
+const required = ["is required"];
+
+/** The records that exist, each with its key; those are not locked. */
+export async function keysOfFound(
+  queries: ReadQueries,
+  items: readonly UpsertItem[],
+  { plan, by }: Pick<Upserting, "plan" | "by">,
+): Promise<(UpsertItem & KeyedItem)[]> {
+  const { key } = plan.write;
+  const found = await rowsBy(queries, items, { plan, by });
+  return items.flatMap((item) => {
+    const row = found(item);
+    return row === null
+      ? []
+      : [{ ...item, key: key.map((column) => scalarOf(column, row)), etag: null }];
+  });
+}
+
+async function rowsBy(
+  queries: Pick<ReadQueries, "all">,
+  items: readonly UpsertItem[],
+  { plan, by }: Pick<Upserting, "plan" | "by">,
+): Promise<(item: UpsertItem) => Row | null> {
+  const { table, key } = plan.write;
+  const values = items.flatMap((item) => (item.byValues === null ? [] : [item.byValues]));
+  const search = { source: sourceOf(table), by: by.columns, columns: key, lock: false };
+  const found = values.length === 0 ? null : await findRows(queries, search, values);
+  return (item) =>
+    item.byValues === null ? null : (found?.get(keyText(item.byValues))?.[0] ?? null);
+}
+
+/**
+ * Locks the records that exist, and returns them and the new ones. Refuses records that mean a row outside of the
+ * scope, or one that is marked as deleted. Throws `LostRace`.
+ */
+export async function divide(
+  tx: Queries,
+  items: readonly UpsertItem[],
+  upserting: Upserting & { readonly columns: readonly Column[] },
+): Promise<{ readonly found: FoundItem[]; readonly fresh: UpsertItem[] }> {
+  const { call, plan, by, outcomes } = upserting;
+  const stored = await rowsBy(tx, items, { plan, by });
+  const { key } = plan.write;
+  const keyed: (UpsertItem & KeyedItem)[] = [];
+  const fresh: UpsertItem[] = [];
+  const seen = new Map<string, number>();
+  for (const item of items) {
+    const row = stored(item);
+    if (row === null) {
+      fresh.push(item);
+      continue;
+    }
+    const own = key.map((column) => scalarOf(column, row));
+    const earlier = seen.get(keyText(own));
+    if (earlier !== undefined) outcomes.refuse(item.index, repeated(by.columns, earlier));
+    else {
+      seen.set(keyText(own), item.index);
+      keyed.push({ ...item, key: own, etag: null });
+    }
+  }
+  const columns = [...new Set([...upserting.columns, ...by.columns])];
+  const found = await lockAll(tx, keyed, { call, plan, columns });
+  for (const item of found) {
+    const before = stored(item)!;
+    if (by.columns.some(({ name }) => !isEqual(item.row[name], before[name]))) throw new LostRace();
+    refuseOtherKey(item, upserting);
+  }
+  const isTaken = await takenElsewhere(tx, fresh, { plan, by });
+  for (const item of fresh) if (isTaken(item)) outcomes.refuse(item.index, alreadyThere(by));
+  return { found: found.filter(isOpen), fresh: fresh.filter(isOpen) };
+
+  function isOpen({ index }: UpsertItem): boolean {
+    return !outcomes.isRefused(index);
+  }
+}
+
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Throws `LostRace` if one is gone. */
+async function lockAll(
+  tx: Queries,
+  items: readonly (UpsertItem & KeyedItem)[],
+  { call, plan, columns }: Pick<Upserting, "call" | "plan"> & { columns: readonly Column[] },
+): Promise<FoundItem[]> {
+  const gone = {
+    refuse(): never {
+      throw new LostRace();
+    },
+    isRefused: () => false,
+  };
+  return lockItems(tx, { call, plan, items, outcomes: gone, columns });
+}
+
+/** The key of a stored record does not change. */
+function refuseOtherKey(item: FoundItem, { plan, outcomes }: Upserting): void {
+  const errors = Object.fromEntries(
+    plan.write.key.flatMap((column, at) => {
+      const sent = Object.hasOwn(item.body, column.name) ? item.body[column.name] : undefined;
+      return sent === undefined || means(column, sent, item.key[at]!)
+        ? []
+        : [[column.name, ["is not the key of the stored record"]]];
+    }),
+  );
+  const isByKey = item.byValues !== null && keyText(item.byValues) === keyText(item.key);
+  if (!isByKey && Object.keys(errors).length > 0)
+    outcomes.refuse(item.index, validationFailed(errors));
+}
+
+function means(column: Column, sent: unknown, stored: Scalar): boolean {
+  const accepted = accept(unlimited(column), sent);
+  return accepted.ok && keyText([accepted.value]) === keyText([stored]);
+}
+
+/** Whether a record that the caller does not see has the values. */
+async function takenElsewhere(
+  tx: Queries,
+  items: readonly UpsertItem[],
+  { plan, by }: Pick<Upserting, "plan" | "by">,
+): Promise<(item: UpsertItem) => boolean> {
+  if (!isScoped(tx, sourceOf(plan.write.table))) return () => false;
+  const found = await rowsBy(past(tx, "takenKeys"), items, { plan, by });
+  return (item) => found(item) !== null;
+}
+
+const alreadyThere = ({ columns }: UpsertBy): AppError =>
+  new AppError("duplicateEntry", "A record with the same value already exists", {
+    errors: Object.fromEntries(columns.map(({ name }) => [name, ["already exists"]])),
+  });
+
+/** Throws `LostRace` if records that were new have been stored by others meanwhile. */
+export async function refuseLostRace(
+  tx: Queries,
+  items: readonly UpsertItem[],
+  { plan, by }: Pick<Upserting, "plan" | "by">,
+): Promise<void> {
+  const found = await rowsBy(past(tx, "takenKeys"), items, { plan, by });
+  if (items.some((item) => found(item) !== null)) throw new LostRace();
+}
