@@ -6,10 +6,11 @@ import {
   type Endpoint,
   type Meta,
   openProjectClient,
+  type ProjectClient,
   type ProviderOptions,
 } from "./project-client.ts";
 import { conditionOn, isOperator } from "./field-conditions.ts";
-import { type FieldCondition, type Fields, keyOfId } from "./record-ids.ts";
+import { type FieldCondition, type Fields, keyConditions } from "./record-ids.ts";
 import {
   createRecord,
   listRecords,
@@ -37,6 +38,20 @@ interface ListParams extends Params {
   readonly filter?: Fields | undefined;
 }
 
+interface WriteParams {
+  readonly meta?: Meta;
+}
+
+interface RecordParams {
+  readonly id: Id;
+  /** The record as the person saw it. */
+  readonly previousData?: Fields;
+}
+
+interface IdsParams {
+  readonly ids: readonly Id[];
+}
+
 interface ListResult {
   data: Fields[];
   total?: number;
@@ -49,34 +64,36 @@ interface ListResult {
  */
 export function dataProvider(options: ProviderOptions) {
   const project = openProjectClient(options, formErrors);
+  return {
+    /** react-admin then hands its signals on, and requests that nobody waits for are aborted. */
+    supportAbortSignal: true,
+    ...readsOf(project),
+    ...writesOf(project),
+  };
+}
+
+function readsOf(project: ProjectClient) {
   const on = (name: string, { meta, signal }: Params): Resource => ({
     project,
     name,
     meta,
     signal,
   });
-  /** A write expects the version that the person saw. */
-  const expecting = (
-    name: string,
-    { meta, seen }: { meta?: Meta | undefined; seen: Fields | undefined },
-  ) =>
-    on(name, { meta: { ...(project.asksVersions && { version: seen?.["_version"] }), ...meta } });
 
   async function list(
     name: string,
     params: ListParams,
     more: readonly FieldCondition[],
   ): Promise<ListResult> {
-    const { page, perPage } = params.pagination ?? { page: 1, perPage: 25 };
-    const { field, order } = params.sort ?? { field: "", order: "ASC" };
-    const { q, ...filter } = params.filter ?? {};
+    const { filter = {}, sort, pagination = { page: 1, perPage: 25 } } = params;
+    const { page, perPage } = pagination;
     const endpoint = await project.endpointOf(name);
-    const searches = q !== undefined && !endpoint.fields?.has("q");
-    const all = searches || q === undefined ? filter : { q, ...filter };
+    const { q, ...others } = filter;
+    const isColumn = endpoint.fields?.has("q") ?? false;
     const { data, total, hasNext } = await listRecords(on(name, params), {
-      conditions: [...conditionsOf(all, endpoint), ...more],
-      sort: field ? [{ column: field, direction: order }] : [],
-      search: searches ? String(q ?? "") : undefined,
+      conditions: [...conditionsOf(isColumn ? filter : others, endpoint), ...more],
+      sort: sort?.field ? [{ column: sort.field, direction: sort.order }] : [],
+      search: isColumn ? undefined : q,
       offset: (page - 1) * perPage,
       size: perPage,
     });
@@ -85,8 +102,6 @@ export function dataProvider(options: ProviderOptions) {
   }
 
   return {
-    /** react-admin then hands its signals on, and requests that nobody waits for are aborted. */
-    supportAbortSignal: true,
     getList: (resource: string, params: ListParams) => list(resource, params, []),
     getOne: async (resource: string, params: Params & { readonly id: Id }) => ({
       data: await oneRecord(on(resource, params), params.id),
@@ -94,65 +109,50 @@ export function dataProvider(options: ProviderOptions) {
     getMany: async (resource: string, params: Params & { readonly ids: readonly Id[] }) => ({
       data: await manyRecords(on(resource, params), params.ids),
     }),
-    /** `target`: the columns, separated by commas, that hold the key of the other record; a path is a column too. */
-    getManyReference: (
+    /** `target`: the column that holds the id of the other record, or a path; several have commas between them. */
+    getManyReference: async (
       resource: string,
       params: ListParams & { readonly target: string; readonly id: Id },
     ) => {
-      const key = params.target.split(",");
-      const values = Object.entries(keyOfId(params.id, { name: resource, key }));
-      return list(
-        resource,
-        params,
-        values.map(([column, value]) => ({ key: column, operator: "=", value })),
-      );
+      const target = { name: resource, key: params.target.split(",") };
+      return list(resource, params, keyConditions(params.id, target));
     },
-    create: async (resource: string, params: { readonly data: Fields; readonly meta?: Meta }) => ({
-      data: await createRecord(on(resource, params), params.data),
+  };
+}
+
+function writesOf(project: ProjectClient) {
+  /** A write expects the version that the person saw, unless `meta` names another. */
+  const on = (name: string, meta?: Meta, seen?: Fields): Resource => {
+    const version = project.asksVersions ? seen?.["_version"] : undefined;
+    return { project, name, meta: { version, ...meta } };
+  };
+
+  return {
+    create: async (resource: string, params: WriteParams & { readonly data: Fields }) => ({
+      data: await createRecord(on(resource, params.meta), params.data),
     }),
     /** Sends what differs from `previousData`. */
-    update: async (
-      resource: string,
-      params: {
-        readonly id: Id;
-        readonly data: Fields;
-        readonly previousData?: Fields;
-        readonly meta?: Meta;
-      },
-    ) => {
+    async update(resource: string, params: WriteParams & RecordParams & { readonly data: Fields }) {
       const { id, data, previousData = {}, meta } = params;
       const changed = Object.entries(data).filter(
         ([name, value]) => JSON.stringify(value) !== JSON.stringify(previousData[name]),
       );
-      const seen = { ...previousData, ...data };
-      return {
-        data: await updateRecord(
-          expecting(resource, { meta, seen }),
-          id,
-          Object.fromEntries(changed),
-        ),
-      };
+      const resourceOf = on(resource, meta, { ...previousData, ...data });
+      return { data: await updateRecord(resourceOf, id, Object.fromEntries(changed)) };
     },
-    updateMany: async (
+    async updateMany(
       resource: string,
-      params: { readonly ids: readonly Id[]; readonly data: Fields; readonly meta?: Meta },
-    ) => {
-      await updateRecords(on(resource, params), params.ids, params.data);
+      params: WriteParams & IdsParams & { readonly data: Fields },
+    ) {
+      await updateRecords(on(resource, params.meta), params.ids, params.data);
       return { data: [...params.ids] };
     },
-    delete: async (
-      resource: string,
-      params: { readonly id: Id; readonly previousData?: Fields; readonly meta?: Meta },
-    ) => {
-      const { id, previousData: seen, meta } = params;
-      return { data: await removeRecord(expecting(resource, { meta, seen }), id) };
-    },
-    deleteMany: async (
-      resource: string,
-      params: { readonly ids: readonly Id[]; readonly meta?: Meta },
-    ) => {
-      await removeRecords(on(resource, params), params.ids);
-      return { data: [...params.ids] };
+    delete: async (resource: string, { id, previousData, meta }: WriteParams & RecordParams) => ({
+      data: await removeRecord(on(resource, meta, previousData), id),
+    }),
+    async deleteMany(resource: string, { ids, meta }: WriteParams & IdsParams) {
+      await removeRecords(on(resource, meta), ids);
+      return { data: [...ids] };
     },
   };
 }

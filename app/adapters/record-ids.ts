@@ -23,12 +23,13 @@ export interface Group {
 
 /** Throws an Error where the record has no key, or the caller does not see it. */
 export function idOf(record: Fields, { name, key }: Keyed): string | number {
-  const hidden = key.filter((column) => (record[column] ?? null) === null);
-  if (key.length === 0)
+  const absent = key.filter((column) => (record[column] ?? null) === null);
+  if (key.length === 0 || absent.length > 0) {
+    const reason = absent.length > 0 ? `came without ${absent.join(", ")}` : "has no key";
     throw new Error(
-      `Records of ${name} have no key; name the columns that tell them apart in keys`,
+      `A record of ${name} ${reason}; keys can name the columns that tell them apart`,
     );
-  if (hidden.length > 0) throw new Error(`A record of ${name} came without ${hidden.join(", ")}`);
+  }
   const [value] = key.map((column) => record[column]);
   return key.length === 1 ? value : key.map((column) => escaped(String(record[column]))).join(",");
 }
