@@ -149,7 +149,7 @@ export function dataProvider(options: ProviderOptions) {
             };
       const response = await project.send(address.href, init, on({ resource: "", meta }));
       const isJson = response.headers.get("Content-Type")?.includes("json") ?? false;
-      return { data: isJson ? await response.json() : await response.text() };
+      return { data: (isJson ? await response.json() : await response.text()) as Any };
     },
   };
 }

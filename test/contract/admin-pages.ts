@@ -78,10 +78,21 @@ export const openAdminPages = (project: object = {}): Promise<Fixture> =>
     project: { requests: { unknown: "refuse" }, ...project },
   });
 
-/** `fetch` that sends requests for any host to the service. */
-export const fetchOf =
-  (fixture: Fixture): typeof fetch =>
+export interface SentRequest {
+  /** Below the project: `orders/read`. */
+  readonly path: string;
+  readonly query: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Headers;
+}
+
+/** A `fetch` that sends requests for any host to the service, and adds them to the list. */
+export const recordingFetch =
+  (fixture: Fixture, sent: SentRequest[]): typeof fetch =>
   async (input, init) => {
     const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+    const body = typeof init?.body === "string" ? JSON.parse(init.body) : {};
+    const path = pathname.replace("/api/test/", "");
+    sent.push({ path, query: search, body, headers: new Headers(init?.headers) });
     return fixture.fetch(pathname + search, init);
   };

@@ -1,12 +1,12 @@
 /** The data provider for react-admin over a service: what it asks, and what it makes of the answers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dataProvider, type ProviderOptions } from "../../app/adapters/react-admin.ts";
-import { fetchOf, openAdminPages } from "./admin-pages.ts";
+import { openAdminPages, recordingFetch, type SentRequest } from "./admin-pages.ts";
 import type { Fixture } from "./harness.ts";
 
 let fixture: Fixture;
-/** Requests to the service, the newest last: path, body and headers. */
-let sent: { path: string; body: Record<string, unknown>; headers: Headers }[] = [];
+/** Requests to the service, the newest last. */
+let sent: SentRequest[] = [];
 let provider: ReturnType<typeof dataProvider>;
 
 const providerWith = (options: Partial<ProviderOptions> = {}) =>
@@ -14,12 +14,7 @@ const providerWith = (options: Partial<ProviderOptions> = {}) =>
     baseUrl: "http://localhost/",
     project: "test",
     keys: { goods: "goods" },
-    fetch: async (input, init) => {
-      const path = new URL(String(input)).pathname.replace("/api/test/", "");
-      const body = typeof init?.body === "string" ? JSON.parse(init.body) : {};
-      sent.push({ path, body, headers: new Headers(init?.headers) });
-      return fetchOf(fixture)(input, init);
-    },
+    fetch: recordingFetch(fixture, sent),
     ...options,
   });
 
@@ -404,7 +399,7 @@ describe("a request", () => {
     const away = providerWith({
       fetch: async (input, init) => {
         if (isAway) throw new TypeError("fetch failed");
-        return fetchOf(fixture)(input, init);
+        return recordingFetch(fixture, [])(input, init);
       },
     });
     await expect(away.getOne("orders", { id: 1 })).rejects.toThrow("fetch failed");
@@ -417,7 +412,7 @@ describe("a request", () => {
     const aborted = providerWith({
       fetch: async (input, init) => {
         init?.signal?.throwIfAborted();
-        return fetchOf(fixture)(input, init);
+        return recordingFetch(fixture, [])(input, init);
       },
     });
     const error = await failure(aborted.getList("orders", { signal }));
