@@ -10,7 +10,7 @@ import type { EngineName } from "./test/servers/session.ts";
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 /** Tests that need servers, programs or processes. Subfolders of these folders have tests that do not. */
 const elsewhere = [
-  "test/{browser,contract,db,faults,jobs,office,package,parity,pooler,processes,proxy,runtime,stores,tls}/*.test.ts",
+  "test/{adapters,browser,contract,db,faults,jobs,office,package,parity,pooler,processes,proxy,runtime,stores,tls}/*.test.ts",
   "**/node_modules/**",
 ];
 
@@ -256,6 +256,18 @@ export default defineConfig({
       },
       workerdProject("postgres"),
       workerdProject("mysql"),
+      {
+        extends: true,
+        test: {
+          name: "adapters",
+          include: ["test/adapters/*.test.ts"],
+          globalSetup: ["test/browser/install.ts", "test/adapters/install.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          expect: { poll: { timeout: 14_000 } },
+          ...timed,
+        },
+      },
       browserProject("smoke", { include: quickBrowserTests }),
       browserProject("browser", {
         include: ["test/browser/*.test.ts"],

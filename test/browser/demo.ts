@@ -58,8 +58,14 @@ interface Parts {
   readonly browser: Browser;
 }
 
-/** `products`: properties that replace those in the endpoint's file. */
-export function openDemo({ products = {} }: { products?: object } = {}): Demo {
+export interface DemoOptions {
+  /** Properties that replace those in the endpoint's file. */
+  readonly products?: object;
+  /** Makes pages that are not in `pages/`: the script of each, by name. */
+  readonly scripts?: () => Promise<Readonly<Record<string, string>>>;
+}
+
+export function openDemo(options: DemoOptions = {}): Demo {
   let parts: Parts | null = null;
   let page: Page | null = null;
   let requests: Request[] = [];
@@ -70,7 +76,7 @@ export function openDemo({ products = {} }: { products?: object } = {}): Demo {
   };
 
   beforeAll(async () => {
-    parts = await openParts(products);
+    parts = await openParts(options);
   }, 60_000);
   afterEach(() => {
     expect(faults.splice(0)).toEqual([]);
@@ -127,7 +133,7 @@ export function openDemo({ products = {} }: { products?: object } = {}): Demo {
   };
 }
 
-async function openParts(products: object): Promise<Parts> {
+async function openParts({ products = {}, scripts }: DemoOptions): Promise<Parts> {
   const program = inject("chromium");
   if (!program)
     throw new Error('No Chromium was found for this run: use "npm test -- --project browser".');
@@ -135,7 +141,8 @@ async function openParts(products: object): Promise<Parts> {
   const file = join(folder, "demo.db");
   createDemo(file);
   let serviceUrl = "";
-  const pages = await servePages((html) => html.replaceAll(shownUrl, serviceUrl));
+  const edit = (text: string) => text.replaceAll(shownUrl, serviceUrl);
+  const pages = await servePages(edit, await scripts?.());
   const changes = {
     "demo/project.json": { cors: { origins: [pages.origin] } },
     "demo/products.json": products,

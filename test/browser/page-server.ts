@@ -22,15 +22,22 @@ const types: Record<string, string> = {
 
 /**
  * `edit` gets each page's HTML and returns what is served. With `grid.html?change={"from":"to"}`, each text `from` is
- * replaced; it must occur in the page.
+ * replaced; it must occur in the page. `scripts`: pages with nothing but a script, by name; `edit` gets these too.
  */
-export async function servePages(edit: (html: string) => string): Promise<PageServer> {
+export async function servePages(
+  edit: (html: string) => string,
+  scripts: Readonly<Record<string, string>> = {},
+): Promise<PageServer> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://localhost");
     const [, version = "", path = ""] = /^\/([123])\/([\w@./-]+)$/.exec(url.pathname) ?? [];
     // The browser requests it automatically.
     if (url.pathname === "/favicon.ico") return void response.writeHead(204).end();
     if (path.startsWith("lib/")) return sendFile(response, libraryFile(version, path.slice(4)));
+    const name = path.replace(/\.\w+$/, "");
+    const script = scripts[name];
+    if (script !== undefined && path.endsWith(".js")) return send(response, ".js", edit(script));
+    if (script !== undefined) return send(response, ".html", pageOf(`${name}.js`));
     const page = join(import.meta.dirname, "pages", path);
     if (!existsSync(page) || !path.endsWith(".html")) return void response.writeHead(404).end();
     const html = changed(readFileSync(page, "utf8"), url.searchParams.get("change"));
@@ -46,6 +53,9 @@ export async function servePages(edit: (html: string) => string): Promise<PageSe
     },
   };
 }
+
+const pageOf = (script: string): string =>
+  `<!doctype html><meta charset="utf-8" /><div id="root"></div><script type="module" src="${script}"></script>`;
 
 /** Makes the changes that docs/grids.md describes for an older DataTables. */
 function forVersion(version: string, html: string): string {

@@ -60,6 +60,8 @@ const folders: Record<string, Folder> = {
     project: ["core", "jobs"],
     packages: ["bullmq", "ioredis", "aws4fetch", "exceljs", "node:"],
   },
+  // Runs in browsers, beside packages that it does not import.
+  "app/adapters": { project: ["app/adapters"], packages: [] },
   "app/clients": { project: ["core", "app/clients"], packages: [] },
   "app/pages": { project: ["core", "app/pages"], packages: ["hono"] },
   "app/console": { project: ["core", "app/pages", "app/console"], packages: ["hono"] },
@@ -168,6 +170,7 @@ describe("the rules find", () => {
     ["a forbidden package", file("core/a.ts", `import { Hono } from "hono";`)],
     ["a forbidden subpath", file("app/http/a.ts", `import { sql } from "drizzle-orm/sql/sql";`)],
     ["Node in core", file("core/a.ts", `import { join } from "node:path";`)],
+    ["the core in a browser's adapter", file("app/adapters/a.ts", `import "../../core/b.ts";`)],
     ["Node without its prefix", file("core/a.ts", `import { join } from "path";`)],
     ["an import whose target is not a literal", file("db/a.ts", `await import(name);`)],
     ["a test imported by a source", file("db/a.ts", `import { a } from "../test/a.ts";`)],
@@ -404,8 +407,11 @@ function homeFaults(all: readonly Source[]): string[] {
 const exported =
   /^export (?:async )?(?:function\*?|const|class|interface|type) ([A-Za-z_$][\w$]*)/gm;
 
-/** `listen`: of the entry of each runtime; only one of them is ever loaded. */
-const sharedNames: ReadonlySet<string> = new Set(["listen"]);
+/**
+ * `listen`: of the entry of each runtime; only one of them is ever loaded. `dataProvider`: of the entry for each
+ * framework; a page has one of them.
+ */
+const sharedNames: ReadonlySet<string> = new Set(["listen", "dataProvider"]);
 
 /** `graph`: what each file or folder imports. */
 function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
