@@ -1,6 +1,13 @@
 /** bulk-delete: deletes, or marks, many records in one transaction, named by their keys or by a condition. */
 import { type CallOf, defineAction, type Write } from "../calls/action.ts";
-import { choice, type Grammar, type Meaning, object, recursive } from "../grammar/grammar.ts";
+import {
+  choice,
+  described,
+  type Grammar,
+  type Meaning,
+  object,
+  recursive,
+} from "../grammar/grammar.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Transaction } from "../query/session.ts";
 import { invalidPayload } from "../values/errors.ts";
@@ -61,9 +68,10 @@ export const bulkDelete = defineAction<DeletePlan, ByKey | ByWhere>({
   },
   grammar(plan, { entity }) {
     const [keyed, matching] = [byKey(plan, entity), byWhere(plan, entity)];
-    return choice<ByKey | ByWhere>([keyed, matching], (sent) =>
+    const either = choice<ByKey | ByWhere>([keyed, matching], (sent) =>
       onlyOne(sent, "keys") ? keyed : matching,
     );
+    return described(either, { type: "object" });
   },
   answer: ({ write: { shown } }, { entity }) =>
     bulkForm({

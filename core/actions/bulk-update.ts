@@ -5,6 +5,7 @@
 import { type CallOf, defineAction, type Write } from "../calls/action.ts";
 import {
   choice,
+  described,
   type Grammar,
   meaning,
   type Meaning,
@@ -73,9 +74,10 @@ export const bulkUpdate = defineAction<RecordPlan, ByKey | ByWhere>({
   needs: changePlan,
   grammar(plan, { entity }) {
     const [keyed, matching] = [byKey(plan, entity), byWhere(plan, entity)];
-    return choice<ByKey | ByWhere>([keyed, matching], (sent) =>
+    const either = choice<ByKey | ByWhere>([keyed, matching], (sent) =>
       onlyOne(sent, "data") ? keyed : matching,
     );
+    return described(either, { type: "object" });
   },
   answer: (plan, { entity }) =>
     bulkForm({

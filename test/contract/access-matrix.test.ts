@@ -84,6 +84,14 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
   restore: (id) => about("bins/restore", { where: [{ key: "bin_id", value: id }] }),
   adjust: (id) =>
     about("plain/adjust", { order_id: id, adjustments: [{ field: "qty", value: 1 }] }),
+  "bulk-create": () => beside("plain/bulk-create", { data: [{ title: "new", tenant: "a" }] }),
+  "bulk-update": (id) => about("plain/bulk-update", { data: [{ order_id: id, title: "changed" }] }),
+  "bulk-update: by a condition": (id) =>
+    about("plain/bulk-update", { where: idIs(id), set: { title: "changed" }, expect: 1 }),
+  "bulk-delete": (id) => about("plain/bulk-delete", { keys: [id] }),
+  "bulk-delete: by a condition": (id) => about("plain/bulk-delete", { where: idIs(id), expect: 1 }),
+  // Of a foreign record it says the same as create with a key that is taken.
+  upsert: () => beside("plain/upsert", { data: { title: "new", tenant: "a" } }),
   datatables: (id) => about("plain/datatables", { draw: 1, search: { value: `t-${id}` } }),
   lookup: (id) => about("plain/lookup", { ids: [id] }, { "x-request-mode": "static" }),
   aggregate: (id) => about("plain/aggregate", pairs(id)),
@@ -128,6 +136,9 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
     about("orders/create-composite", { orders: { order_lines: [{ account_id: id }] } }),
 };
 
+const idIs = (id: string): object => ({
+  conditions: [{ key: "order_id", operator: "=", value: id }],
+});
 const linesOf = (condition: object): Asked =>
   about("lines/read", { where: { conditions: [condition] } });
 const line = (id: string): object => ({ where: [{ key: "line_id", value: id }] });
@@ -192,6 +203,15 @@ const wide: readonly (readonly [string, Credentials])[] = [
 test("every action has a request", () => {
   const asked = new Set(Object.keys(requests).map((name) => name.split(":")[0]!));
   expect([...asked].toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
+});
+
+test("upsert of a foreign record answers that the key is taken, and changes nothing", async () => {
+  const before = await fixture.sql("select * from orders order by order_id");
+  const body = { data: [{ order_id: ids.foreign, title: "changed", tenant: "a" }] };
+  const answer = await fixture.post("plain/upsert", body, byKey("key-a")());
+  expect(answer).toMatchObject({ status: 409, body: { error: "Duplicate entry" } });
+  expect(answer.body.errors).toEqual({ "[0].order_id": ["already exists"] });
+  expect(await fixture.sql("select * from orders order by order_id")).toEqual(before);
 });
 
 describe.each(Object.keys(requests))("%s", (action) => {

@@ -102,6 +102,8 @@ const action = {
   import: true,
 };
 
+const bulk = { "bulk-create": true, "bulk-update": true, "bulk-delete": true, upsert: true };
+
 const orders = {
   tableName: "orders",
   action,
@@ -205,7 +207,7 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
     ],
     endpoints: {
       orders: withRules(orders, true),
-      plain: withRules({ ...rest, action: single }, true),
+      plain: withRules({ ...rest, action: { ...single, ...bulk } }, true),
       viewed: withRules(
         {
           ...rest,
