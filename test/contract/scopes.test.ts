@@ -134,6 +134,17 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
   delete: (id) => post("plain/delete", equalTo(id)),
   restore: (id) => post("bins/restore", { where: [{ key: "bin_id", value: id }] }),
   adjust: (id) => post("plain/adjust", { order_id: id, adjustments: [{ field: "qty", value: 1 }] }),
+  "bulk-create": (id) =>
+    post("plain/bulk-create", {
+      data: [{ tenant: id === own ? "a" : "b", title: "new", account_id: accountOf.a }],
+    }).then((answer) => ({ ...answer, body: { status: answer.status } })),
+  "bulk-update": (id) => post("plain/bulk-update", { data: [{ order_id: id, title: "changed" }] }),
+  "bulk-delete": (id) => post("plain/bulk-delete", { keys: [id] }),
+  // One that its tenant would not see; of a foreign key it says that it is taken (`access-matrix.test.ts`).
+  upsert: (id) =>
+    post("plain/upsert", {
+      data: { tenant: id === own ? "a" : "b", title: "new", account_id: accountOf.a },
+    }).then((answer) => ({ ...answer, body: { status: answer.status } })),
   lookup: (id) => post("orders/lookup", { ids: [id] }, headersOf("a", isStatic)),
   aggregate: (id) => post("orders/aggregate", equalTo(id)),
   datatables: (id) => post("orders/datatables", { draw: 1, search: { value: `t-${id}` } }),
