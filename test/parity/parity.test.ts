@@ -10,9 +10,17 @@ import type { EngineName } from "../servers/session.ts";
 import { requests, type ParityRequest } from "./requests.ts";
 
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
+const items = shopOptions.endpoints["items"] as { action: object };
+const bulk = { "bulk-create": true, "bulk-update": true, "bulk-delete": true, upsert: true };
+const endpoints = {
+  ...shopOptions.endpoints,
+  items: { ...items, action: { ...items.action, ...bulk } },
+};
 let fixtures: Fixture[] = [];
 beforeAll(async () => {
-  fixtures = await Promise.all(engines.map((engine) => openFixture({ ...shopOptions, engine })));
+  fixtures = await Promise.all(
+    engines.map((engine) => openFixture({ ...shopOptions, endpoints, engine })),
+  );
 });
 afterAll(() => Promise.all(fixtures.map((fixture) => fixture.close())));
 
@@ -47,6 +55,7 @@ const instant = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
 function normalise(answer: Answer) {
   const body = JSON.parse(JSON.stringify(answer.body), (name, value) => {
     if (value === null) return value;
+    if (name === "etags") return (value as string[]).map((tag) => tag.replace(instant, "<time>"));
     if (times.has(name)) return String(value).replace(instant, "<time>");
     if (generated.has(name) || engineOwn.has(name)) return `<${typeof value}>`;
     return name.endsWith("_id") && uuid.test(value) ? "<uuid>" : value;

@@ -1421,6 +1421,76 @@ const composites: ParityRequest[] = [
   ...of("unstamped", "update-composite")({ documents: { document_id: "p2" } }),
 ];
 
+const made = (...codes: string[]) =>
+  codes.map((code) => ({ item_id: code, code, name: "bulk", qty: 1 }));
+/** Of its two unique columns one is taken: engines name different ones of two. */
+const taken = { item_id: "again", code: "P1", name: "bulk" };
+const ofBulk = (name: string) => ({
+  conditions: [
+    { key: "name", operator: "=", value: name },
+    { key: "qty", operator: ">", value: 0 },
+  ],
+});
+
+const bulk: ParityRequest[] = [
+  ...of("items", "bulk-create")(
+    undefined,
+    { data: [] },
+    { data: [{}, { code: "P1", name: null }, 7] },
+    { data: [{}, { code: "P1", name: null }] },
+    { data: made("P1", "P2", "P3") },
+    { data: [...made("P4", "P5"), taken, ...made("P6")] },
+    { data: [...made("P4"), { code: "P5", name: "x", category_id: "none" }] },
+    {
+      data: [...made("P4"), taken, { code: "P5" }, { ...made("P6")[0], qty: "many" }],
+      mode: "each",
+    },
+    { data: made("P7"), dry_run: true },
+  ),
+  ...of("items", "bulk-update")(
+    {
+      data: [
+        { item_id: "P1", qty: 5 },
+        { item_id: "P2", name: "bulk", price: "1.5" },
+      ],
+    },
+    {
+      data: [
+        { item_id: "P1", code: "P2" },
+        { item_id: "P3", qty: 9 },
+      ],
+    },
+    { data: [{ item_id: "P3" }, { item_id: "none" }, { item_id: "P3" }], mode: "each" },
+    { data: [{ item_id: "P3", qty: 2 }], etags: ['"none"'] },
+    { where: ofBulk("bulk"), set: { qty: 4 }, expect: 4 },
+    { where: ofBulk("bulk"), set: { qty: 4 }, expect: 3 },
+    { where: ofBulk("bulk"), set: { item_id: "x" }, expect: 3 },
+  ),
+  ...of("items", "upsert")(
+    { data: { code: "P1", qty: 6 }, by: ["code"] },
+    {
+      data: [{ code: "P8" }, { code: "P1", item_id: "other" }, { name: "x" }],
+      by: ["code"],
+      mode: "each",
+    },
+    {
+      data: [
+        { item_id: "P9", code: "P9", name: "bulk" },
+        { item_id: "P2", name: "bulk" },
+      ],
+    },
+    { data: made("P9"), by: ["name"] },
+    { data: { item_id: "P9", code: "P1" } },
+  ),
+  ...of("items", "bulk-delete")(
+    { keys: ["P1", { item_id: "none" }] },
+    { keys: ["P1", "P1", "i01"], mode: "each" },
+    { where: ofBulk("bulk"), expect: 1 },
+    { keys: ["P2", { item_id: "P3" }, "P4", "P9"] },
+  ),
+  ...of("items", "read")(where("code", "LIKE", "P%")),
+];
+
 /** In the order in which they must run. */
 export const requests: readonly ParityRequest[] = [
   ...read,
@@ -1432,6 +1502,7 @@ export const requests: readonly ParityRequest[] = [
   ...update,
   ...adjust,
   ...remove,
+  ...bulk,
   ...trailingBlanks,
   ...farKeys,
   ...aggregate,
