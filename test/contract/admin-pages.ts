@@ -2,12 +2,15 @@
  * Customers, orders and their lines as data providers of pages show them: keys that are texts, numbers and of two
  * columns, related names, rules, and a default scope.
  */
+import type { EngineName } from "../servers/session.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 const action = { create: true, read: true, first: true, update: true, delete: true };
 
-export const openAdminPages = (project: object = {}): Promise<Fixture> =>
+/** `engine`: absent: that of the Vitest project. */
+export const openAdminPages = (given: { engine?: EngineName } = {}): Promise<Fixture> =>
   openFixture({
+    ...given,
     tables: [
       {
         name: "customers",
@@ -75,7 +78,7 @@ export const openAdminPages = (project: object = {}): Promise<Fixture> =>
         action: { read: true },
       },
     },
-    project: { requests: { unknown: "refuse" }, ...project },
+    project: { requests: { unknown: "refuse" } },
   });
 
 export interface SentRequest {
