@@ -66,6 +66,14 @@ export const openAdminPages = (given: { engine?: EngineName } = {}): Promise<Fix
           lines: { endpoint: "order-lines", foreignColumn: "order_no", key: "order_no" },
         },
       },
+      // The same, with many records in one request.
+      "bulk-orders": {
+        tableName: "orders",
+        action: { ...action, "bulk-create": true, "bulk-update": true, "bulk-delete": true },
+        fieldValidation: [
+          { name: "order_no", type: "string", constraints: { required: true, maxLength: 20 } },
+        ],
+      },
       "order-lines": {
         tableName: "order_lines",
         action,
