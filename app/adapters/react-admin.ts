@@ -10,7 +10,7 @@ import {
   type ProviderOptions,
 } from "./project-client.ts";
 import { conditionOn, isOperator } from "./field-conditions.ts";
-import { type FieldCondition, type Fields, keyConditions } from "./record-ids.ts";
+import { type FieldCondition, type Fields, keyConditions, type ShownRecord } from "./record-ids.ts";
 import {
   createRecord,
   listRecords,
@@ -53,7 +53,7 @@ interface IdsParams {
 }
 
 interface ListResult {
-  data: Fields[];
+  data: ShownRecord[];
   total?: number;
   pageInfo?: { hasNextPage: boolean; hasPreviousPage: boolean };
 }

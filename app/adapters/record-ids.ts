@@ -7,6 +7,10 @@
 // oxlint-disable-next-line no-explicit-any -- only the project knows the shape of its records
 export type Fields = Record<string, any>;
 
+/** A record for a page, which gives it a type of its own. */
+// oxlint-disable-next-line no-explicit-any -- that type is a parameter of the frameworks' interfaces
+export type ShownRecord = any;
+
 /** The columns that name a record, of an endpoint of this name. */
 export interface Keyed {
   readonly name: string;

@@ -7,6 +7,7 @@ import {
   idOf,
   keyConditions,
   keyOfId,
+  type ShownRecord,
 } from "./record-ids.ts";
 
 /** What the functions work on: an endpoint, with what the call says besides. */
@@ -25,7 +26,7 @@ export interface ListQuery {
 }
 
 export interface ListedRecords {
-  readonly data: Fields[];
+  readonly data: ShownRecord[];
   /** Absent when nothing was counted. */
   readonly total?: number;
   readonly hasNext: boolean;
@@ -73,7 +74,7 @@ export async function listRecords(on: Resource, query: ListQuery): Promise<Liste
 }
 
 /** Rejects with the answer's error, or with 404 where there is no such record. */
-export async function oneRecord(on: Resource, id: unknown): Promise<Fields> {
+export async function oneRecord(on: Resource, id: unknown): Promise<ShownRecord> {
   const record = await findRecord(on, await on.project.endpointOf(on.name), id);
   if (record) return record;
   const message = `No record of ${on.name} has the id ${String(id)}`;
@@ -81,7 +82,7 @@ export async function oneRecord(on: Resource, id: unknown): Promise<Fields> {
 }
 
 /** Records that read hides by its default scope are asked for one by one. Ids without a record are left out. */
-export async function manyRecords(on: Resource, ids: readonly unknown[]): Promise<Fields[]> {
+export async function manyRecords(on: Resource, ids: readonly unknown[]): Promise<ShownRecord[]> {
   const endpoint = await on.project.endpointOf(on.name);
   const { key, actions } = endpoint;
   const found = new Map<string, Fields>();
@@ -102,7 +103,7 @@ export async function manyRecords(on: Resource, ids: readonly unknown[]): Promis
   return [...found.values()];
 }
 
-export async function createRecord(on: Resource, values: Fields): Promise<Fields> {
+export async function createRecord(on: Resource, values: Fields): Promise<ShownRecord> {
   const endpoint = await on.project.endpointOf(on.name);
   const sent = { ...on, body: ownFields(values, endpoint) };
   const { body, etag } = await on.project.ask(endpoint, "create", sent);
@@ -110,7 +111,11 @@ export async function createRecord(on: Resource, values: Fields): Promise<Fields
 }
 
 /** `values`: the fields that change. */
-export async function updateRecord(on: Resource, id: unknown, values: Fields): Promise<Fields> {
+export async function updateRecord(
+  on: Resource,
+  id: unknown,
+  values: Fields,
+): Promise<ShownRecord> {
   const endpoint = await on.project.endpointOf(on.name);
   const sent = { ...on, body: changeOf(on, endpoint, { id, values }), ifMatch: on.meta?.version };
   const { body, etag } = await on.project.ask(endpoint, "update", sent);
@@ -118,7 +123,7 @@ export async function updateRecord(on: Resource, id: unknown, values: Fields): P
 }
 
 /** The record as it was. */
-export async function removeRecord(on: Resource, id: unknown): Promise<Fields> {
+export async function removeRecord(on: Resource, id: unknown): Promise<ShownRecord> {
   const endpoint = await on.project.endpointOf(on.name);
   const where = keyConditions(id, endpoint).map(({ key, value }) => ({ key, value }));
   const sent = { ...on, body: { where }, ifMatch: on.meta?.version };
@@ -126,7 +131,7 @@ export async function removeRecord(on: Resource, id: unknown): Promise<Fields> {
   return { ...body["data"].deleted_items[0], id };
 }
 
-export const createRecords = (on: Resource, items: readonly Fields[]): Promise<Fields[]> =>
+export const createRecords = (on: Resource, items: readonly Fields[]): Promise<ShownRecord[]> =>
   inBulk(on, items, {
     action: "bulk-create",
     body: (part, endpoint) => ({ data: part.map((values) => ownFields(values, endpoint)) }),
@@ -137,14 +142,14 @@ export const updateRecords = (
   on: Resource,
   ids: readonly unknown[],
   values: Fields,
-): Promise<Fields[]> =>
+): Promise<ShownRecord[]> =>
   inBulk(on, ids, {
     action: "bulk-update",
     body: (part, endpoint) => ({ data: part.map((id) => changeOf(on, endpoint, { id, values })) }),
     single: (id) => updateRecord(on, id, values),
   });
 
-export const removeRecords = (on: Resource, ids: readonly unknown[]): Promise<Fields[]> =>
+export const removeRecords = (on: Resource, ids: readonly unknown[]): Promise<ShownRecord[]> =>
   inBulk(on, ids, {
     action: "bulk-delete",
     body: (part, endpoint) => ({ keys: part.map((id) => keyOfId(id, endpoint)) }),

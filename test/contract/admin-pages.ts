@@ -2,12 +2,15 @@
  * Customers, orders and their lines as data providers of pages show them: keys that are texts, numbers and of two
  * columns, related names, rules, and a default scope.
  */
+import type { EngineName } from "../servers/session.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 const action = { create: true, read: true, first: true, update: true, delete: true };
 
-export const openAdminPages = (project: object = {}): Promise<Fixture> =>
+/** `engine`: absent: that of the Vitest project. */
+export const openAdminPages = (given: { engine?: EngineName } = {}): Promise<Fixture> =>
   openFixture({
+    ...given,
     tables: [
       {
         name: "customers",
@@ -63,6 +66,14 @@ export const openAdminPages = (project: object = {}): Promise<Fixture> =>
           lines: { endpoint: "order-lines", foreignColumn: "order_no", key: "order_no" },
         },
       },
+      // The same, with many records in one request.
+      "bulk-orders": {
+        tableName: "orders",
+        action: { ...action, "bulk-create": true, "bulk-update": true, "bulk-delete": true },
+        fieldValidation: [
+          { name: "order_no", type: "string", constraints: { required: true, maxLength: 20 } },
+        ],
+      },
       "order-lines": {
         tableName: "order_lines",
         action,
@@ -75,7 +86,7 @@ export const openAdminPages = (project: object = {}): Promise<Fixture> =>
         action: { read: true },
       },
     },
-    project: { requests: { unknown: "refuse" }, ...project },
+    project: { requests: { unknown: "refuse" } },
   });
 
 export interface SentRequest {

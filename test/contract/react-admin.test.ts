@@ -361,6 +361,20 @@ describe("a write", () => {
     expect(await provider.deleteMany("orders", { ids: [] })).toEqual({ data: [] });
   });
 
+  test("of many records is one request where the endpoint has the bulk actions", async () => {
+    const ids = [];
+    for (const order_no of ["O-1", "O-2"]) ids.push((await newOrder({ order_no }))["id"] as number);
+    sent = [];
+    provider = providerWith();
+    expect(await provider.updateMany("bulk-orders", { ids, data: { amount: 9 } })).toEqual({
+      data: ids,
+    });
+    expect(sent.at(-1)!.body).toEqual({ data: ids.map((id) => ({ id, amount: 9 })) });
+    expect(await provider.deleteMany("bulk-orders", { ids })).toEqual({ data: ids });
+    expect(sent.at(-1)!.body).toEqual({ keys: ids.map((id) => ({ id })) });
+    expect(paths()).toEqual(["bulk-orders/bulk-update", "bulk-orders/bulk-delete"]);
+  });
+
   test("of many records says how many failed", async () => {
     const { id } = (await newOrder({ order_no: "M-4" })) as { id?: number };
     const ids = [9998, id!, 9999];

@@ -237,6 +237,56 @@ describe("a record", () => {
   });
 });
 
+describe("where the endpoint has the bulk actions, many records", () => {
+  const bulk = { resource: "bulk-orders" };
+  const requests = () => sent.map(({ path }) => path).filter((path) => path.includes("/bulk-"));
+
+  test("are created, changed and deleted by one request", async () => {
+    provider = providerWith({ versions: true });
+    const variables = [
+      { order_no: "B-1", amount: 1, customer: null },
+      { order_no: "B-2", amount: 2 },
+    ];
+    const { data } = await provider.createMany({ ...bulk, variables });
+    expect(data).toMatchObject([{ order_no: "B-1" }, { order_no: "B-2" }]);
+    const ids = data.map(({ id }) => id as number);
+    const updated = await provider.updateMany({ ...bulk, ids, variables: { amount: 5 } });
+    expect(updated.data).toMatchObject(ids.map((id) => ({ id, amount: 5 })));
+    const one = await provider.getOne({ ...bulk, id: ids[0]! });
+    expect(updated.data[0]).toEqual(one.data);
+    expect((await provider.deleteMany({ ...bulk, ids })).data).toMatchObject(
+      ids.map((id) => ({ id })),
+    );
+    expect(requests()).toEqual(
+      ["create", "update", "delete"].map((name) => `bulk-orders/bulk-${name}`),
+    );
+  });
+
+  test("are all refused when one is", async () => {
+    const variables = [{ order_no: "B-3" }, { order_no: "" }];
+    const error = await failure(provider.createMany({ ...bulk, variables }));
+    expect(error).toMatchObject({
+      statusCode: 400,
+      errors: { "[1].order_no": [expect.any(String)] },
+    });
+    const ids = [1, 9999];
+    const unknown = await failure(provider.deleteMany({ ...bulk, ids }));
+    expect(unknown).toMatchObject({ statusCode: 404 });
+    expect((await provider.getOne({ ...bulk, id: 1 })).data).toMatchObject({ order_no: "A-1" });
+  });
+
+  test("are sent in parts of a thousand", async () => {
+    const variables = Array.from({ length: 1003 }, (_, at) => ({ order_no: `P-${at}` }));
+    const { data } = await provider.createMany({ ...bulk, variables });
+    expect(data.map(({ order_no }) => order_no)).toEqual(variables.map(({ order_no }) => order_no));
+    const ids = data.map(({ id }) => id as number);
+    expect((await provider.getMany({ ...bulk, ids })).data).toHaveLength(1003);
+    expect((await provider.deleteMany({ ...bulk, ids })).data).toHaveLength(1003);
+    expect(requests()).toHaveLength(4);
+    expect(await provider.deleteMany({ ...bulk, ids: [] })).toEqual({ data: [] });
+  });
+});
+
 describe("custom", () => {
   const method = "post";
   test("sends what it is given to an action", async () => {

@@ -58,6 +58,23 @@ describe("the tarball", () => {
     ]);
   });
 
+  test.each(["react-admin", "refine"])("has the data provider for %s in one file", async (name) => {
+    const adapters = join(modules, "rowgate/dist/app/adapters");
+    expect(
+      readdirSync(adapters)
+        .filter((file) => file.endsWith(".js"))
+        .toSorted(),
+    ).toEqual(["react-admin.js", "refine.js"]);
+    const text = readFileSync(join(adapters, `${name}.js`), "utf8");
+    expect(text).not.toMatch(/^import |\bimport\(|\bprocess\b|\bBuffer\b/m);
+    const program = `
+      import { dataProvider } from "rowgate/${name}";
+      const provider = dataProvider({ baseUrl: "http://localhost", project: "shop" });
+      console.log(Object.keys(provider).includes("getMany"));`;
+    writeFileSync(join(folder, `${name}.mjs`), program);
+    expect(run(process.execPath, [`${name}.mjs`], folder).stdout).toBe("true\n");
+  });
+
   test("has no dependency that only developers need, and leaves package.json as it was", () => {
     const packed = JSON.parse(readFileSync(join(modules, "rowgate/package.json"), "utf8"));
     expect(Object.keys(packed)).not.toContain("optionalDependencies");
@@ -125,5 +142,35 @@ describe("from an empty folder", () => {
     const good = compile("good.ts");
     expect(good.status, good.stdout).toBe(0);
     expect(compile("bad.ts").stdout).toContain("endpiont");
+  });
+
+  test.each(["react-admin", "refine"])("pages find the types of the provider for %s", (name) => {
+    const program = (option: string) =>
+      `import { dataProvider } from "rowgate/${name}";
+       export const provider = dataProvider({ ${option}: "http://localhost", project: "shop" });`;
+    writeFileSync(join(folder, "page.ts"), program("baseUrl"));
+    writeFileSync(join(folder, "bad-page.ts"), program("baseUlr"));
+    const compile = (file: string) =>
+      run(
+        join(root, "node_modules/.bin/tsc"),
+        [
+          "--noEmit",
+          "--strict",
+          "--module",
+          "esnext",
+          "--moduleResolution",
+          "bundler",
+          "--lib",
+          "esnext,dom",
+          "--types",
+          "",
+          "--ignoreConfig",
+          file,
+        ],
+        folder,
+      );
+    const good = compile("page.ts");
+    expect(good.status, good.stdout).toBe(0);
+    expect(compile("bad-page.ts").stdout).toContain("baseUlr");
   });
 });

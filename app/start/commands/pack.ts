@@ -46,6 +46,7 @@ function prepack(): void {
   bringSwaggerUi();
   bringConsoleLibraries();
   bringExcelJs();
+  bundleAdapters();
   const text = readFileSync(manifest, "utf8");
   mkdirSync(dirname(original), { recursive: true });
   writeFileSync(original, text);
@@ -103,6 +104,23 @@ function bringExcelJs(): void {
   const own = text.replace('import("exceljs")', 'import("./exceljs.cjs")');
   if (own === text) throw new Error("guided-workbook.ts does not load exceljs");
   writeFileSync(importer, own);
+}
+
+/** Makes each data provider one file, which pages can also load or copy without a bundler. */
+function bundleAdapters(): void {
+  const folder = join(root, "dist/app/adapters");
+  const names = ["react-admin.js", "refine.js"];
+  for (const name of names) {
+    const file = join(folder, name);
+    const { status } = spawnSync("rolldown", [file, "--file", file], {
+      cwd: root,
+      stdio: ["ignore", "ignore", "inherit"],
+      shell: process.platform === "win32",
+    });
+    if (status !== 0) process.exit(1);
+  }
+  for (const name of globSync("*.js", { cwd: folder }))
+    if (!names.includes(name)) rmSync(join(folder, name));
 }
 
 function postpack(): void {
