@@ -190,10 +190,11 @@ function listsOf(
 ): Pick<Compiled, "beginList" | "listOf"> {
   if (statement.kind !== "select" || statement.asText === undefined) return noList;
   const { asText } = statement;
-  const { begin, ofRows } = reading.lists(asText.nests === true);
+  // Asked for each time: a result with other types makes them anew while the statement runs.
+  const lists = (): ListReading => reading.lists(asText.nests === true);
   return {
-    beginList: asText.asRows || begin === null ? null : () => begin(asText),
-    listOf: (rows) => ofRows(rows, asText),
+    beginList: asText.asRows || lists().begin === null ? null : () => lists().begin!(asText),
+    listOf: (rows) => lists().ofRows(rows, asText),
   };
 }
 

@@ -97,7 +97,7 @@ describe("CORS", () => {
   const answered = {
     "access-control-allow-origin": shop,
     "access-control-expose-headers":
-      "ETag,X-Request-Id,Retry-After,Idempotency-Replayed,Content-Disposition,Content-Range,X-Next-Cursor,RateLimit,RateLimit-Policy,Server-Timing",
+      "ETag,X-Request-Id,Retry-After,Idempotency-Replayed,Preference-Applied,Content-Disposition,Content-Range,X-Next-Cursor,RateLimit,RateLimit-Policy,Server-Timing",
     vary: "Origin",
   };
 
@@ -126,7 +126,7 @@ describe("CORS", () => {
     expect(corsOf(response)).toEqual({
       ...answered,
       "access-control-allow-headers":
-        "Content-Type,If-Match,X-Request-Id,X-Request-Mode,Idempotency-Key,X-Lock-Token,Authorization,X-Api-Key,traceparent,tracestate",
+        "Content-Type,If-Match,X-Request-Id,X-Request-Mode,Idempotency-Key,Prefer,X-Lock-Token,Authorization,X-Api-Key,traceparent,tracestate",
       "access-control-allow-methods": "GET,POST",
       "access-control-max-age": "600",
       vary: "Origin, Access-Control-Request-Headers",
