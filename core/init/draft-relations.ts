@@ -162,7 +162,7 @@ function throughLink(
   { between, key, link }: { between: RelatedEndpoint; key: ForeignKey; link: Link },
   endpoints: Endpoints,
 ): { readonly target: RelatedEndpoint; readonly setting: Made["setting"] } | null {
-  if (!onlyLinks(between.table)) return null;
+  if (!onlyLinks(between.table) || isReferredTo(between.table, endpoints)) return null;
   const onwards = distinctKeys(between.table).find((one) => one !== key)!;
   const target = endpoints.get(onwards.referencedIdentity);
   const there = target && linkOf(between.table, target, onwards);
@@ -181,6 +181,12 @@ function throughLink(
     },
   };
 }
+
+/** Such a table is more than a link: others go on from its records. */
+const isReferredTo = ({ identity }: Table, endpoints: Endpoints): boolean =>
+  [...endpoints.values()].some(({ table }) =>
+    table.foreignKeys.some(({ referencedIdentity }) => referencedIdentity === identity),
+  );
 
 /** `last_update`, `ModifiedDate`, `created`: databases may fill them by triggers, which no default tells. */
 const whenWritten =

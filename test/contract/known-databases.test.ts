@@ -13,8 +13,20 @@ import { readConfigFiles } from "../../app/start/settings/config-files.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 import { type KnownRequest, randomRequest } from "./known-requests.ts";
-import { type KnownTable, knownSchemas, randomFrom, statementsOf, tablesOf } from "./known-schemas.ts";
-import { type Json, type KnownEndpoint, type KnownRelation, type Oracle, oracleOf } from "./known-sql.ts";
+import {
+  type KnownTable,
+  knownSchemas,
+  randomFrom,
+  statementsOf,
+  tablesOf,
+} from "./known-schemas.ts";
+import {
+  type Json,
+  type KnownEndpoint,
+  type KnownRelation,
+  type Oracle,
+  oracleOf,
+} from "./known-sql.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -101,7 +113,9 @@ describe.each(["chinook", "sakila", "northwind"] as const)("%s", (schema) => {
   test("every foreign key is a relation on both sides", () => {
     const found = [...endpoints.values()].flatMap(({ table, relations }) =>
       relations.map(({ isMany, steps }) => {
-        const places = steps.map(({ endpoint, on }) => `${endpoint.table.name}.${on[0]!.join("=")}`);
+        const places = steps.map(
+          ({ endpoint, on }) => `${endpoint.table.name}.${on[0]!.join("=")}`,
+        );
         return `${table.name} ${isMany ? "many" : "one"} ${places.join(" ")}`;
       }),
     );
@@ -126,22 +140,18 @@ describe.each(["chinook", "sakila", "northwind"] as const)("%s", (schema) => {
     expect(found.toSorted()).toEqual(expected.toSorted());
   });
 
-  test(
-    `${requests} random requests about each relation answer what SQL says`,
-    async () => {
-      let seed = firstSeed;
-      for (const endpoint of endpoints.values())
-        for (const relation of endpoint.relations)
-          for (let at = 0; at < requests; at++) {
-            const request = randomRequest({ endpoint, relation, random: randomFrom(++seed) });
-            const answer = gistOf(await ask(request), request);
-            const told = `RELATIONS_SEED=${seed - 1} ${endpoint.name}.${relation.name}: ${request.path} ${JSON.stringify(request.body)}`;
-            expect(answer, told).toEqual(gistOf(await request.expected(oracle), request));
-          }
-      expect(seed).toBeGreaterThan(firstSeed + requests * 15);
-    },
-    600_000,
-  );
+  test(`${requests} random requests about each relation answer what SQL says`, async () => {
+    let seed = firstSeed;
+    for (const endpoint of endpoints.values())
+      for (const relation of endpoint.relations)
+        for (let at = 0; at < requests; at++) {
+          const request = randomRequest({ endpoint, relation, random: randomFrom(++seed) });
+          const answer = gistOf(await ask(request), request);
+          const told = `RELATIONS_SEED=${seed - 1} ${endpoint.name}.${relation.name}: ${request.path} ${JSON.stringify(request.body)}`;
+          expect(answer, told).toEqual(gistOf(await request.expected(oracle), request));
+        }
+    expect(seed).toBeGreaterThan(firstSeed + requests * 15);
+  }, 600_000);
 });
 
 /** What two answers have in common; the groups of an aggregate in an order of their own. */
@@ -184,7 +194,9 @@ async function endpointsIn(
   const pairs = (left: string[], right: string[]) =>
     left.map((name, at) => [name, right[at]!] as const);
   for (const [of, relations] of written)
-    for (const [name, { endpoint, column, foreignColumn, key, through }] of Object.entries(relations)) {
+    for (const [name, { endpoint, column, foreignColumn, key, through }] of Object.entries(
+      relations,
+    )) {
       const [here, there] = [endpoints.get(of)!, endpoints.get(endpoint)!];
       const steps = through
         ? [
@@ -195,7 +207,12 @@ async function endpointsIn(
             { endpoint: there, on: pairs([through.foreignColumn].flat(), list(key, there.table)) },
           ]
         : foreignColumn !== undefined
-          ? [{ endpoint: there, on: pairs(list(key, here.table), list(foreignColumn, there.table)) }]
+          ? [
+              {
+                endpoint: there,
+                on: pairs(list(key, here.table), list(foreignColumn, there.table)),
+              },
+            ]
           : [{ endpoint: there, on: pairs(list(column, here.table), list(key, there.table)) }];
       here.relations.push({ name, isMany: column === undefined, endpoint: there, steps });
     }

@@ -1,8 +1,7 @@
 /** Random requests about a relation, each with what SQL says to it. */
-import type { ColumnKind, KnownColumn, Random, Value } from "./known-schemas.ts";
+import type { KnownColumn, Random, Value } from "./known-schemas.ts";
 import {
   type Figure,
-  instantOf,
   type Json,
   type KnownEndpoint,
   type KnownRelation,
@@ -13,18 +12,24 @@ import {
   type Question,
   type Sorted,
 } from "./known-sql.ts";
+import {
+  type About,
+  anyQuestion,
+  askAbout,
+  bodyOf,
+  keyPaths,
+  nameOf,
+  own,
+  pathFrom,
+  questionOver,
+  sortOf,
+} from "./known-questions.ts";
 
 export interface KnownRequest {
   readonly path: string;
   readonly body: object;
   /** The members of the answer, as SQL tells them. */
   expected(oracle: Oracle): Promise<Readonly<Record<string, Json>>>;
-}
-
-interface About {
-  readonly endpoint: KnownEndpoint;
-  readonly relation: KnownRelation;
-  readonly random: Random;
 }
 
 type Kind = (about: About) => KnownRequest;
@@ -34,121 +39,6 @@ export function randomRequest(about: About): KnownRequest {
   const kinds = about.relation.isMany ? [...both, ...ofMany] : [...both, ...ofOne];
   return about.random.pick(kinds)(about);
 }
-
-const allPaths = ({ over, endpoint }: { over: readonly KnownRelation[]; endpoint: KnownEndpoint }): Path[] =>
-  endpoint.table.columns.map((column) => ({ over, column }));
-const own = (endpoint: KnownEndpoint): Path[] => allPaths({ over: [], endpoint });
-const keyPaths = (endpoint: KnownEndpoint): Path[] =>
-  endpoint.table.key.map((column) => ({ over: [], column }));
-const nameOf = ({ over, column }: Path): string =>
-  [...over.map(({ name }) => name), column.name].join(".");
-const toOne = ({ relations }: KnownEndpoint): KnownRelation[] =>
-  relations.filter(({ isMany }) => !isMany);
-
-/** Relations to one from the endpoint on, beginning with these; four at most. */
-function walk(endpoint: KnownEndpoint, begin: readonly KnownRelation[], random: Random): readonly KnownRelation[] {
-  const over = [...begin];
-  let at = over.at(-1)?.endpoint ?? endpoint;
-  while (over.length < 4 && random.chance(0.5)) {
-    const further = toOne(at);
-    if (further.length === 0) break;
-    over.push(random.pick(further));
-    at = over.at(-1)!.endpoint;
-  }
-  return over;
-}
-
-function pathFrom(endpoint: KnownEndpoint, begin: readonly KnownRelation[], random: Random): Path {
-  const over = walk(endpoint, begin, random);
-  return { over, column: random.pick((over.at(-1)?.endpoint ?? endpoint).table.columns) };
-}
-
-const valuesOf = (endpoint: KnownEndpoint, { over, column }: Path): readonly Value[] => {
-  const { rows } = (over.at(-1)?.endpoint ?? endpoint).table;
-  return [...new Set(rows.map((row) => row[column.name] ?? null))].filter((value) => value !== null);
-};
-
-const orders: Readonly<Record<ColumnKind, readonly string[]>> = {
-  int: ["<", ">=", "BETWEEN"],
-  decimal: [">", "<=", "NOT BETWEEN"],
-  date: ["<", ">", "BETWEEN"],
-  timestamp: [">=", "<"],
-  text: ["LIKE", "NOT LIKE", "IN"],
-  bool: [],
-};
-
-function comparison(endpoint: KnownEndpoint, of: Path, random: Random): Question {
-  const known = valuesOf(endpoint, of);
-  const operators = ["=", "!=", "IN", "NOT IN", ...orders[of.column.kind], "IS NULL", "IS NOT NULL"];
-  const operator = known.length === 0 ? "IS NULL" : random.pick(operators);
-  if (operator.startsWith("IS")) return { kind: "compare", of, operator, values: [] };
-  if (operator.endsWith("LIKE"))
-    return { kind: "compare", of, operator, values: [random.pick(["%e%", "a%", "_i%", "%r"])] };
-  const values = operator.endsWith("IN")
-    ? [random.pick(known), random.pick(known)]
-    : operator.endsWith("BETWEEN")
-      ? [random.pick(known), random.pick(known)].toSorted((one, other) => (one! < other! ? -1 : 1))
-      : [random.pick(known)];
-  return { kind: "compare", of, operator, values };
-}
-
-/** Any question to records of the endpoint. */
-function question(endpoint: KnownEndpoint, depth: number, random: Random): Question {
-  const over = walk(endpoint, [], random);
-  const { relations } = over.at(-1)?.endpoint ?? endpoint;
-  if (depth > 0 && relations.length > 0 && random.chance(0.35))
-    return about([...over, random.pick(relations)], depth - 1, random);
-  if (depth > 0 && random.chance(0.25)) {
-    const logic = random.pick(["AND", "OR"] as const);
-    const members = [1, 2].map(() => question(endpoint, depth - 1, random));
-    return { kind: "group", logic, members };
-  }
-  return comparison(endpoint, pathFrom(endpoint, over, random), random);
-}
-
-function about(over: readonly KnownRelation[], depth: number, random: Random): Question {
-  const quantifier = random.pick(["ANY", "NONE", "ALL"] as const);
-  const where =
-    quantifier !== "ALL" && random.chance(0.3)
-      ? null
-      : question(over.at(-1)!.endpoint, depth, random);
-  return { kind: "related", over, quantifier, where };
-}
-
-/** About the relation: by it, by a path over it, or by what is behind it. */
-function questionOver({ endpoint, relation, random }: About): Question {
-  return relation.isMany || random.chance(0.4)
-    ? about([relation], 2, random)
-    : comparison(endpoint, pathFrom(endpoint, [relation], random), random);
-}
-
-const sent = (kind: ColumnKind, value: Value): Value =>
-  kind === "timestamp" && typeof value === "string" ? instantOf(value) : value;
-
-function conditionOf(asked: Question): object {
-  if (asked.kind === "group") return bodyOf(asked);
-  if (asked.kind === "related") {
-    const key = asked.over.map(({ name }) => name).join(".");
-    return {
-      key,
-      operator: asked.quantifier,
-      ...(asked.where !== null && { where: bodyOf(asked.where) }),
-    };
-  }
-  const { of, operator } = asked;
-  const key = nameOf(of);
-  const values = asked.values.map((value) => sent(of.column.kind, value));
-  if (values.length === 0) return { key, operator };
-  return { key, operator, value: /IN$|BETWEEN$/.test(operator) ? values : values[0] };
-}
-
-const bodyOf = (asked: Question): object =>
-  asked.kind === "group"
-    ? { logic: asked.logic, conditions: asked.members.map(conditionOf) }
-    : { conditions: [conditionOf(asked)] };
-
-const sortOf = (sort: readonly Sorted[]): object[] =>
-  sort.map(({ of, direction }) => ({ column: nameOf(of), direction }));
 
 const distinct = (paths: readonly Path[]): Path[] => [
   ...new Map(paths.map((path) => [nameOf(path), path])).values(),
@@ -172,8 +62,11 @@ function nested(shown: readonly Path[], values: ReadonlyMap<string, Value>): Rec
     for (const [at, relation] of path.over.entries()) {
       if (place === null) break;
       const over = path.over.slice(0, at + 1);
-      const isThere = values.get(nameOf({ over, column: relation.endpoint.table.key[0]! })) !== null;
-      place[relation.name] = isThere ? ((place[relation.name] as object) ?? {}) : null;
+      const isThere =
+        values.get(nameOf({ over, column: relation.endpoint.table.key[0]! })) !== null;
+      place[relation.name] = isThere
+        ? ((place[relation.name] as Record<string, Json>) ?? {})
+        : null;
       place = place[relation.name] as Record<string, Json> | null;
     }
     if (place !== null) place[path.column.name] = values.get(nameOf(path)) ?? null;
@@ -211,7 +104,10 @@ interface ReadBody {
   readonly sort?: readonly Sorted[];
 }
 
-function read(endpoint: KnownEndpoint, { shown: more = [], where = null, sort = [] }: ReadBody): KnownRequest {
+function read(
+  endpoint: KnownEndpoint,
+  { shown: more = [], where = null, sort = [] }: ReadBody,
+): KnownRequest {
   const shown = distinct([...keyPaths(endpoint), ...more]);
   return {
     path: `${endpoint.name}/read`,
@@ -229,17 +125,22 @@ function read(endpoint: KnownEndpoint, { shown: more = [], where = null, sort = 
 }
 
 const maybe = (endpoint: KnownEndpoint, random: Random): Question | null =>
-  random.chance(0.5) ? question(endpoint, 1, random) : null;
+  random.chance(0.5) ? anyQuestion(endpoint, 1, random) : null;
 
 const isNumber = ({ kind }: KnownColumn): boolean => kind === "int" || kind === "decimal";
 
-function figuresFor(endpoint: KnownEndpoint, begin: readonly KnownRelation[], random: Random): Figure[] {
+function figuresFor(
+  endpoint: KnownEndpoint,
+  begin: readonly KnownRelation[],
+  random: Random,
+): Figure[] {
   const figures: Figure[] = [["count", null]];
   for (let at = 0; at < 2; at++) {
     const of = pathFrom(endpoint, begin, random);
     if (figures.some(([, one]) => one !== null && nameOf(one) === nameOf(of))) continue;
     if (of.column.kind === "bool") figures.push(["count", of]);
-    else figures.push([random.pick(isNumber(of.column) ? ["sum", "min", "max"] : ["min", "max"]), of]);
+    else
+      figures.push([random.pick(isNumber(of.column) ? ["sum", "min", "max"] : ["min", "max"]), of]);
   }
   return figures;
 }
@@ -257,7 +158,7 @@ const both: readonly Kind[] = [
     return read(endpoint, { where: questionOver({ endpoint, relation, random }) });
   },
   function many({ endpoint, relation, random }) {
-    return read(endpoint, { where: about([relation], 2, random) });
+    return read(endpoint, { where: askAbout([relation], 2, random) });
   },
   function count({ endpoint, relation, random }) {
     const where = questionOver({ endpoint, relation, random });
@@ -265,15 +166,24 @@ const both: readonly Kind[] = [
       path: `${endpoint.name}/read`,
       body: { page: 1, per_page: 1, select: keyPaths(endpoint).map(nameOf), where: bodyOf(where) },
       expected: async (oracle) => {
-        const [[total]] = (await oracle.figures(endpoint, { by: [], figures: [["count", null]] }, { where })) as [[number]];
+        const [[total]] = (await oracle.figures(
+          endpoint,
+          { by: [], figures: [["count", null]] },
+          { where },
+        )) as [[number]];
         return { pagination: { total_records: total } };
       },
     };
   },
   function aggregate({ endpoint, relation, random }) {
     const begin = relation.isMany ? [] : [relation];
-    const where = relation.isMany ? questionOver({ endpoint, relation, random }) : maybe(endpoint, random);
-    const by = distinct([pathFrom(endpoint, begin, random), ...random.some(own(endpoint)).slice(0, 1)]);
+    const where = relation.isMany
+      ? questionOver({ endpoint, relation, random })
+      : maybe(endpoint, random);
+    const by = distinct([
+      pathFrom(endpoint, begin, random),
+      ...random.some(own(endpoint)).slice(0, 1),
+    ]);
     const figures = figuresFor(endpoint, begin, random);
     return {
       path: `${endpoint.name}/aggregate`,
@@ -285,7 +195,9 @@ const both: readonly Kind[] = [
       expected: async (oracle) => {
         const rows = await oracle.figures(endpoint, { by, figures }, { where });
         const names = [...by.map(nameOf), ...figures.map((_, at) => `f${at}`)];
-        return { groups: rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]!]))) };
+        return {
+          groups: rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]!]))),
+        };
       },
     };
   },
@@ -308,7 +220,12 @@ const ofOne: readonly Kind[] = [
     if (texts.length === 0) return both[0]!({ endpoint, relation, random });
     const of = { over: [relation], column: random.pick(texts) };
     const term = random.pick(["e", "AR", "ir", "zz"]);
-    const where: Question = { kind: "compare", of, operator: "LIKE", values: [`%${term.toLowerCase()}%`] };
+    const where: Question = {
+      kind: "compare",
+      of,
+      operator: "LIKE",
+      values: [`%${term.toLowerCase()}%`],
+    };
     const { path, body, expected } = read(endpoint, { where });
     const { where: _where, ...rest } = body as { where?: object };
     return { path, body: { ...rest, search_value: term, search_by: nameOf(of) }, expected };
@@ -320,7 +237,8 @@ const ofOne: readonly Kind[] = [
     const paths = shown.map(({ column }): Path => ({ over: [relation], column }));
     const where = maybe(endpoint, random);
     const { path, body, expected } = read(endpoint, { shown: paths, where });
-    const options = shown.length === relation.endpoint.table.columns.length ? {} : { select: shown.map(nameOf) };
+    const options =
+      shown.length === relation.endpoint.table.columns.length ? {} : { select: shown.map(nameOf) };
     const select = keyPaths(endpoint).map(nameOf);
     return { path, body: { ...body, select, expand: { [relation.name]: options } }, expected };
   },
@@ -332,14 +250,20 @@ interface List {
   fill(oracle: Oracle, found: readonly Found[], more: Record<string, Json[]>): Promise<void>;
 }
 
-function listOf(relation: KnownRelation, { path, key, random }: { path: string; key: readonly KnownColumn[]; random: Random }): List {
+function listOf(
+  relation: KnownRelation,
+  { path, key, random }: { path: string; key: readonly KnownColumn[]; random: Random },
+): List {
   const { endpoint } = relation;
   const where = maybe(endpoint, random);
   const isFigures = random.chance(0.3);
   if (isFigures) {
     const figures = figuresFor(endpoint, [], random);
     return {
-      options: { operations: operationsOf(figures), ...(where !== null && { where: bodyOf(where) }) },
+      options: {
+        operations: operationsOf(figures),
+        ...(where !== null && { where: bodyOf(where) }),
+      },
       async fill(oracle, found) {
         for (const { record, row } of found) {
           const of: OfRecord = { relation, row };
@@ -349,7 +273,11 @@ function listOf(relation: KnownRelation, { path, key, random }: { path: string; 
       },
     };
   }
-  const shown = distinct([...keyPaths(endpoint), pathFrom(endpoint, [], random), pathFrom(endpoint, [], random)]);
+  const shown = distinct([
+    ...keyPaths(endpoint),
+    pathFrom(endpoint, [], random),
+    pathFrom(endpoint, [], random),
+  ]);
   const sort = random.chance(0.5)
     ? [{ of: pathFrom(endpoint, [], random), direction: random.pick(["ASC", "DESC"] as const) }]
     : [];

@@ -213,7 +213,10 @@ export function statementsOf(tables: readonly KnownTable[], engine: EngineName):
       `insert into ${q(name)} values ${rows.map((row) => `(${Object.values(row).map(literal(engine)).join(", ")})`).join(", ")}`,
   );
   if (engine === "sqlite")
-    return [...creates, ["begin", "pragma defer_foreign_keys = on", ...inserts, "commit"].join(";")];
+    return [
+      ...creates,
+      ["begin", "pragma defer_foreign_keys = on", ...inserts, "commit"].join(";"),
+    ];
   const adds = tables.flatMap((table) =>
     references(table).map((reference) => `alter table ${q(table.name)} add ${reference}`),
   );

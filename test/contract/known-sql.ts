@@ -38,7 +38,12 @@ export interface Path {
 }
 
 export type Question =
-  | { readonly kind: "compare"; readonly of: Path; readonly operator: string; readonly values: readonly Value[] }
+  | {
+      readonly kind: "compare";
+      readonly of: Path;
+      readonly operator: string;
+      readonly values: readonly Value[];
+    }
   | {
       readonly kind: "related";
       /** The last one is what is asked about. */
@@ -97,14 +102,21 @@ export function oracleOf(engine: EngineName, session: PlainSession): Oracle {
   }
 
   /** Whether there is a record behind the steps for which the condition holds. */
-  function exists(steps: readonly KnownStep[], alias: string, holds: (alias: string) => string): string {
+  function exists(
+    steps: readonly KnownStep[],
+    alias: string,
+    holds: (alias: string) => string,
+  ): string {
     const [step, ...rest] = steps;
     if (step === undefined) return holds(alias);
     const inner = fresh();
     return `exists (select 1 from ${source(step.endpoint, inner)} where ${equal(step.on, alias, inner)} and ${exists(rest, inner, holds)})`;
   }
 
-  function compared({ of, operator, values }: Question & { kind: "compare" }, alias: string): string {
+  function compared(
+    { of, operator, values }: Question & { kind: "compare" },
+    alias: string,
+  ): string {
     const left = valueOf(of, alias);
     if (operator.startsWith("IS")) return `${left} ${operator}`;
     const [first, second] = values.map(put);
