@@ -87,6 +87,19 @@ function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
+/** Many random requests about related records, and many records that move while they are read. */
+function relationsProject(engine: EngineName): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name: `relations-${engine}`,
+      provide: { engine, relationRequests: 50, movedLines: 1_000 },
+      include: ["test/contract/{known-databases,relations-lists}.test.ts"],
+      testTimeout: 300_000,
+    },
+  };
+}
+
 const redisFaults = "test/faults/redis-*.test.ts";
 
 /** What happens to the service on this engine when sessions, answers and processes are lost under load. */
@@ -174,6 +187,7 @@ export default defineConfig({
       placesProject("mysql", "import-handlers,import-large"),
       ...engines.map(faultsProject),
       ...engines.map(fuzzProject),
+      ...engines.map(relationsProject),
       {
         extends: true,
         // After all others, alone: milliseconds decide whether a read comes before a write.

@@ -4,8 +4,8 @@
  */
 import { canRelate } from "../config/compiling/compile-relations.ts";
 import { areUnique } from "../config/compiling/key-plan.ts";
-import type { ForeignKey, Table } from "../values/types/column.ts";
-import { auditNames } from "./name-words.ts";
+import type { Column, ForeignKey, Table } from "../values/types/column.ts";
+import { auditNames, wordsOf } from "./name-words.ts";
 import { deletedMarks } from "./deleted-marks.ts";
 
 /** An endpoint that reads a table. */
@@ -162,7 +162,7 @@ function throughLink(
   { between, key, link }: { between: RelatedEndpoint; key: ForeignKey; link: Link },
   endpoints: Endpoints,
 ): { readonly target: RelatedEndpoint; readonly setting: Made["setting"] } | null {
-  if (!onlyLinks(between.table)) return null;
+  if (!onlyLinks(between.table) || isReferredTo(between.table, endpoints)) return null;
   const onwards = distinctKeys(between.table).find((one) => one !== key)!;
   const target = endpoints.get(onwards.referencedIdentity);
   const there = target && linkOf(between.table, target, onwards);
@@ -182,6 +182,19 @@ function throughLink(
   };
 }
 
+/** Such a table is more than a link: others go on from its records. */
+const isReferredTo = ({ identity }: Table, endpoints: Endpoints): boolean =>
+  [...endpoints.values()].some(({ table }) =>
+    table.foreignKeys.some(({ referencedIdentity }) => referencedIdentity === identity),
+  );
+
+/** `last_update`, `ModifiedDate`, `created`: databases may fill them by triggers, which no default tells. */
+const whenWritten =
+  /^(last |date |time )?(creat|insert|add|updat|modifi|chang)(e|ed|ion|y)( (at|on|date|time|timestamp))?$/;
+
+const tellsWhenWritten = ({ name, type }: Column): boolean =>
+  (type === "timestamp" || type === "date") && whenWritten.test(wordsOf(name).join(" "));
+
 /** A table of two foreign keys, and of a key and columns that are filled by themselves. */
 function onlyLinks(table: Table): boolean {
   const { primaryKey, columns } = table;
@@ -192,12 +205,13 @@ function onlyLinks(table: Table): boolean {
   return (
     new Set(linking).size === linking.length &&
     [...columns.values()].every(
-      ({ name, type, hasDefault }) =>
-        linking.includes(name) ||
-        primaryKey.includes(name) ||
-        auditNames.has(name) ||
-        marks?.has(name) === true ||
-        (type === "timestamp" && hasDefault),
+      (column) =>
+        linking.includes(column.name) ||
+        primaryKey.includes(column.name) ||
+        auditNames.has(column.name) ||
+        marks?.has(column.name) === true ||
+        (column.type === "timestamp" && column.hasDefault) ||
+        tellsWhenWritten(column),
     )
   );
 }

@@ -145,6 +145,9 @@ const backOver = ({ on }: Hop, between: Hop): Hop => ({
   before: null,
   on: on.map(({ left, right }) => ({ left: right, right: left })),
   isUnique: true,
+  ...(between.repeats && {
+    onceBy: [...on.map(({ left }) => left), ...between.on.map(({ right }) => right)],
+  }),
 });
 
 const pathTo = (hop: Hop, column: Column, member: string): Column => ({

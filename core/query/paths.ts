@@ -25,6 +25,8 @@ export interface RelationStep {
   /** See `Hop`. */
   readonly isUnique: boolean;
   /** See `Hop`. */
+  readonly repeats?: true;
+  /** See `Hop`. */
   readonly dependsOn: readonly string[];
 }
 

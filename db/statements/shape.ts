@@ -3,7 +3,7 @@
  * values in the order of its walk. `compile.ts` keeps printed texts by shape, because printing costs more than a
  * read by key.
  */
-import type { Column, Source, Table } from "../../core/values/types/column.ts";
+import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
@@ -34,6 +34,8 @@ class KeyEmitter implements Emitter, Shape {
   readonly values: (Scalar | readonly Scalar[])[] = [];
   readonly columns: (Column | null)[] = [];
   private readonly lists: ValueLists | undefined;
+  private readonly frames: Frame[] = [];
+  private aliasesUsed = 0;
 
   constructor(lists: ValueLists | undefined) {
     this.lists = lists;
@@ -54,21 +56,25 @@ class KeyEmitter implements Emitter, Shape {
   qualify(): void {}
 
   newAlias(): string {
-    return "";
+    return `${this.aliasesUsed++}`;
   }
 
-  within(_frame: Frame, emit: () => void): void {
+  within(frame: Frame, emit: () => void): void {
     this.key += "w";
+    this.frames.push(frame);
     emit();
+    this.frames.pop();
     this.key += "W";
   }
 
-  aliasOf(): null {
-    return null;
+  aliasOf(hop: Hop | null): string | null {
+    if (hop === null) return this.frames.at(-1)?.alias ?? null;
+    return this.frames.findLast(({ hops }) => hops.has(hop))?.hops.get(hop) ?? null;
   }
 
-  linked(left: Column, right: Column): void {
-    this.key += idOf(left) + idOf(right);
+  /** Relations in both directions, or from several records, link the same columns: the aliases tell them apart. */
+  linked(left: Column, right: Column, [from, to]: readonly [string | null, string | null]): void {
+    this.key += `${from} ${idOf(left)}${to} ${idOf(right)}`;
   }
 
   table(table: Table): void {

@@ -1,6 +1,6 @@
 /** A condition, piece by piece in the order of its SQL. */
 import type { Condition, JoinedHop, Quantified } from "../../core/query/statement.ts";
-import type { Hop } from "../../core/values/types/column.ts";
+import type { Column, Hop } from "../../core/values/types/column.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Emitter, Frame } from "./emitter.ts";
 import { comparisons, groups, joins, words } from "./words.ts";
@@ -52,23 +52,28 @@ export const frameOf = (
 export function emitJoined({ hop, rows }: JoinedHop, to: Emitter): void {
   const alias = to.aliasOf(hop) ?? "";
   to.word(joins.left);
-  if (hop.isUnique) to.source(hop.source, alias);
-  else emitFirstRows({ hop, rows }, alias, to);
+  const firstBy = hop.onceBy ?? (hop.isUnique ? null : hop.on.map(({ right }) => right));
+  if (firstBy === null) to.source(hop.source, alias);
+  else emitFirstRows({ hop, rows }, { alias, firstBy }, to);
   to.word(words.on);
   emitLink(hop, alias, to);
-  if (hop.isUnique) return emitNarrowing(rows, alias, to);
+  if (firstBy === null) return emitNarrowing(rows, alias, to);
   to.word(words.and);
   to.identifier(alias);
   to.word(words.isFirst);
 }
 
-/** Of rows with the same key only one: the key is known from the configuration alone. */
-function emitFirstRows({ hop: { source, on }, rows }: JoinedHop, alias: string, to: Emitter): void {
+/** Of rows with the same key only one, where the database does not see to that. */
+function emitFirstRows(
+  { hop: { source }, rows }: JoinedHop,
+  { alias, firstBy }: { readonly alias: string; readonly firstBy: readonly Column[] },
+  to: Emitter,
+): void {
   to.within({ alias: "source", hops: noHops }, () => {
     to.word(words.selectNumbered);
-    on.forEach(({ right }, at) => {
+    firstBy.forEach((column, at) => {
       if (at > 0) to.separator(words.comma);
-      to.name(right);
+      to.name(column);
     });
     to.word(words.numberedFrom);
     to.source(source, "source");

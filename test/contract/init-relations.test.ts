@@ -27,6 +27,7 @@ const statements = [
   `create table ${q("odd things")} (${id}, ${q("größe id")} ${to("notes")}, ${q("2nd_id")} ${to("notes")}, ${q("constructor_id")} ${to("countries")})`,
   `create table tags (${id}, name varchar(20))`,
   `create table note_tags (note_id ${to("notes")}, tag_id ${to("tags")}, created_at timestamp, primary key (note_id, tag_id))`,
+  `create table seen_notes (note_id ${to("notes")}, country_id ${to("countries")}, ${q("LastUpdate")} timestamp not null, modified_on date, primary key (note_id, country_id))`,
   `create table ranked_tags (note_id ${to("notes")}, tag_id ${to("tags")}, place integer, primary key (note_id, tag_id))`,
   `create table friends (${id}, first_id ${to("people")}, second_id ${to("people")})`,
   "create table rooms (house integer not null, door integer not null, size integer, primary key (house, door), unique (door, house))",
@@ -94,6 +95,10 @@ describe("the relations of", () => {
       {
         people: { endpoint: "people", foreignColumn: "country_code", key: "code" },
         odd_things: { endpoint: "odd_things", foreignColumn: "constructor_id" },
+        notes: {
+          endpoint: "notes",
+          through: { endpoint: "seen_notes", column: "country_id", foreignColumn: "note_id" },
+        },
       },
     ],
     [
@@ -124,6 +129,10 @@ describe("the relations of", () => {
         tags: {
           endpoint: "tags",
           through: { endpoint: "note_tags", column: "note_id", foreignColumn: "tag_id" },
+        },
+        countries: {
+          endpoint: "countries",
+          through: { endpoint: "seen_notes", column: "note_id", foreignColumn: "country_id" },
         },
         ranked_tags: { endpoint: "ranked_tags", foreignColumn: "note_id" },
       },
@@ -279,6 +288,7 @@ describe("drift of relations", () => {
       ["relation", "shop/notes.json", "note_tags", "note_id"],
       ["relation", "shop/notes.json", "odd things", "größe id"],
       ["relation", "shop/notes.json", "ranked_tags", "note_id"],
+      ["relation", "shop/notes.json", "seen_notes", "note_id"],
       ["relation", "shop/people.json", "people", "boss_id"],
     ]);
     const report = await sync();

@@ -311,6 +311,37 @@ describe("conditions, order and search by path", () => {
     expect(answer.body.data).toEqual([{ name: "Pen" }]);
   });
 
+  // The same columns on both sides, from other records.
+  const turned: [path: string, found: string][] = [
+    ["boss", "Bob Eve"],
+    ["staff", "Ada Bob"],
+    ["boss.staff", "Bob Eve"],
+    ["boss.boss", "Eve"],
+    ["boss.boss.staff", "Eve"],
+  ];
+  const eve = { conditions: [{ key: "name", operator: "=", value: "Eve" }] };
+  const ofEve: [path: string, found: string][] = [
+    ["staff", "Bob"],
+    ["boss.staff", "Eve"],
+    ["boss.boss.staff", ""],
+    ["boss", ""],
+  ];
+  test.each([
+    [turned, undefined],
+    [turned.toReversed(), undefined],
+    [ofEve, eve],
+    [ofEve.toReversed(), eve],
+  ])("conditions over the same columns are told apart", async (asked, where) => {
+    for (const [key, found] of asked) {
+      const answer = await trade.post("customers/read", {
+        select: ["name", "boss.name", "boss.boss.name"],
+        where: { conditions: [{ key, operator: "ANY", where }] },
+      });
+      const names = answer.body.data.map(({ name }: { name: string }) => name);
+      expect([key, names.join(" ")]).toEqual([key, found]);
+    }
+  });
+
   test("counts and pages count each record once", async () => {
     const where = {
       conditions: [

@@ -1,6 +1,7 @@
 /**
  * Orders with customers, lines, products and tags, related in every way. Callers have the role of the header `x-role`:
- * `north` sees customers of one region, `blind` no e-mail addresses, `outsider` no customers at all.
+ * `north` sees customers of one region, `blind` no e-mail addresses, `outsider` no customers at all, `untagged` not
+ * which product has which tag.
  */
 import { inject } from "vitest";
 import type { Caller } from "../../core/plans/caller.ts";
@@ -17,7 +18,7 @@ const callers: Callers = {
 const reading = { read: true, first: true, lookup: true, datatables: true, aggregate: true };
 const writing = { create: true, update: true, delete: true };
 
-const roles = ["operator", "north", "blind", "outsider", "manager"] as const;
+const roles = ["operator", "north", "blind", "outsider", "manager", "untagged"] as const;
 
 /** Every role may do everything, but for those in `without`. */
 const access = (without: readonly string[] = []) => ({
@@ -156,7 +157,7 @@ export const openTrade = (): Promise<Fixture> =>
         tableName: "product_tags",
         action: { read: true },
         rowScope: { north: { product_id: "p1" } },
-        ...access(),
+        ...access(["untagged"]),
       },
       orders: {
         tableName: "orders",

@@ -145,7 +145,13 @@ function stepsOf(
     { names: keyNames(target, config.key), property: "key" },
   ]);
   if (there === null || onwards === null) return null;
-  return isKey(survey, path, target, onwards) ? [there, onwards] : null;
+  if (!isKey(survey, path, target, onwards)) return null;
+  const linking = [...there.on.map(({ right }) => right), ...onwards.on.map(({ left }) => left)];
+  const isOnce = tellsApart(
+    between,
+    linking.map(({ name: one }) => one),
+  );
+  return [isOnce ? there : { ...there, repeats: true }, onwards];
 }
 
 const listOf = (names: string | readonly string[]): readonly string[] => [names].flat();

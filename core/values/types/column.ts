@@ -187,6 +187,10 @@ export interface Hop {
   readonly on: readonly { readonly left: Column; readonly right: Column }[];
   /** False: only the configuration says that `right` names one row, so a second one is left out. */
   readonly isUnique: boolean;
+  /** Of records in between: several of them may link the same two records. */
+  readonly repeats?: true;
+  /** Of rows that are equal in these columns, only the first one takes part. Absent: in `right`, unless it is unique. */
+  readonly onceBy?: readonly Column[];
   /** Names of the cache versions of the endpoint's rows; see `ReadPlan`. */
   readonly dependsOn: readonly string[];
   /** True: its rows are those of an answer already, which the caller may see. Absent: its scope narrows them. */

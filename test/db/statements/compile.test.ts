@@ -12,7 +12,8 @@ import type {
   Statement,
 } from "../../../core/query/statement.ts";
 import type { Scalar } from "../../../core/values/scalar.ts";
-import { asNarrowed } from "../../../core/callers/narrow.ts";
+import { asNarrowed, narrowRelated } from "../../../core/callers/narrow.ts";
+import { type Scope, wholeScope } from "../../../core/callers/scope.ts";
 import { resultOf } from "../../../core/query/aggregate-results.ts";
 import { keyIn } from "../../../core/query/key-conditions.ts";
 import { markOf, selectPage } from "../../../core/lists/cursor.ts";
@@ -481,20 +482,28 @@ describe("a statement", () => {
 });
 
 describe("a kept text", () => {
-  test.each(Object.entries(dialects))(
-    "is what each of 3000 random statements would print itself (%s)",
-    (_engine, dialect) => {
+  const kinds: [of: string, any: (random: Random) => Statement, texts: number][] = [
+    ["random statements", anyStatement, 500],
+    // Small ones, because only alike statements could share a text that is not theirs.
+    ["statements about related rows", anyOfRelated, 100],
+  ];
+  const cases = Object.entries(dialects).flatMap(([engine, dialect]) =>
+    kinds.map((kind) => [engine, dialect, ...kind] as const),
+  );
+  test.each(cases)(
+    "is what each of 3000 $2 would print itself ($0)",
+    (_engine, dialect, _of, any, count) => {
       const kept = createCompiler(dialect, 200);
       const random = createRandom(7);
       const texts = new Set<string>();
       for (let round = 0; round < 3_000; round++) {
-        const statement = anyStatement(random);
+        const statement = any(random);
         const { text, params } = kept(statement);
         const alone = createCompiler(dialect)(statement);
         expect([text, params]).toEqual([alone.text, alone.params]);
         texts.add(text);
       }
-      expect(texts.size).toBeGreaterThan(500);
+      expect(texts.size).toBeGreaterThan(count);
     },
   );
 });
@@ -516,17 +525,35 @@ const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.leng
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
 
 function anyValue(random: Random, of: Column): Scalar {
-  if (of === id) return BigInt(random(1_000));
+  if (of.type === "integer") return BigInt(random(1_000));
   if (of === price) return `${random(100)}.${1 + random(9)}`;
   if (of === changed) return `2026-01-0${1 + random(9)}T00:00:00.00${random(10)}Z`;
   return of === flag ? random(2) === 0 : pick(random, ["a", "ä", "%", "", "x_y"]);
 }
 
-function anyCondition(random: Random, depth = 0): Condition {
-  const of = pick(random, columns);
+/** Relations between the rows of one table: alike, turned round, behind each other. */
+const hops: readonly Hop[] = ["to one", "back", "further"].map((_, at, { length }) => ({
+  ...ownHop,
+  on: [at === 1 ? { left: name, right: code } : { left: code, right: name }],
+  isUnique: at !== 1,
+  member: `.p${length - at}`,
+}));
+const [firstHop, , lastHop] = hops as [Hop, Hop, Hop];
+const deepHop: Hop = { ...lastHop, before: firstHop };
+const paths = [...hops, deepHop].flatMap((hop, at) =>
+  [id, name].map((of, place): Column => {
+    const member = `.${at}${place}`;
+    return { ...of, name: member, via: { hop, column: of, member } };
+  }),
+);
+const scope: Scope = { ...wholeScope, related: () => wholeScope };
+
+/** `isWrite`: of a statement that joins nothing. */
+function anyCondition(random: Random, isWrite: boolean, depth = 0): Condition {
+  const of = !isWrite && random(4) === 0 ? pick(random, paths) : pick(random, columns);
   const value = (): Scalar => anyValue(random, of);
   const negated = random(2) === 0;
-  switch (random(depth > 3 ? 9 : 11)) {
+  switch (random(depth > 3 ? 9 : 12)) {
     case 0:
       return compare(of, pick(random, ["=", "!=", "<", "<=", ">", ">="]), value());
     case 1:
@@ -557,12 +584,38 @@ function anyCondition(random: Random, depth = 0): Condition {
       const values = times(1 + random(5), () => pick(random, ["a", "ä"]));
       return { kind: "exact", column: code, values, negated };
     }
+    case 9:
+      return {
+        kind: "quantified",
+        quantifier: pick(random, ["any", "none", "all"]),
+        steps: times(1 + random(2), () => pick(random, hops)).map((hop, at) =>
+          at === 0 && !isWrite ? { ...hop, before: pick(random, [null, ...hops]) } : hop,
+        ),
+        where: random(3) === 0 ? null : anyCondition(random, false, depth + 1),
+      };
     default:
       return {
         kind: pick(random, ["and", "or"]),
-        members: times(random(4), () => anyCondition(random, depth + 1)),
+        members: times(random(4), () => anyCondition(random, isWrite, depth + 1)),
       };
   }
+}
+
+function anyOfRelated(random: Random): Statement {
+  const begins = [null, ...hops, deepHop];
+  const of = pick(random, [name, ...paths]);
+  const condition = (): Condition => ({
+    kind: "quantified",
+    quantifier: pick(random, ["any", "all"]),
+    steps: [{ ...pick(random, hops), before: pick(random, begins) }],
+    where: pick(random, [null, compare(of, "=", anyValue(random, of))]),
+  });
+  return narrowRelated(scope, {
+    ...select,
+    columns: [id, ...paths.filter(() => random(8) === 0)],
+    where: random(3) === 0 ? null : condition(),
+    sort: [],
+  });
 }
 
 function anyAssignment(random: Random): Assignment {
@@ -582,14 +635,16 @@ function anyAssignment(random: Random): Assignment {
 
 function anyStatement(random: Random): Statement {
   const some = (): Column[] => columns.filter(() => random(2) === 0);
-  const where = random(4) === 0 ? null : anyCondition(random);
-  switch (random(5)) {
-    case 0:
-      return { kind: "count", source, where };
-    case 1: {
+  const kind = pick(random, ["count", "insert", "update", "delete", "select"] as const);
+  const isWrite = kind === "update" || kind === "delete";
+  const where = random(4) === 0 ? null : anyCondition(random, isWrite);
+  switch (kind) {
+    case "count":
+      return narrowRelated(scope, { kind, source, where });
+    case "insert": {
       const given = some();
       return {
-        kind: "insert",
+        kind,
         table,
         key: [id],
         columns: given,
@@ -597,37 +652,46 @@ function anyStatement(random: Random): Statement {
         returning: some(),
       };
     }
-    case 2:
+    case "update":
       return {
-        kind: "update",
+        kind,
         table,
         key: [id],
         keyValue: [1n],
-        guard: where,
+        guard: guarded(where),
         set: times(1 + random(3), () => anyAssignment(random)),
         returning: some(),
       };
-    case 3:
+    case "delete":
       return {
-        kind: "delete",
+        kind,
         table,
         key: [id],
-        where: { kind: "and", members: [compare(id, "=", 1n), ...(where === null ? [] : [where])] },
+        where: guarded({
+          kind: "and",
+          members: [compare(id, "=", 1n), ...(where === null ? [] : [where])],
+        })!,
         returning: some(),
       };
-    default:
-      return {
-        kind: "select",
+    case "select":
+      return narrowRelated(scope, {
+        kind,
         source: pick(random, [
           source,
           { kind: "table", schema: null, name: "things", columns: new Map() },
         ]),
-        columns: [id, ...some()],
+        columns: [id, ...some(), ...paths.filter(() => random(6) === 0)],
         where,
-        sort: some().map((of) => ({ column: of, direction: pick(random, ["asc", "desc"]) })),
+        sort: some().map((of) => ({
+          column: of,
+          direction: pick(random, ["asc", "desc"] as const),
+        })),
         limit: pick(random, [null, 1, 20]),
         offset: pick(random, [0, 0, 40]),
         lock: random(5) === 0,
-      };
+      });
   }
 }
+
+const guarded = (where: Condition | null): Condition | null =>
+  narrowRelated(scope, { source, where }).where;
