@@ -6,7 +6,7 @@ import { ApiError, forgetRequests, onRefused } from "./api.js";
 import { fill, h } from "./dom.js";
 import { forgetLabels } from "./labels.js";
 import { loadEntity, loadIndex, wordsOf } from "./model.js";
-import { currentRoute, holdScroll, rememberScroll, restoreScroll } from "./router.js";
+import { currentRoute, holdScroll, keepOrigin, rememberScroll, restoreScroll } from "./router.js";
 import { createShell } from "./shell.js";
 import { finishSignIn } from "./open-id.js";
 import { credentials, signOut } from "./session.js";
@@ -43,12 +43,14 @@ function viewOf({ parts: [project, endpoint, third] }) {
   return third !== undefined && third in views ? third : "grid";
 }
 
-async function visit() {
+/** @param {HashChangeEvent} [event] */
+async function visit(event) {
   if (leave?.() === false) {
-    history.replaceState(null, "", shown || "#/");
+    history.replaceState({ from: null }, "", shown || "#/");
     return;
   }
   leave = null;
+  keepOrigin(event?.oldURL, shell.main.querySelector("h1")?.textContent ?? "");
   const visiting = ++visits;
   shown = location.hash;
   holdScroll();
@@ -75,8 +77,8 @@ async function visit() {
     // The next view would lose its scroll position and its own way to be left.
     if (visiting !== visits) return void left?.();
     leave = left;
-    // A list has its final height only after its rows are loaded.
-    if (view !== "grid") restoreScroll();
+    // A list has its final height only after its rows are loaded, and a record after the related ones.
+    if (view !== "grid") restoreScroll(view !== "record");
   } catch (error) {
     if (visiting !== visits) return;
     fill(shell.main, place);
@@ -106,6 +108,6 @@ function faultOf(error) {
 onRefused(() => {
   if (!location.hash.startsWith("#/sign-in")) location.hash = "#/sign-in";
 });
-addEventListener("hashchange", () => void visit());
+addEventListener("hashchange", (event) => void visit(event));
 await finishSignIn();
 await visit();

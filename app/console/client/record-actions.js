@@ -7,7 +7,7 @@ import { exactNumber, jsonText } from "./json.js";
 import { fieldOf } from "./model.js";
 import { confirmed, openDialog, tell, tellFault } from "./notices.js";
 import { numberFault, readNumber } from "./numbers.js";
-import { go } from "./router.js";
+import { cameFrom, go } from "./router.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -172,7 +172,8 @@ async function remove(entity, row, place) {
     await write(`${entity.path}/delete`, { where: whereOf(entity, row) }, place);
     await place.lock.release();
     tell("Deleted");
-    go([entity.project, entity.endpoint]);
+    if (cameFrom()) history.back();
+    else go([entity.project, entity.endpoint]);
     if (canRestore) offerRestore(entity, row);
   } catch (error) {
     tellFault(error);

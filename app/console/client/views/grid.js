@@ -1,8 +1,9 @@
 /** An entity as a grid: search, filters, order, pages and columns, all in the address. DataTables draws the rows. */
 import { h, fill, icon, iconButton } from "../dom.js";
-import { cellOf } from "../cells.js";
+import { cellIn } from "../cells.js";
 import { columnsMenu } from "../columns-menu.js";
 import { exportDialog } from "../export-dialog.js";
+import { filterChips } from "../filter-chips.js";
 import { filterRow } from "../filter-row.js";
 import { counted, isNumber } from "../format.js";
 import { loadPage, pageSizes, readState, writeState } from "../grid-state.js";
@@ -214,7 +215,7 @@ function gridOf(entity, state) {
   }
 
   return {
-    element: [cutNote, holder],
+    element: [filterChips(entity, state, () => change({})), cutNote, holder],
     info,
     change,
     showFilters: filters.toggle,
@@ -224,8 +225,12 @@ function gridOf(entity, state) {
       state.columns = columns;
       fields.forEach(({ name }, at) => made.column(at).visible(columns.includes(name), false));
       keepInAddress(parts, writeState(state, entity));
-      // Bytes are loaded only if they are shown.
-      if (!added.some((name) => entity.fields.get(name)?.type === "bytes")) return;
+      // Bytes and names of related records are loaded only if they are shown.
+      const isLoaded = (/** @type {string} */ name) => {
+        const { type, relation } = entity.fields.get(name) ?? {};
+        return type !== "bytes" && !relation;
+      };
+      if (added.every(isLoaded)) return;
       isStep = false;
       made.draw("page");
     },
@@ -302,7 +307,7 @@ function gridOf(entity, state) {
 
 /** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: import("../types.d.ts").Field, isFirst: boolean }} place */
 function rowCell(entity, row, { field, isFirst }) {
-  const cell = cellOf(row[field.name], field, entity);
+  const cell = cellIn(row, field, entity);
   if (!isFirst || !opens(entity, row) || cell.tagName === "A") return cell;
   return h("a.open", { href: addressOf(recordParts(entity, row)) }, cell);
 }
