@@ -2,7 +2,7 @@
 import { post } from "./api.js";
 import { cellIn } from "./cells.js";
 import { fill, h, icon } from "./dom.js";
-import { counted, isNumber } from "./format.js";
+import { isNumber } from "./format.js";
 import { pathsOf, usualColumns } from "./grid-state.js";
 import { fieldOf, loadEntity, mayOpen, mayUse, wordsOf } from "./model.js";
 import { tellFault } from "./notices.js";
@@ -146,7 +146,7 @@ async function panelOf({ entity, row, relation, count }) {
   const other = await loadEntity(project, relation.endpoint);
   if (!other) return h("p.quiet", null, "You may not see these records.");
   const fields = fieldsIn(other, entity, relation);
-  const sorted = fields.find(({ type }) => type === "timestamp" || type === "date");
+  const sorted = fields.find(isTime) ?? [...other.fields.values()].find(isCreation);
   const names = fields.map(({ name }) => name);
   const own = fields.flatMap(({ name, relation: named }) => (named ? [] : [name]));
   const options = {
@@ -168,13 +168,16 @@ async function panelOf({ entity, row, relation, count }) {
     h(
       "div.button-row",
       null,
-      list &&
-        count > 0 &&
-        h("a.button", { href: list }, `All ${counted(count, "record")}`, icon("next")),
+      list && count > 0 && h("a.button", { href: list }, "Open as a list", icon("next")),
       newLink(entity, row, relation),
     ),
   ];
 }
+
+/** @param {Field} field */
+const isTime = ({ type }) => type === "timestamp" || type === "date";
+/** @param {Field} field */
+const isCreation = (field) => isTime(field) && /^created_(at|on)$/.test(field.name);
 
 /** What a tab shows: the usual columns, without those that say the same in each row. @param {Entity} other @param {Entity} entity @param {Relation} relation */
 function fieldsIn(other, entity, { columns, through }) {
@@ -280,8 +283,8 @@ function newLink({ project }, row, { name, endpoint, columns, through }) {
   if (!["create", "create-composite"].some((action) => mayUse(project, place, action))) return null;
   const given = Object.entries(columns).map(([own, other]) => [other, String(row[own])]);
   const href = addressOf([project, place, "new"], Object.fromEntries(given));
-  const label = `New: ${wordsOf(name).toLowerCase()}`;
-  return h("a.button", { href, "aria-label": label, title: label }, icon("plus"), "New");
+  const what = h("span.unseen", null, `: ${wordsOf(name).toLowerCase()}`);
+  return h("a.button", { href }, icon("plus"), h("span", null, "New", what));
 }
 
 /** Links to lists of records that refer to this one, where no relation says so. @param {Entity} entity @param {Row} row */
