@@ -79,6 +79,10 @@ export const scopeOfLines = (
 ): Condition | null =>
   queries instanceof ScopedQueries ? queries.scope.linesOf(source, use) : null;
 
+/** The rows of the source within the caller's scope, those marked as deleted among them; null = all. */
+export const ownRowsOf = (queries: Pick<Queries, "one">, source: Source): Condition | null =>
+  queries instanceof ScopedQueries ? queries.scope.rowsOf(source) : null;
+
 /** Whether there may be rows of the source that the queries do not see. */
 export const isScoped = (queries: Queries, source: Source): boolean =>
   queries instanceof ScopedQueries && queries.leavesOut(source);
