@@ -7,7 +7,7 @@ import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";
-import { toldSession } from "./changes/told-session.ts";
+import { recordingSession } from "./changes/recording-session.ts";
 import { isNamed, stampOf } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
 import { type Entities, scopeWithRelated } from "./callers/related-views.ts";
@@ -37,14 +37,22 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
   const scopeFor = ({ caller }: Pick<Request, "caller">): Scope =>
     scopeWithRelated(caller, asked, within);
   const kept = (request: Request, body: Record<string, unknown>) => {
-    const { caller, now, requestId } = request;
+    const { caller, now, newId, requestId } = request;
     const given = action.name === "adjust" ? body["reason"] : null;
     const reason = typeof given === "string" ? given : null;
-    const told = toldSession(request.session, {
+    const recorded = recordingSession(request.session, {
       tables: entity.changes,
-      author: { endpoint: entity.name, action: action.name, by: caller.id, requestId, reason, now },
+      author: {
+        endpoint: entity.name,
+        action: action.name,
+        by: caller.id,
+        requestId,
+        reason,
+        now,
+        newId,
+      },
     });
-    return keptSession(told, { tables: entity.documents, stamp: stampOf({ caller, now }) });
+    return keptSession(recorded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   };
   const handler: Handler = {
     async run(request, keepAnswer) {

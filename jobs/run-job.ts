@@ -6,7 +6,7 @@ import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
 import { scopeWithRelated } from "../core/callers/related-views.ts";
 import { stampOf } from "../core/records/record.ts";
-import { toldSession } from "../core/changes/told-session.ts";
+import { recordingSession } from "../core/changes/recording-session.ts";
 import { keptSession } from "../core/totals/kept-session.ts";
 import { notFound } from "../core/values/errors.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
@@ -57,7 +57,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       scope,
       session: scopedSession(
         keptSession(
-          toldSession(db.session(Infinity, { caller, signal: run.signal }), {
+          recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
             tables: entity.changes,
             author: {
               endpoint,
@@ -66,6 +66,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
               requestId: run.job.id,
               reason: null,
               now: rest.now,
+              newId: rest.newId,
             },
           }),
           { tables: entity.documents, stamp: stampOf({ caller, now: rest.now }) },

@@ -101,7 +101,7 @@ export const history = defineAction<HistoryPlan, HistoryRequest>({
     const { changes, total } = await readChanges(session, plan, {
       ledger,
       where: allOf(
-        changesAt({ ledger, table: plan.told.table, key }),
+        changesAt({ ledger, table: plan.recorded.table, key }),
         input.where && stored(input.where, ledger),
       )!,
       offset,
@@ -124,14 +124,14 @@ export const history = defineAction<HistoryPlan, HistoryRequest>({
 /** The key in the body, in the form in which the record stores it; null: the body names no record. */
 async function keyIn(
   { body, session }: Pick<Call, "body" | "session">,
-  { write, told }: HistoryPlan,
+  { write, recorded }: HistoryPlan,
 ): Promise<KeyValue | null> {
   const { key, table } = write;
   if (!write.namesRecords || !key.some(({ name }) => Object.hasOwn(body, name))) return null;
   const { values, missing } = readKey(body, { named: key, key, prefix: "The" });
   if (missing.length > 0) throw validationFailed(requiredFields(missing));
   if (!key.some(({ isLoose }) => isLoose)) return values;
-  const row = await session.one(rowOf({ table, key, keyValue: values }, told.key));
+  const row = await session.one(rowOf({ table, key, keyValue: values }, recorded.key));
   return row === null ? values : key.map((column) => scalarOf(column, row));
 }
 

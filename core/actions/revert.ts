@@ -2,7 +2,7 @@
 import { rescoped } from "../callers/scoped-session.ts";
 import { seeing } from "../callers/visibility.ts";
 import { type CallOf, defineAction, type Write } from "../calls/action.ts";
-import { type Change, changesAt, logColumns } from "../changes/change-log.ts";
+import { type RecordedChange, changesAt, logColumns } from "../changes/change-log.ts";
 import { type HistoryPlan, historyPlan, readChanges } from "../changes/seen-changes.ts";
 import { object, text } from "../grammar/grammar.ts";
 import { keyIs } from "../query/key-conditions.ts";
@@ -89,14 +89,17 @@ export const revert = defineAction<RevertPlan, RevertRequest>({
 });
 
 /** Rejects with `notFound` if there is no such change for the caller. */
-async function changeOf({ input, session, entity }: RevertCall, plan: RevertPlan): Promise<Change> {
+async function changeOf(
+  { input, session, entity }: RevertCall,
+  plan: RevertPlan,
+): Promise<RecordedChange> {
   const missing = () => notFound(`${entity.name} has no such change`);
   if (!/^\d{1,18}$/.test(input.change_id)) throw missing();
   const ledger = await session.ledger("changes");
   const { changes } = await readChanges(session, plan, {
     ledger,
     where: allOf(
-      changesAt({ ledger, table: plan.told.table, key: null }),
+      changesAt({ ledger, table: plan.recorded.table, key: null }),
       equals(logColumns(ledger).change_id, BigInt(input.change_id)),
     )!,
     offset: 0,
@@ -116,7 +119,7 @@ function mustAlso(call: RevertCall, action: string): void {
 function beginUpdate(
   call: RevertCall,
   plan: RevertPlan,
-  { change, keyValue }: { change: Change; keyValue: KeyValue },
+  { change, keyValue }: { change: RecordedChange; keyValue: KeyValue },
 ): Write | Promise<Write> {
   mustAlso(call, "update");
   const { shown, writable } = plan.write;
@@ -157,10 +160,10 @@ async function beginRestore(
 }
 
 /** Refused where a column was never recorded: the record would come back without its value. */
-function beginCreation(call: RevertCall, plan: RevertPlan, change: Change): Write {
+function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChange): Write {
   mustAlso(call, "create");
-  const { write, told } = plan;
-  const lost = [...write.table.columns.keys()].filter((name) => !told.kept.has(name));
+  const { write, recorded } = plan;
+  const lost = [...write.table.columns.keys()].filter((name) => !recorded.kept.has(name));
   if (lost.length > 0) {
     const named = lost.filter((name) => write.shown.has(name));
     const which = named.length > 0 ? ` of ${named.join(", ")}` : "";

@@ -41,7 +41,7 @@ interface Planned {
   readonly action: Action;
   readonly handler: Handler;
   /** What it writes may be recorded. */
-  readonly isTold: boolean;
+  readonly isRecorded: boolean;
 }
 
 /** What a step answered. */
@@ -99,8 +99,8 @@ function plan(step: Step, { request, options, isIndependent }: Planning): Planne
     for (const [member, name, header] of headerMembers)
       if (step[member] !== null && !action.headers.has(header))
         throw invalidPayload(`${action.name} does not take ${name}`);
-    const isTold = entity !== null && entity.changes.told.size > 0;
-    return { step, action, handler, isTold };
+    const isRecorded = entity !== null && entity.changes.recorded.size > 0;
+    return { step, action, handler, isRecorded };
   } catch (error) {
     throw inStep(step, error);
   }
@@ -127,7 +127,7 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   const isReadOnly = keepAnswer === null && planned.every(({ action }) => action.mode === "reads");
   const { outbound, begin } = callingOnce(request.outbound);
   // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
-  if (planned.some(({ isTold }) => isTold))
+  if (planned.some(({ isRecorded }) => isRecorded))
     await request.session.ledger("changes").catch(() => undefined);
   for (;;) {
     try {

@@ -85,7 +85,7 @@ export const ownRowsOf = (queries: Pick<Queries, "one">, source: Source): Condit
 
 /** Whether there may be rows of the source that the queries do not see. */
 export const isScoped = (queries: Queries, source: Source): boolean =>
-  queries instanceof ScopedQueries && queries.leavesOut(source);
+  queries instanceof ScopedQueries && reachOf(queries.scope, source) !== null;
 
 /** The same queries over the rows of another scope; queries without a scope see all rows anyway. */
 export const rescoped = <Some extends ReadQueries>(
@@ -104,10 +104,6 @@ class ScopedQueries implements Queries {
 
   over(change: (scope: Scope) => Scope): Queries {
     return new ScopedQueries(this.queries, change(this.scope));
-  }
-
-  leavesOut(source: Source): boolean {
-    return reachOf(this.scope, source) !== null;
   }
 
   /** The rows that lines reference are checked like those of the header, and marked lines left out. */

@@ -2,14 +2,14 @@
  * What a transaction changed so far: for each row of a recorded table its image before the first change and after the
  * last one. However often a request writes a row, that is one change.
  */
-import type { ToldTable } from "../plans/change-tables.ts";
+import type { RecordedTable } from "../plans/change-tables.ts";
 import { comparand } from "../query/comparisons.ts";
 import type { Row } from "../values/row.ts";
 import type { KeyValue } from "../values/types/key.ts";
 
 /** A row that was changed. */
-export interface ChangedRow {
-  readonly told: ToldTable;
+export interface RowChange {
+  readonly recorded: RecordedTable;
   /** Null: there was none. */
   readonly before: Row | null;
   /** Null: there is none any more. */
@@ -19,7 +19,7 @@ export interface ChangedRow {
 }
 
 interface Entry {
-  readonly changed: ChangedRow | null;
+  readonly changed: RowChange | null;
   /** The row as it is now; null = there is none. */
   readonly image: Row | null;
 }
@@ -28,34 +28,34 @@ export class ChangeBook {
   private entries = new Map<string, Entry>();
 
   /** The rows that differ, in the order in which they were first written. */
-  get changes(): ChangedRow[] {
+  get changes(): RowChange[] {
     return [...this.entries.values()].flatMap(({ changed }) => changed ?? []);
   }
 
   /** The row as it is now; undefined: it is not known. */
-  imageOf(told: ToldTable, key: KeyValue): Row | null | undefined {
-    return this.entries.get(nameOf(told, key))?.image;
+  imageOf(recorded: RecordedTable, key: KeyValue): Row | null | undefined {
+    return this.entries.get(nameOf(recorded, key))?.image;
   }
 
   /** The row is locked, and looks like this. */
-  saw(told: ToldTable, image: Row): void {
-    const name = nameOf(told, keyOf(told, image));
+  saw(recorded: RecordedTable, image: Row): void {
+    const name = nameOf(recorded, imageKey(recorded, image));
     const { changed = null } = this.entries.get(name) ?? {};
     this.entries.set(name, { changed, image });
   }
 
-  note(told: ToldTable, before: Row | null, after: Row | null, isCascade = false): void {
-    const was = before && nameOf(told, keyOf(told, before));
-    const is = after && nameOf(told, keyOf(told, after));
+  note(recorded: RecordedTable, before: Row | null, after: Row | null, isCascade = false): void {
+    const was = before && nameOf(recorded, imageKey(recorded, before));
+    const is = after && nameOf(recorded, imageKey(recorded, after));
     // A row whose key changes is another record.
     if (was !== null && is !== null && was !== is) {
-      this.note(told, before, null, isCascade);
-      this.note(told, null, after, isCascade);
+      this.note(recorded, before, null, isCascade);
+      this.note(recorded, null, after, isCascade);
       return;
     }
     const name = (was ?? is)!;
     const first = this.entries.get(name)?.changed;
-    const changed = { told, before: first ? first.before : before, after, isCascade };
+    const changed = { recorded, before: first ? first.before : before, after, isCascade };
     this.entries.set(name, { changed, image: after });
   }
 
@@ -66,8 +66,8 @@ export class ChangeBook {
   }
 }
 
-export const keyOf = ({ key }: ToldTable, row: Row): KeyValue =>
+export const imageKey = ({ key }: RecordedTable, row: Row): KeyValue =>
   key.map((column) => comparand(column, row[column.name] ?? null));
 
-const nameOf = ({ table }: ToldTable, key: KeyValue): string =>
+const nameOf = ({ table }: RecordedTable, key: KeyValue): string =>
   JSON.stringify([table.identity, ...key.map(String)]);

@@ -1,5 +1,5 @@
 /** The rows of the table `rowgate_changes`: one for each record that a request changed, in the order of its changes. */
-import type { ToldTable } from "../plans/change-tables.ts";
+import type { RecordedTable } from "../plans/change-tables.ts";
 import { isMarked } from "../callers/visibility.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
@@ -11,7 +11,7 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import type { DbQueries, UnscopedQueries } from "../query/session.ts";
-import { type ChangedRow, keyOf } from "./change-book.ts";
+import { type RowChange, imageKey } from "./change-book.ts";
 
 /** Who changes records, and by what. */
 export interface Author {
@@ -23,13 +23,14 @@ export interface Author {
   /** Why, as the request says; null: it does not. */
   readonly reason: string | null;
   readonly now: () => string;
+  readonly newId: () => string;
 }
 
 /** `mark` and `restore`: of a record that is only marked as deleted. */
 export type ChangeKind = "create" | "update" | "delete" | "mark" | "restore";
 
 /** A change as it was recorded. */
-export interface Change {
+export interface RecordedChange {
   /** Grows with each change of a record. */
   readonly id: string;
   readonly at: string;
@@ -51,6 +52,7 @@ export interface Change {
 const names = [
   "change_id",
   "seq",
+  "write_id",
   "at",
   "table_name",
   "record_hash",
@@ -80,13 +82,15 @@ export function logColumns(ledger: Table): LogColumns {
 /** Records the changes, as the last statements of their transaction. */
 export async function storeChanges(
   tx: DbQueries,
-  { ledger, changes, author }: { ledger: Table; changes: readonly ChangedRow[]; author: Author },
+  { ledger, changes, author }: { ledger: Table; changes: readonly RowChange[]; author: Author },
 ): Promise<void> {
   const { change_id: key, ...columns } = logColumns(ledger);
   const at = author.now();
+  const write = author.newId();
   const rows = changes.flatMap((changed) => {
     const values = valuesOf(changed, author);
-    return values === null ? [] : [[null, at, ...values]];
+    const { isLive } = changed.recorded;
+    return values === null ? [] : [[isLive ? null : 0n, isLive ? write : null, at, ...values]];
   });
   // No scope applies to the service's own table.
   const own = tx as unknown as UnscopedQueries;
@@ -102,21 +106,24 @@ export async function storeChanges(
 }
 
 /** From the table's name on, in the order of the columns; null: nothing has changed. */
-function valuesOf({ told, before, after, isCascade }: ChangedRow, author: Author): Scalar[] | null {
-  const kind = kindOf(told, before, after);
+function valuesOf(
+  { recorded, before, after, isCascade }: RowChange,
+  author: Author,
+): Scalar[] | null {
+  const kind = kindOf(recorded, before, after);
   if (kind === null) return null;
   const isUpdate = kind === "update";
-  const recorded = (image: Row | null): Row | null =>
+  const part = (image: Row | null): Row | null =>
     image &&
-    pick(image, (name) => told.kept.has(name) && (!isUpdate || differs(name, before!, after!)));
-  const old = kind === "create" || kind === "restore" ? null : recorded(before);
-  const now = kind === "delete" || kind === "mark" ? null : recorded(after);
-  const scoped = (image: Row | null) => image && pick(image, (name) => told.scoped.has(name));
+    pick(image, (name) => recorded.kept.has(name) && (!isUpdate || differs(name, before!, after!)));
+  const old = kind === "create" || kind === "restore" ? null : part(before);
+  const now = kind === "delete" || kind === "mark" ? null : part(after);
+  const scoped = (image: Row | null) => image && pick(image, (name) => recorded.scoped.has(name));
   const image = (after ?? before)!;
   return [
-    told.table.identity,
-    hashOf(keyText(keyOf(told, image))),
-    JSON.stringify(pick(image, (name) => told.key.some((column) => column.name === name))),
+    recorded.table.identity,
+    hashOf(keyText(imageKey(recorded, image))),
+    JSON.stringify(pick(image, (name) => recorded.key.some((column) => column.name === name))),
     author.endpoint,
     isCascade ? "delete" : author.action,
     kind,
@@ -125,7 +132,7 @@ function valuesOf({ told, before, after, isCascade }: ChangedRow, author: Author
     author.requestId,
     old && JSON.stringify(old),
     now && JSON.stringify(now),
-    told.scoped.size === 0
+    recorded.scoped.size === 0
       ? null
       : JSON.stringify({ before: scoped(before), after: scoped(after) }),
   ];
@@ -133,7 +140,7 @@ function valuesOf({ told, before, after, isCascade }: ChangedRow, author: Author
 
 /** Null: nothing but the time and the user of the last change differs. */
 function kindOf(
-  { marks, columns, stamps }: ToldTable,
+  { marks, columns, stamps }: RecordedTable,
   before: Row | null,
   after: Row | null,
 ): ChangeKind | null {
@@ -168,6 +175,35 @@ export function changesAt({ ledger, table, key }: LogPlace): Condition {
   )!;
 }
 
+/** Removes changes of the table that are older than it keeps them, the oldest first, some at most. */
+export async function removeOldChanges(
+  queries: DbQueries,
+  { ledger, recorded, now }: { ledger: Table; recorded: RecordedTable; now: string },
+): Promise<void> {
+  if (recorded.keepDays === null) return;
+  const { change_id: key, at } = logColumns(ledger);
+  const value = new Date(Date.parse(now) - recorded.keepDays * 86_400_000).toISOString();
+  const where = allOf(changesAt({ ledger, table: recorded.table, key: null }), {
+    kind: "compare",
+    column: at,
+    operator: "<",
+    value,
+  })!;
+  const own = queries as unknown as UnscopedQueries;
+  const sort = [{ column: key, direction: "asc" }] as const;
+  const limit = limits.inValuesMax;
+  const rows = await own.all(selectFrom(sourceOf(ledger), { columns: [key], where, sort, limit }));
+  if (rows.length === 0) return;
+  const values = rows.map(({ change_id }) => BigInt(String(change_id)));
+  await own.delete({
+    kind: "delete",
+    table: ledger,
+    key: [key],
+    where: { kind: "in", column: key, values, negated: false },
+    returning: [],
+  });
+}
+
 /** Newest first. */
 export async function findChanges(
   queries: Pick<Queries, "all">,
@@ -177,7 +213,7 @@ export async function findChanges(
     limit,
     offset = 0,
   }: { ledger: Table; where: Condition; limit: number; offset?: number },
-): Promise<Change[]> {
+): Promise<RecordedChange[]> {
   const columns = logColumns(ledger);
   const rows = await queries.all(
     selectFrom(sourceOf(ledger), {
@@ -191,7 +227,7 @@ export async function findChanges(
   return rows.map(changeOf);
 }
 
-function changeOf(row: Row): Change {
+function changeOf(row: Row): RecordedChange {
   const text = (name: (typeof names)[number]): string | null =>
     (row[name] ?? null) === null ? null : String(row[name]);
   const image = (name: (typeof names)[number]): Row | null => {

@@ -1,6 +1,6 @@
 /** What a caller sees of recorded changes: those within its scope, and of each the columns that it may see. */
 import { ownRowsOf, past } from "../callers/scoped-session.ts";
-import type { ToldTable } from "../plans/change-tables.ts";
+import type { RecordedTable } from "../plans/change-tables.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 import type { ReadSession, UnscopedQueries } from "../query/session.ts";
@@ -9,23 +9,23 @@ import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Json } from "../values/json.ts";
 import type { Table } from "../values/types/column.ts";
-import { type Change, findChanges } from "./change-log.ts";
+import { type RecordedChange, findChanges } from "./change-log.ts";
 import { holds } from "./holds.ts";
 
 /** What history and revert need of an endpoint. */
 export interface HistoryPlan {
   readonly write: WritePlan;
-  readonly told: ToldTable;
+  readonly recorded: RecordedTable;
 }
 
 export function historyPlan({ write, changes, enabled }: Entity): HistoryPlan | null {
-  const told = write && changes.told.get(write.table.identity);
-  return told && enabled.has("history") ? { write, told } : null;
+  const recorded = write && changes.recorded.get(write.table.identity);
+  return recorded && enabled.has("history") ? { write, recorded } : null;
 }
 
 /** Changes of the table, newest first, and their number. */
 export interface SeenChanges {
-  readonly changes: readonly Change[];
+  readonly changes: readonly RecordedChange[];
   readonly total: number;
 }
 
@@ -54,7 +54,7 @@ export function readChanges(
       const changes = await findChanges(own, { ledger, where, limit: size, offset });
       return { changes, total };
     }
-    const seen: Change[] = [];
+    const seen: RecordedChange[] = [];
     for (let from = 0; ; from += limits.inValuesMax) {
       const some = await findChanges(own, {
         ledger,
@@ -70,7 +70,7 @@ export function readChanges(
 }
 
 /** Whether the record was, or came to be, one of these rows. */
-const liesWithin = ({ before, after, scoped }: Change, rows: Condition): boolean =>
+const liesWithin = ({ before, after, scoped }: RecordedChange, rows: Condition): boolean =>
   [
     { ...before, ...scoped.before },
     { ...after, ...scoped.after },
@@ -78,13 +78,13 @@ const liesWithin = ({ before, after, scoped }: Change, rows: Condition): boolean
 
 /** What the change did to each column that the caller sees: its value before and after. */
 export function seenValues(
-  { kind, before, after }: Change,
-  { write: { shown }, told }: HistoryPlan,
+  { kind, before, after }: RecordedChange,
+  { write: { shown }, recorded }: HistoryPlan,
 ): Record<string, { from: Json; to: Json }> {
   const isUpdate = kind === "update";
   const names = [...shown.keys()].filter(
     (name) =>
-      !told.stamps.has(name) && [before, after].some((row) => row && Object.hasOwn(row, name)),
+      !recorded.stamps.has(name) && [before, after].some((row) => row && Object.hasOwn(row, name)),
   );
   const value = (row: Row | null, name: string): Json => row?.[name] ?? null;
   return Object.fromEntries(
@@ -95,5 +95,5 @@ export function seenValues(
 }
 
 /** The key as answers show it; null for callers from whom it is hidden. */
-export const seenKey = ({ key }: Change, { write }: HistoryPlan): Row | null =>
+export const seenKey = ({ key }: RecordedChange, { write }: HistoryPlan): Row | null =>
   write.namesRecords ? key : null;

@@ -82,9 +82,8 @@ export interface CompileOptions {
   readonly importComponent?: ImportComponent | undefined;
 }
 
-const noComponents: ImportComponent = async () => {
-  throw new Error("this runtime cannot load components");
-};
+const noComponents: ImportComponent = () =>
+  Promise.reject(new Error("this runtime cannot load components"));
 
 /** Compiles every endpoint of a project against its database. Rejects only as the catalog does (`unavailable`). */
 export async function compileProject(
@@ -104,10 +103,8 @@ export async function compileProject(
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
   const changes = await changeTables(apart, asked);
-  const documented = apart.map((one) => ({
-    ...one,
-    entity: { ...withDocuments(one.entity, documents), changes },
-  }));
+  const ruled = (entity: Entity): Entity => ({ ...withDocuments(entity, documents), changes });
+  const documented = apart.map((one) => ({ ...one, entity: ruled(one.entity) }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);
   const good = all.filter(({ survey }) => survey.faults.length === 0);

@@ -120,6 +120,8 @@ beforeAll(async () => {
       places: {
         tableName: "places",
         action: { create: true, update: true, delete: true, read: true },
+        history: true,
+        changes: { except: ["name"], keepDays: 30 },
         access: { admin: "*" },
       },
     },
@@ -524,6 +526,16 @@ describe("revert", () => {
       status: 409,
       error: "Duplicate entry",
     });
+  });
+
+  test("of a deletion is refused where columns are never recorded", async () => {
+    const place_id = randomUUID();
+    await admin("places", "create", { place_id, name: "P" });
+    await admin("places", "delete", by("place_id", place_id));
+    const [deleted] = records(await admin("places", "history", { place_id })) as unknown as Entry[];
+    const answer = await admin("places", "revert", { change_id: deleted!.change_id });
+    check(answer, { status: 409, error: "Constraint violation" });
+    expect(answer.body.message).toContain("name");
   });
 
   test.for<[string, string, number, string]>([

@@ -3,7 +3,7 @@
  * asks for changes gets those of every endpoint of its table.
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
-import { type ChangeTables, noChanges, type ToldTable } from "../../plans/change-tables.ts";
+import { type ChangeTables, noChanges, type RecordedTable } from "../../plans/change-tables.ts";
 import type { Entity } from "../../plans/entity.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Table } from "../../values/types/column.ts";
@@ -31,21 +31,26 @@ export async function changeTables(
 ): Promise<ChangeTables> {
   const asking = compiled.flatMap((one): Asking[] => {
     const { payload } = one.survey;
-    if (!payload.history) {
+    if (!payload.history && !payload.live) {
       if (payload.changes !== undefined)
-        one.survey.fault(["changes"], { expected: '"history": true, whose changes it limits' });
+        one.survey.fault(["changes"], {
+          expected: '"history" or "live" to be true: it limits what they record',
+        });
       return [];
     }
     return checkAsking(one);
   });
-  const told = new Map<string, ToldTable>();
+  const recorded = new Map<string, RecordedTable>();
   for (const group of Map.groupBy(asking, ({ write }) => write.table.identity).values()) {
-    const table = toldTable(group, compiled);
-    told.set(table.table.identity, table);
+    const table = recordedTable(group, compiled);
+    recorded.set(table.table.identity, table);
   }
-  if (told.size === 0) return noChanges;
-  const tables = [...told.values()].map(({ table }) => table);
-  return { told, cascades: await cascadesTo(tables, { catalog, effects: ["delete", "clear"] }) };
+  if (recorded.size === 0) return noChanges;
+  const tables = [...recorded.values()].map(({ table }) => table);
+  return {
+    recorded,
+    cascades: await cascadesTo(tables, { catalog, effects: ["delete", "clear"] }),
+  };
 }
 
 /** Empty, and a fault, if changes of the endpoint cannot be recorded. */
@@ -53,12 +58,13 @@ function checkAsking(one: Compiled): Asking[] {
   const { survey, entity } = one;
   const { write, access } = entity;
   const names = survey.payload.changes?.except ?? [];
+  const property = survey.payload.history ? "history" : "live";
   if (write === null || write.table.kind === "view") {
-    survey.fault(["history"], { expected: "a tableName that is a table with a primary key" });
+    survey.fault([property], { expected: "a tableName that is a table with a primary key" });
     return [];
   }
   if (!write.table.transactional)
-    survey.fault(["history"], {
+    survey.fault([property], {
       found: `${write.table.name}, whose storage cannot roll back a change`,
       expected: "a table whose storage has transactions",
     });
@@ -84,7 +90,7 @@ function checkAsking(one: Compiled): Asking[] {
 }
 
 /** One table, for all of its endpoints that ask for its changes. */
-function toldTable(asking: readonly Asking[], all: readonly Compiled[]): ToldTable {
+function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): RecordedTable {
   const [{ write }] = asking as readonly [Asking];
   const { table, key } = write;
   for (const { survey, write: other } of asking)
@@ -100,6 +106,8 @@ function toldTable(asking: readonly Asking[], all: readonly Compiled[]): ToldTab
       ...(payload.changes?.except ?? []),
     ]),
   );
+  const hidden = new Set(asking.flatMap(({ survey }) => forEverybody(survey.payload.hiddenFields)));
+  const isLive = asking.some(({ survey }) => survey.payload.live);
   const kept = new Set([...table.columns.keys()].filter((name) => !left.has(name)));
   const scoped = new Set(
     alike.flatMap(({ entity: { access } }) =>
@@ -107,9 +115,10 @@ function toldTable(asking: readonly Asking[], all: readonly Compiled[]): ToldTab
     ),
   );
   const marks = alike.find(({ entity }) => entity.marking)?.entity.marking?.marks ?? null;
+  const days = asking.map(({ survey }) => survey.payload.changes?.keepDays ?? Infinity);
   const needed = new Set([
     ...[...key, marks?.flag, marks?.at].flatMap((column) => column?.name ?? []),
-    ...kept,
+    ...(isLive ? [...table.columns.keys()].filter((name) => !hidden.has(name)) : kept),
     ...scoped,
   ]);
   return {
@@ -125,6 +134,8 @@ function toldTable(asking: readonly Asking[], all: readonly Compiled[]): ToldTab
       ),
     ),
     scoped: new Set([...scoped].filter((name) => table.columns.has(name))),
+    isLive,
+    keepDays: Math.max(...days) === Infinity ? null : Math.max(...days),
     marks,
   };
 }

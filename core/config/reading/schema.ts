@@ -345,6 +345,10 @@ export const endpointSchema = z
       .boolean()
       .default(false)
       .describe("true: changes of the table are recorded, and history and revert are on."),
+    live: z
+      .boolean()
+      .default(false)
+      .describe("true: clients can be told of changes of the table when they happen."),
     changes: z
       .strictObject({
         except: columns.default([]).describe("Columns whose values are never recorded."),

@@ -3,7 +3,7 @@
  * below scope and totals, directly above the database, so no code that writes rows needs to know about it. It does not
  * see SQL of handlers.
  */
-import type { ChangeTables, ToldTable } from "../plans/change-tables.ts";
+import type { ChangeTables, RecordedTable } from "../plans/change-tables.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import type {
   DbQueries,
@@ -37,20 +37,20 @@ import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
-import { ChangeBook, keyOf } from "./change-book.ts";
-import { type Author, storeChanges } from "./change-log.ts";
+import { ChangeBook, imageKey } from "./change-book.ts";
+import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
 
 /** What is recorded, and for which request. */
-export interface Telling {
+export interface Recording {
   readonly tables: ChangeTables;
   readonly author: Author;
 }
 
 /** The session itself if no endpoint of the project asks for changes. */
-export const toldSession = (session: DbSession, telling: Telling): DbSession =>
-  telling.tables.told.size === 0 ? session : new ToldSession(session, telling);
+export const recordingSession = (session: DbSession, recording: Recording): DbSession =>
+  recording.tables.recorded.size === 0 ? session : new RecordingSession(session, recording);
 
-class ToldQueries implements DbQueries {
+class RecordingQueries implements DbQueries {
   protected readonly queries: DbQueries;
 
   constructor(queries: DbQueries) {
@@ -110,7 +110,7 @@ class ToldQueries implements DbQueries {
   }
 }
 
-class ToldTransaction extends ToldQueries implements DbTransaction {
+class RecordingTransaction extends RecordingQueries implements DbTransaction {
   private readonly tx: DbTransaction;
   /** The same, for statements about all rows. */
   private readonly own: UnscopedQueries;
@@ -136,13 +136,13 @@ class ToldTransaction extends ToldQueries implements DbTransaction {
 
   /** Rows that are locked are probably changed next: their whole image is read at once. */
   override async all(select: Narrowed<Select>): Promise<Row[]> {
-    const told = select.lock ? this.toldIn(select) : undefined;
-    if (told === undefined) return this.queries.all(select);
+    const recorded = select.lock ? this.recordedIn(select) : undefined;
+    if (recorded === undefined) return this.queries.all(select);
     const rows = await this.queries.all({
       ...select,
-      columns: union(select.columns, told.columns),
+      columns: union(select.columns, recorded.columns),
     });
-    for (const row of rows) this.book.saw(told, only(row, told.columns));
+    for (const row of rows) this.book.saw(recorded, only(row, recorded.columns));
     return rows.map((row) => only(row, select.columns));
   }
 
@@ -153,107 +153,109 @@ class ToldTransaction extends ToldQueries implements DbTransaction {
   }
 
   override async insert(insert: Narrowed<Insert>): Promise<Row[]> {
-    const told = this.told(insert);
-    if (told === undefined) return this.queries.insert(insert);
-    const returning = union(insert.returning, told.columns);
+    const recorded = this.recorded(insert);
+    if (recorded === undefined) return this.queries.insert(insert);
+    const returning = union(insert.returning, recorded.columns);
     const rows = await this.queries.insert({ ...insert, returning });
-    for (const row of rows) this.book.note(told, null, only(row, told.columns));
+    for (const row of rows) this.book.note(recorded, null, only(row, recorded.columns));
     return rows.map((row) => only(row, insert.returning));
   }
 
   override async updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
-    const told = this.told(update);
-    if (told === undefined) return this.queries.updateOne(update);
+    const recorded = this.recorded(update);
+    if (recorded === undefined) return this.queries.updateOne(update);
     const { key, keyValue, returning } = update;
-    const [before = null] = await this.images(told, { key, values: [keyValue] });
+    const [before = null] = await this.images(recorded, { key, values: [keyValue] });
     if (before === null) return null;
     const row = await this.queries.updateOne({
       ...update,
-      returning: union(returning, told.columns),
+      returning: union(returning, recorded.columns),
     });
     if (row === null) return null;
-    this.book.note(told, before, only(row, told.columns));
+    this.book.note(recorded, before, only(row, recorded.columns));
     return only(row, returning);
   }
 
   override async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
-    const told = this.told(update);
-    if (told === undefined) return this.queries.updateMany(update);
+    const recorded = this.recorded(update);
+    if (recorded === undefined) return this.queries.updateMany(update);
     const values = update.rows.map(({ keyValue }) => keyValue);
-    const before = await this.images(told, { key: update.key, values });
+    const before = await this.images(recorded, { key: update.key, values });
     const matched = await this.queries.updateMany(update);
-    await this.noteChanged(told, before);
+    await this.noteChanged(recorded, before);
     return matched;
   }
 
   override async calculate(statement: Narrowed<Calculate>): Promise<void> {
-    const told = this.told(statement);
-    if (told === undefined) return this.queries.calculate(statement);
-    const before = await this.lock(told, statement.where);
+    const recorded = this.recorded(statement);
+    if (recorded === undefined) return this.queries.calculate(statement);
+    const before = await this.lock(recorded, statement.where);
     await this.queries.calculate(statement);
-    await this.noteChanged(told, before);
+    await this.noteChanged(recorded, before);
   }
 
   override async delete(statement: Narrowed<Delete>): Promise<Row[]> {
     const { table, where, returning } = statement;
-    const told = this.told(statement);
+    const recorded = this.recorded(statement);
     const reached = await this.reached(table, where);
-    if (told === undefined && reached.length === 0) return this.queries.delete(statement);
+    if (recorded === undefined && reached.length === 0) return this.queries.delete(statement);
     const gone = await this.queries.delete({
       ...statement,
-      returning: told ? union(returning, told.columns) : returning,
+      returning: recorded ? union(returning, recorded.columns) : returning,
     });
-    if (told) for (const row of gone) this.book.note(told, only(row, told.columns), null);
-    for (const { told: child, before, after } of reached)
+    if (recorded)
+      for (const row of gone) this.book.note(recorded, only(row, recorded.columns), null);
+    for (const { recorded: child, before, after } of reached)
       this.book.note(child, before, after, true);
     return gone.map((row) => only(row, returning));
   }
 
-  private told({ table }: { readonly table: Table }): ToldTable | undefined {
-    return this.tables.told.get(table.identity);
+  private recorded({ table }: { readonly table: Table }): RecordedTable | undefined {
+    return this.tables.recorded.get(table.identity);
   }
 
-  private toldIn({ source, columns }: Select): ToldTable | undefined {
+  private recordedIn({ source, columns }: Select): RecordedTable | undefined {
     const identity = source.kind === "table" ? source.identity : undefined;
     const isPlain = columns.every(({ via, derived, markOf }) => !via && !derived && !markOf);
-    return identity === undefined || !isPlain ? undefined : this.tables.told.get(identity);
+    return identity === undefined || !isPlain ? undefined : this.tables.recorded.get(identity);
   }
 
   /** The rows with these keys as they are now; they are locked. */
   private async images(
-    told: ToldTable,
+    recorded: RecordedTable,
     { key, values }: { key: UpdateOne["key"]; values: readonly KeyValue[] },
   ): Promise<Row[]> {
     const isOwn =
-      key.length === told.key.length && key.every((one, at) => one.name === told.key[at]!.name);
+      key.length === recorded.key.length &&
+      key.every((one, at) => one.name === recorded.key[at]!.name);
     const known = isOwn
-      ? values.map((value) => this.book.imageOf(told, value))
+      ? values.map((value) => this.book.imageOf(recorded, value))
       : values.map(() => undefined);
     const images = known.filter((image) => image !== undefined && image !== null);
     const open = values.filter((_, at) => known[at] === undefined);
     for (const some of keyBatches(key, open))
-      images.push(...(await this.lock(told, keyIn(key, some))));
+      images.push(...(await this.lock(recorded, keyIn(key, some))));
     return images;
   }
 
-  private lock(told: ToldTable, where: Condition): Promise<Row[]> {
-    const sort = told.key.map((column) => ({ column, direction: "asc" }) as const);
+  private lock(recorded: RecordedTable, where: Condition): Promise<Row[]> {
+    const sort = recorded.key.map((column) => ({ column, direction: "asc" }) as const);
     return this.own.all(
-      selectFrom(sourceOf(told.table), { columns: told.columns, where, sort, lock: true }),
+      selectFrom(sourceOf(recorded.table), { columns: recorded.columns, where, sort, lock: true }),
     );
   }
 
-  private async noteChanged(told: ToldTable, before: readonly Row[]): Promise<void> {
-    const { table, key, columns } = told;
-    const old = new Map(before.map((row) => [keyText(keyOf(told, row)), row]));
+  private async noteChanged(recorded: RecordedTable, before: readonly Row[]): Promise<void> {
+    const { table, key, columns } = recorded;
+    const old = new Map(before.map((row) => [keyText(imageKey(recorded, row)), row]));
     for (const some of keyBatches(
       key,
-      before.map((row) => keyOf(told, row)),
+      before.map((row) => imageKey(recorded, row)),
     )) {
       const where = keyIn(key, some);
       for (const row of await this.own.all(selectFrom(sourceOf(table), { columns, where }))) {
-        const was = old.get(keyText(keyOf(told, row)));
-        if (was !== undefined) this.book.note(told, was, row);
+        const was = old.get(keyText(imageKey(recorded, row)));
+        if (was !== undefined) this.book.note(recorded, was, row);
       }
     }
   }
@@ -263,20 +265,20 @@ class ToldTransaction extends ToldQueries implements DbTransaction {
     table: Table,
     where: Condition,
     depth: number = limits.totalsLevelsMax,
-  ): Promise<{ told: ToldTable; before: Row; after: Row | null }[]> {
-    const found: { told: ToldTable; before: Row; after: Row | null }[] = [];
+  ): Promise<{ recorded: RecordedTable; before: Row; after: Row | null }[]> {
+    const found: { recorded: RecordedTable; before: Row; after: Row | null }[] = [];
     for (const cascade of this.tables.cascades.get(table.identity) ?? []) {
       const { table: child, columns, referenced, effect } = cascade;
       const rows = await this.own.all(selectFrom(sourceOf(table), { columns: referenced, where }));
       const values = rows.flatMap((row) => keyValueOf(columns, row, referenced));
-      const told = this.tables.told.get(child.identity);
+      const recorded = this.tables.recorded.get(child.identity);
       for (const some of keyBatches(columns, values)) {
         const below = keyIn(columns, some);
-        if (told)
-          for (const before of await this.lock(told, below)) {
+        if (recorded)
+          for (const before of await this.lock(recorded, below)) {
             const cleared = Object.fromEntries(columns.map(({ name }) => [name, null]));
             found.push({
-              told,
+              recorded,
               before,
               after: effect === "clear" ? { ...before, ...cleared } : null,
             });
@@ -289,14 +291,17 @@ class ToldTransaction extends ToldQueries implements DbTransaction {
   }
 }
 
-class ToldSession extends ToldQueries implements DbSession {
-  private readonly session: DbSession;
-  private readonly telling: Telling;
+/** Of this process, which recorded changes. */
+let requests = 0;
 
-  constructor(session: DbSession, telling: Telling) {
+class RecordingSession extends RecordingQueries implements DbSession {
+  private readonly session: DbSession;
+  private readonly recording: Recording;
+
+  constructor(session: DbSession, recording: Recording) {
     super(session);
     this.session = session;
-    this.telling = telling;
+    this.recording = recording;
   }
 
   get written(): ReadonlySet<Table | "unknown"> {
@@ -304,7 +309,7 @@ class ToldSession extends ToldQueries implements DbSession {
   }
 
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const { tables, author } = this.telling;
+    const { tables, author } = this.recording;
     // Before the transaction: making the table takes a connection, and the only one that writes may be taken.
     const ledger = await this.session.ledger("changes").then(
       (table) => () => table,
@@ -313,10 +318,14 @@ class ToldSession extends ToldQueries implements DbSession {
       },
     );
     return this.session.tx(async (tx) => {
-      const told = new ToldTransaction(tx, tables);
-      const result = await work(told);
-      const { changes } = told.book;
-      if (changes.length > 0) await storeChanges(tx, { ledger: ledger(), changes, author });
+      const recording = new RecordingTransaction(tx, tables);
+      const result = await work(recording);
+      const { changes } = recording.book;
+      if (changes.length === 0) return result;
+      await storeChanges(tx, { ledger: ledger(), changes, author });
+      if (requests++ % limits.changesSweepEvery === 0)
+        for (const recorded of new Set(changes.map((change) => change.recorded)))
+          await removeOldChanges(tx, { ledger: ledger(), recorded, now: author.now() });
       return result;
     }, options);
   }
@@ -338,7 +347,10 @@ class ToldSession extends ToldQueries implements DbSession {
   }
 
   join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
-    return this.session.join((joined) => work(new ToldSession(joined, this.telling)), options);
+    return this.session.join(
+      (joined) => work(new RecordingSession(joined, this.recording)),
+      options,
+    );
   }
 
   override insert(insert: Narrowed<Insert>): Promise<Row[]> {
@@ -366,7 +378,7 @@ class ToldSession extends ToldQueries implements DbSession {
     { table: { identity } }: { readonly table: Table },
     work: (queries: DbQueries) => Promise<T>,
   ): Promise<T> {
-    const { told, cascades } = this.telling.tables;
-    return told.has(identity) || cascades.has(identity) ? this.tx(work) : work(this.queries);
+    const { recorded, cascades } = this.recording.tables;
+    return recorded.has(identity) || cascades.has(identity) ? this.tx(work) : work(this.queries);
   }
 }
