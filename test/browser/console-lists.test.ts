@@ -275,7 +275,9 @@ test("a list is searched, sorted and filtered by the names that it shows of othe
   );
   const warehouses = () => page.locator(".grid tbody td:nth-child(3)").allTextContents();
   await expect.poll(warehouses).toEqual(sorted);
-  expect(asked).toEqual(["/api/demo/stock-receipts/read"]);
+  expect(asked.filter((path) => path.startsWith("/api/"))).toEqual([
+    "/api/demo/stock-receipts/read",
+  ]);
   await page.locator(".filters-button").click();
   await page.locator("[aria-label='Filter by Warehouse']").fill("lyon");
   await expect.poll(async () => new Set(await warehouses())).toEqual(new Set(["Lyon East"]));

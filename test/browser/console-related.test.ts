@@ -40,7 +40,7 @@ const place = openConsole({
       },
     },
     "product-labels.json": {
-      action: full,
+      action: { ...full, lookup: false },
       tableName: "product_labels",
       primaryKey: ["product_id", "label_id"],
       fieldName: ["product_id", "label_id"],
@@ -90,7 +90,7 @@ async function signedIn(hash: string, key: string): Promise<Page> {
 /** A supplier of many products and receipts. */
 const supplier = () =>
   one(
-    "SELECT supplier_id FROM products JOIN suppliers USING (supplier_id) WHERE suppliers.is_active GROUP BY supplier_id HAVING count(*) > 10 ORDER BY name LIMIT 1",
+    "SELECT supplier_id FROM products JOIN suppliers USING (supplier_id) WHERE suppliers.is_active GROUP BY supplier_id HAVING count(*) > 10 ORDER BY suppliers.name LIMIT 1",
   );
 
 test("a record counts what belongs to it in one request, and shows the newest of each", async () => {
@@ -115,6 +115,7 @@ test("a record counts what belongs to it in one request, and shows the newest of
 
 test("a row of a tab is opened, and the way back keeps the tab and the scroll position", async () => {
   const page = await signedIn(`#/demo/suppliers/record/${await supplier()}`, "owner");
+  await page.locator(".tab-panel .open").first().waitFor();
   const name = await title(page);
   await page.locator(".related .tab").nth(1).click();
   await expect.poll(() => chosen(page)).toMatch(/^Stock receipts/);
@@ -148,6 +149,7 @@ test("the crumb of a record leads back to the page, the order and the filters of
 test("a new record of a tab begins with the foreign key, and leads back", async () => {
   const id = await supplier();
   const page = await signedIn(`#/demo/suppliers/record/${id}`, "owner");
+  await page.locator(".tab-panel .open").first().waitFor();
   const name = await title(page);
   await page.locator(".tab-panel a").filter({ hasText: "New" }).click();
   await page.waitForURL(/products\/new\?supplier_id=/);
