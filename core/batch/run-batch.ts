@@ -131,13 +131,15 @@ async function runTogether(request: Request, together: Together): Promise<Answer
     await request.session.ledger("changes").catch(() => undefined);
   for (;;) {
     try {
-      return await request.session.join(
+      const answer = await request.session.join(
         (session) => {
           begin();
           return runSteps({ ...request, session, outbound, cache: noCache }, together);
         },
         { isReadOnly, isUndone: request.dryRun },
       );
+      request.feed.wrote();
+      return answer;
     } catch (error) {
       const delayMs = limits.batchPauseMs * (0.5 + Math.random());
       const isLate = performance.now() + delayMs > request.deadlineAtMs - limits.lockReserveMs;
