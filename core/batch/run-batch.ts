@@ -43,7 +43,7 @@ interface Planned {
 }
 
 /** What a step answered. */
-interface Answered extends Pick<AnsweredStep, "subject"> {
+interface Answered extends Pick<AnsweredStep, "subject" | "subjects"> {
   readonly id: string | null;
   /** Null: it failed. */
   readonly handler: Handler | null;
@@ -184,13 +184,14 @@ const asRequest = (request: Request, { step, body }: { step: Step; body: unknown
 });
 
 function answeredBy({ step, handler }: Planned, request: Request, answer: Answer): Answered {
-  const { status, subject } = answer;
+  const { status, subject, subjects } = answer;
   return {
     id: step.id,
     status,
     text: answerText(answer, request.now()),
     handler,
     ...(subject !== undefined && { subject }),
+    ...(subjects !== undefined && { subjects }),
   };
 }
 
@@ -220,9 +221,10 @@ async function answerOf(
     .join(",");
   const answer: Answer = { status: 200, body: {}, rest: `{"data":[${data}]}` };
   if (keepAnswer === null) return answer;
-  const steps = answered.map(({ handler, subject }) => ({
+  const steps = answered.map(({ handler, subject, subjects }) => ({
     view: handler && viewOf(handler, request),
     ...(subject !== undefined && { subject }),
+    ...(subjects !== undefined && { subjects }),
   }));
   return keepAnswer(scopedSession(request.session, wholeScope), { ...answer, steps });
 }
@@ -242,12 +244,13 @@ async function narrowed(
 ): Promise<string> {
   const stored = parseOwnJson(rest) as unknown as { data: { status: 200; body: object }[] };
   const data: unknown[] = [];
-  for (const [at, { view, subject }] of steps.entries()) {
+  for (const [at, { view, subject, subjects }] of steps.entries()) {
     const { handler } = planned[at]!;
     const one = stored.data[at]!;
     if (view === null) data.push(one);
-    else if (subject !== undefined) {
-      const answer = { status: one.status, body: { ...one.body }, subject };
+    else if (subject !== undefined || subjects !== undefined) {
+      const about = { ...(subject && { subject }), ...(subjects && { subjects }) };
+      const answer = { status: one.status, body: { ...one.body }, ...about };
       data.push({ ...one, body: (await handler.replay(request, answer)).body });
     } else if (view === viewOf(handler, request)) data.push(one);
     else data.push({ ...one, body: { ...one.body, data: null } });

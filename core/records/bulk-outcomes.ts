@@ -17,8 +17,8 @@ export interface Done {
   readonly record: Row;
   /** Null: it is gone. */
   readonly etag: string | null;
-  /** Its key, in the form of `keyAsJson`. */
-  readonly subject: readonly Json[];
+  /** Its key, in the form of `keyAsJson`; null: it is gone. */
+  readonly subject: readonly Json[] | null;
   /** Of upsert: whether it is new. */
   readonly created?: boolean;
 }
@@ -83,7 +83,7 @@ export class Outcomes {
   }
 
   /** The index of the record that was stored under this key; null: there is none. */
-  storedAt(subject: Done["subject"]): number | null {
+  storedAt(subject: readonly Json[]): number | null {
     const text = JSON.stringify(subject);
     for (const [index, done] of this.done) if (JSON.stringify(done.subject) === text) return index;
     return null;
