@@ -10,6 +10,7 @@ import { errorTable } from "../calls/error-table.ts";
 import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";
 import type { ProjectCache } from "../cache/cache.ts";
 import { lockTokensIn } from "../locks/lock-keys.ts";
+import { formsIn } from "../locks/lock-names.ts";
 import { isInUse } from "../locks/locks.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -177,7 +178,10 @@ const asRequest = (request: Request, { step, body }: { step: Step; body: unknown
   body,
   ifMatch: step.ifMatch,
   lockToken: step.lockToken,
-  locks: request.locks.within(lockTokensIn(step.lockToken)),
+  locks: request.locks.within(
+    lockTokensIn(step.lockToken),
+    formsIn(scopedSession(request.session, wholeScope)),
+  ),
   idempotencyKey: null,
   // The mode that a POST of lookup needs.
   requestMode: "static",
