@@ -121,7 +121,7 @@ export interface Answer {
    * caller may see it at that time.
    */
   readonly subject?: readonly Json[];
-  /** The same for each record of a list in `data` or `results`; null = there is none. */
+  /** The same for each record of a list in `data` or `results`; null = it is gone, or was refused. */
   readonly subjects?: readonly (readonly Json[] | null)[];
   /** Of a batch: what a replay needs to know of each step. */
   readonly steps?: readonly AnsweredStep[];
