@@ -75,10 +75,12 @@ function changesOf(zone: string): number[] {
   return changes;
 }
 
-/** Goes back minute by minute, to a full hour of the wall or to a change of clocks that makes another hour. */
+/** Goes back step by step, to a full hour of the wall or to a change of clocks that makes another hour. */
 function hourBefore(zone: string, instant: number): number {
-  for (let at = Math.floor(instant / minute) * minute; ; at -= minute) {
-    const [wall, before] = [wallAt(zone, at), wallAt(zone, at - minute)];
+  // Before, clocks had offsets of odd seconds.
+  const step = instant < Date.UTC(1975, 0) ? second : minute;
+  for (let at = Math.floor(instant / step) * step; ; at -= step) {
+    const [wall, before] = [wallAt(zone, at), wallAt(zone, at - step)];
     const isOtherHour = Math.floor(wall / hour) !== Math.floor(before / hour);
     if (wall % hour === 0 || wall < before || isOtherHour) return at;
   }
@@ -116,6 +118,11 @@ const distances = [
   ...[30 * minute - 1, 30 * minute, hour - 1, hour, 90 * minute, 2 * hour, day],
 ];
 const anyInstant = (): number => first + random.below(end - first);
+/** Of the years that `Intl` writes with four digits, and more of those in which clocks changed. */
+const farInstants = Array.from({ length: (randomInstants ?? 200) / 10 }, (_, at) => {
+  const [from, to] = at % 2 === 0 ? [1000, 9999] : [1880, 2100];
+  return from * 365.2425 * day - 1970 * 365.2425 * day + random.below((to - from) * 365.2425 * day);
+}).map((at) => Math.round(at));
 function instantsOf(zone: string): number[] {
   const changes = changesOf(zone);
   const some =
@@ -166,7 +173,11 @@ const forms: Readonly<Record<EngineName, Readonly<Record<string, StoredForm>>>> 
   },
 };
 
-const instants = new Map<string, readonly number[]>(zones.map((zone) => [zone, instantsOf(zone)]));
+const [[usualName, usualForm] = ["", { type: "", stored: plain }]] = Object.entries(forms[engine]);
+const instants = new Map<string, readonly number[]>([
+  ...zones.map((zone) => [zone, instantsOf(zone)] as const),
+  ["any year", farInstants],
+]);
 const seenIn = ({ digits = 3 }: StoredForm, instant: number): number =>
   digits === 0 ? Math.floor(instant / second) * second : instant;
 
@@ -186,7 +197,8 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 function tableOf(name: string, form: StoredForm): string[] {
-  const rows = zones.flatMap((zone) =>
+  // MySQL's own timestamps end in 2038, and numbers of SQLite are seconds or milliseconds by their size.
+  const rows = [...zones, ...(name === usualName ? ["any year"] : [])].flatMap((zone) =>
     instants.get(zone)!.map((instant, at) => {
       const iso = new Date(seenIn(form, instant)).toISOString();
       return `('${zone}', ${at}, ${form.stored(iso, at)})`;
@@ -208,41 +220,59 @@ const groups = [
   ...parts.map((part) => ({ field: "happened", part, alias: `p_${part}` })),
 ];
 
-async function aggregate(name: string, zone: string, body: object): Promise<any[]> {
-  const where = { conditions: [{ key: "zone", operator: "=", value: zone }] };
+interface Asked {
+  readonly name: string;
+  readonly zone: string;
+  /** Which instants; absent: those of the zone. */
+  readonly of?: string;
+  readonly conditions?: readonly object[];
+}
+
+async function aggregate(
+  { name, zone, of = zone, conditions = [] }: Asked,
+  body: object,
+): Promise<any[]> {
+  const where = { conditions: [{ key: "zone", operator: "=", value: of }, ...conditions] };
   const answer = await fixture.post(`${name}/aggregate`, { where, time_zone: zone, ...body });
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body.data;
 }
 
-describe.each(Object.entries(forms[engine]))("times stored as %s", (name, form) => {
-  test.each(zones)("are in the buckets and parts of %s", async (zone) => {
-    const found = instants.get(zone)!;
-    for (let from = 0; from < found.length; from += 5_000) {
-      const some = found.slice(from, from + 5_000);
-      const between = { key: "id", operator: "BETWEEN", value: [from, from + some.length - 1] };
-      const data = await aggregate(name, zone, {
-        where: { conditions: [{ key: "zone", operator: "=", value: zone }, between] },
+/** Asks for all buckets and parts of each instant, some thousands at once. */
+async function compare(form: StoredForm, { name, zone, of = zone }: Asked): Promise<void> {
+  const found = instants.get(of)!;
+  for (let from = 0; from < found.length; from += 5_000) {
+    const some = found.slice(from, from + 5_000);
+    const between = { key: "id", operator: "BETWEEN", value: [from, from + some.length - 1] };
+    const data = await aggregate(
+      { name, zone, of, conditions: [between] },
+      {
         group_by: ["id", ...groups],
         operations: [{ function: "min", field: "happened", alias: "at" }],
-      });
-      const expected = some.map((instant, at) => ({
-        id: from + at,
-        ...expectedAt(zone, seenIn(form, instant)),
-        at: new Date(seenIn(form, instant)).toISOString(),
-      }));
-      expect(data).toEqual(expected);
-    }
-  });
+      },
+    );
+    const expected = some.map((instant, at) => ({
+      id: from + at,
+      ...expectedAt(zone, seenIn(form, instant)),
+      at: new Date(seenIn(form, instant)).toISOString(),
+    }));
+    expect(data).toEqual(expected);
+  }
+}
+
+describe.each(Object.entries(forms[engine]))("times stored as %s", (name, form) => {
+  test.each(zones)("are in the buckets and parts of %s", (zone) => compare(form, { name, zone }));
 });
 
+test.each(zones)("times of any year are in the buckets and parts of %s", (zone) =>
+  compare(usualForm, { name: usualName, zone, of: "any year" }),
+);
+
 test.each(zones)("empty hours and days of %s are filled", async (zone) => {
-  const [name] = Object.keys(forms[engine]);
   const middles = [1, 2, 3].map(() => random.pick(instants.get(zone)!));
   for (const middle of middles) {
     const [from, to] = [middle - 3 * day, middle + 3 * day];
     const conditions = [
-      { key: "zone", operator: "=", value: zone },
       {
         key: "happened",
         operator: "BETWEEN",
@@ -265,12 +295,14 @@ test.each(zones)("empty hours and days of %s are filled", async (zone) => {
           counts.set(dayText(at), 0);
       else for (let at = begin; at <= last; at += minute) counts.set(nameAt(at), 0);
       for (const at of found) counts.set(nameAt(at), (counts.get(nameAt(at)) ?? 0) + 1);
-      const data = await aggregate(name!, zone, {
-        where: { conditions },
-        group_by: [{ field: "happened", by: unit, alias: "b" }],
-        operations: [{ function: "count", field: "*", alias: "n" }],
-        fill: true,
-      });
+      const data = await aggregate(
+        { name: usualName, zone, conditions },
+        {
+          group_by: [{ field: "happened", by: unit, alias: "b" }],
+          operations: [{ function: "count", field: "*", alias: "n" }],
+          fill: true,
+        },
+      );
       expect(data, new Date(middle).toISOString()).toEqual(
         [...counts]
           .toSorted(([one], [other]) => (one < other ? -1 : 1))
