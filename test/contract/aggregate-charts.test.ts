@@ -111,7 +111,8 @@ describe("a column that a caller may not see is unknown", () => {
     "a filled bin": (field) => ({ group_by: [{ field, by: 5, alias: "b" }], fill: true }),
     "a formula": (name) => ({ operations: [sum(`quantity * ${name}`)] }),
     "a formula with a page": (name) => ({
-      ...{ group_by: ["region"], page: 1 },
+      group_by: ["region"],
+      page: 1,
       operations: [sum(`quantity / ${name}`)],
     }),
     "a count of distinct values": (field) => ({
@@ -122,12 +123,27 @@ describe("a column that a caller may not see is unknown", () => {
       operations: [{ ...n, where: { conditions: [{ key, operator: ">", value: 1 }] } }],
     }),
     having: (key) => ({
-      ...{ group_by: ["region"], operations: [n] },
-      having: { conditions: [{ key, operator: ">", value: 1 }] },
+      group_by: ["region"],
+      operations: [n],
+      having: {
+        conditions: [
+          {
+            key,
+            operator: ">",
+            value: 1,
+          },
+        ],
+      },
     }),
     sort_columns: (column) => ({
-      ...{ group_by: ["region"], operations: [n] },
-      sort_columns: [{ column, direction: "ASC" }],
+      group_by: ["region"],
+      operations: [n],
+      sort_columns: [
+        {
+          column,
+          direction: "ASC",
+        },
+      ],
     }),
     "a total": (field) => ({ total: true, operations: [{ function: "sum", field, alias: "f" }] }),
   };
@@ -141,11 +157,9 @@ describe("a column that a caller may not see is unknown", () => {
     Object.entries(places).map(([place, body]) => ({ role, name, unknown, place, body })),
   );
   const gist = ({ status, body }: Answer, name: string) => [
-    ...[
-      status,
-      body.error,
-      body.message.replaceAll(name, "…").replaceAll(name.split(".")[0]!, "…"),
-    ],
+    status,
+    body.error,
+    body.message.replaceAll(name, "…").replaceAll(name.split(".")[0]!, "…"),
   ];
 
   test.each(cases)("$name to $role in $place", async ({ role, name, unknown, body }) => {
@@ -189,7 +203,9 @@ interface Answered {
 const buckets = (...found: (readonly [unknown, unknown])[]) =>
   found.map(([b, count]) => ({ b, n: count }));
 const joined = {
-  ...{ tableName: "customers", sourceField: "customer_id", targetField: "id" },
+  tableName: "customers",
+  sourceField: "customer_id",
+  targetField: "id",
   fields: ["name", "since", "margin"],
 };
 const answered: readonly Answered[] = [
@@ -206,9 +222,24 @@ const answered: readonly Answered[] = [
   {
     name: "takes null as the default of each new parameter",
     body: {
-      ...{ time_zone: null, fill: null, total: null, page: null, per_page: null },
-      group_by: [{ ...month, part: null }],
-      operations: [{ ...n, formula: null, where: null }],
+      time_zone: null,
+      fill: null,
+      total: null,
+      page: null,
+      per_page: null,
+      group_by: [
+        {
+          ...month,
+          part: null,
+        },
+      ],
+      operations: [
+        {
+          ...n,
+          formula: null,
+          where: null,
+        },
+      ],
     },
     data: buckets(["2025-12-01", 1], ["2026-03-01", 1], ["2026-05-01", 1], ["2026-11-01", 2]),
   },
@@ -221,13 +252,29 @@ const answered: readonly Answered[] = [
   {
     name: "fills pages, with a total of what is there",
     body: {
-      ...{ group_by: [month], fill: true, page: 3, per_page: 4, total: true },
+      group_by: [month],
+      fill: true,
+      page: 3,
+      per_page: 4,
+      total: true,
       operations: [
         n,
-        { function: "countDistinct", field: "region", alias: "d" },
+        {
+          function: "countDistinct",
+          field: "region",
+          alias: "d",
+        },
         sum("quantity * 2"),
       ],
-      having: { conditions: [{ key: "n", operator: "<", value: 2 }] },
+      having: {
+        conditions: [
+          {
+            key: "n",
+            operator: "<",
+            value: 2,
+          },
+        ],
+      },
     },
     data: [
       { b: "2026-08-01", n: 0, d: 0, f: null },
@@ -237,8 +284,12 @@ const answered: readonly Answered[] = [
     more: {
       total: { n: 5, d: 2, f: -2 },
       pagination: {
-        ...{ current_page: 3, per_page: 4, total_records: 11, total_pages: 3 },
-        ...{ has_next: false, has_previous: true },
+        current_page: 3,
+        per_page: 4,
+        total_records: 11,
+        total_pages: 3,
+        has_next: false,
+        has_previous: true,
       },
     },
   },
@@ -351,16 +402,36 @@ const answered: readonly Answered[] = [
     },
     data: [
       {
-        ...{ due_week: "2026-03-30", due_part_weekday: 2, due_day: "2026-03-31", d: 31 },
-        ...{ due: "2026-03-31", n: 1 },
+        due_week: "2026-03-30",
+        due_part_weekday: 2,
+        due_day: "2026-03-31",
+        d: 31,
+        due: "2026-03-31",
+        n: 1,
       },
     ],
   },
   {
     name: "fills bins below zero, in the order of the request",
     body: {
-      ...{ group_by: [{ field: "quantity", by: 2.5, alias: "b" }], operations: [n], fill: true },
-      ...{ sort_columns: [{ column: "b", direction: "DESC" }], limit: 6 },
+      group_by: [
+        {
+          field: "quantity",
+          by: 2.5,
+          alias: "b",
+        },
+      ],
+      operations: [n],
+      fill: true,
+      ...{
+        sort_columns: [
+          {
+            column: "b",
+            direction: "DESC",
+          },
+        ],
+        limit: 6,
+      },
     },
     data: buckets([2.5, 1], [0, 2], [-2.5, 0], [-5, 0], [-7.5, 1], [null, 1]),
   },
@@ -404,9 +475,26 @@ const answered: readonly Answered[] = [
   {
     name: "sorts and cuts by a figure of some rows",
     body: {
-      ...{ group_by: [month], limit: 2, total: true },
-      operations: [{ ...n, where: [{ key: "region", value: "south" }] }],
-      sort_columns: [{ column: "n", direction: "DESC" }],
+      group_by: [month],
+      limit: 2,
+      total: true,
+      operations: [
+        {
+          ...n,
+          where: [
+            {
+              key: "region",
+              value: "south",
+            },
+          ],
+        },
+      ],
+      sort_columns: [
+        {
+          column: "n",
+          direction: "DESC",
+        },
+      ],
     },
     data: buckets(["2026-11-01", 2], ["2026-05-01", 1]),
     more: { total: { n: 3 } },
@@ -424,8 +512,12 @@ const answered: readonly Answered[] = [
     more: {
       total: { n: 0 },
       pagination: {
-        ...{ current_page: 1, per_page: 10, total_records: 0, total_pages: 0 },
-        ...{ has_next: false, has_previous: false },
+        current_page: 1,
+        per_page: 10,
+        total_records: 0,
+        total_pages: 0,
+        has_next: false,
+        has_previous: false,
       },
     },
   },

@@ -114,8 +114,23 @@ function expectedAt(zone: string, instant: number): object {
 }
 
 const distances = [
-  ...[-2 * hour, -hour, -30 * minute, -minute, -second, -1, 0, 1, minute - 1, minute],
-  ...[30 * minute - 1, 30 * minute, hour - 1, hour, 90 * minute, 2 * hour, day],
+  -2 * hour,
+  -hour,
+  -30 * minute,
+  -minute,
+  -second,
+  -1,
+  0,
+  1,
+  minute - 1,
+  minute,
+  30 * minute - 1,
+  30 * minute,
+  hour - 1,
+  hour,
+  90 * minute,
+  2 * hour,
+  day,
 ];
 const anyInstant = (): number => first + random.below(end - first);
 /** Of the years that `Intl` writes with four digits, and more of those in which clocks changed. */
