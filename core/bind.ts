@@ -42,6 +42,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
     const reason = typeof given === "string" ? given : null;
     const recorded = recordingSession(request.session, {
       tables: entity.changes,
+      committed: () => request.feed.wrote(),
       author: {
         endpoint: entity.name,
         action: action.name,

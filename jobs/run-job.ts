@@ -59,6 +59,8 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
         keptSession(
           recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
             tables: entity.changes,
+            // The processes that serve look every second.
+            committed: () => undefined,
             author: {
               endpoint,
               action,

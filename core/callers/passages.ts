@@ -29,6 +29,8 @@ export const passages = {
   references: "rows that point at a row that is marked or restored, and rows that it points at",
   /** SQL written by the operator, who decides what it shows. */
   handlerQuery: "SQL of the operator's handlers",
+  /** It reads no table: the database only says which texts it equates. */
+  lockNames: "names of the locks of a batch",
   /**
    * Whether a row of an import, or a record of upsert, conflicts with a record outside the scope. It is reported as an
    * error, and nothing of the other record is shown.

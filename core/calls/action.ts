@@ -112,6 +112,8 @@ export interface Answer {
   readonly later?: readonly HookCall[];
   /** The answer is this file instead of JSON. */
   readonly file?: AnsweredFile;
+  /** The answer is this stream, which goes on until the client leaves. */
+  readonly stream?: AnsweredStream;
   /** The answer is this table as csv instead of JSON. */
   readonly table?: AnsweredTable;
   /**
@@ -119,7 +121,7 @@ export interface Answer {
    * caller may see it at that time.
    */
   readonly subject?: readonly Json[];
-  /** The same for each record of a list in `data` or `results`; null = there is none. */
+  /** The same for each record of a list in `data` or `results`; null = it is gone, or was refused. */
   readonly subjects?: readonly (readonly Json[] | null)[];
   /** Of a batch: what a replay needs to know of each step. */
   readonly steps?: readonly AnsweredStep[];
@@ -130,6 +132,11 @@ export interface AnsweredStep {
   readonly view: string | null;
   readonly subject?: readonly Json[];
   readonly subjects?: readonly (readonly Json[] | null)[];
+}
+
+export interface AnsweredStream {
+  readonly mediaType: string;
+  open(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 export interface AnsweredFile {

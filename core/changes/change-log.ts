@@ -175,14 +175,17 @@ export function changesAt({ ledger, table, key }: LogPlace): Condition {
   )!;
 }
 
-/** Removes changes of the table that are older than it keeps them, the oldest first, some at most. */
+/**
+ * Removes changes of the table that are older than it keeps them, the oldest first, some at most. Resolves with the place
+ * of the last write among them; 0 = they have none.
+ */
 export async function removeOldChanges(
   queries: DbQueries,
   { ledger, recorded, now }: { ledger: Table; recorded: RecordedTable; now: string },
-): Promise<void> {
-  if (recorded.keepDays === null) return;
-  const { change_id: key, at } = logColumns(ledger);
-  const value = new Date(Date.parse(now) - recorded.keepDays * 86_400_000).toISOString();
+): Promise<number> {
+  if (recorded.keepDays === null) return 0;
+  const { change_id: key, seq, at } = logColumns(ledger);
+  const value = new Date(Date.parse(now) - recorded.keepDays * dayMs).toISOString();
   const where = allOf(changesAt({ ledger, table: recorded.table, key: null }), {
     kind: "compare",
     column: at,
@@ -192,8 +195,9 @@ export async function removeOldChanges(
   const own = queries as unknown as UnscopedQueries;
   const sort = [{ column: key, direction: "asc" }] as const;
   const limit = limits.inValuesMax;
-  const rows = await own.all(selectFrom(sourceOf(ledger), { columns: [key], where, sort, limit }));
-  if (rows.length === 0) return;
+  const columns = [key, seq];
+  const rows = await own.all(selectFrom(sourceOf(ledger), { columns, where, sort, limit }));
+  if (rows.length === 0) return 0;
   const values = rows.map(({ change_id }) => BigInt(String(change_id)));
   await own.delete({
     kind: "delete",
@@ -202,7 +206,10 @@ export async function removeOldChanges(
     where: { kind: "in", column: key, values, negated: false },
     returning: [],
   });
+  return Math.max(...rows.map((row) => Number(row["seq"] ?? 0)));
 }
+
+const dayMs = 86_400_000;
 
 /** Newest first. */
 export async function findChanges(
@@ -227,7 +234,7 @@ export async function findChanges(
   return rows.map(changeOf);
 }
 
-function changeOf(row: Row): RecordedChange {
+export function changeOf(row: Row): RecordedChange {
   const text = (name: (typeof names)[number]): string | null =>
     (row[name] ?? null) === null ? null : String(row[name]);
   const image = (name: (typeof names)[number]): Row | null => {

@@ -39,11 +39,14 @@ import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import { ChangeBook, imageKey } from "./change-book.ts";
 import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
+import { forgetUpTo } from "./change-order.ts";
 
 /** What is recorded, and for which request. */
 export interface Recording {
   readonly tables: ChangeTables;
   readonly author: Author;
+  /** Called after the commit of changes of which clients may be told. */
+  committed(): void;
 }
 
 /** The session itself if no endpoint of the project asks for changes. */
@@ -309,25 +312,37 @@ class RecordingSession extends RecordingQueries implements DbSession {
   }
 
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const { tables, author } = this.recording;
-    // Before the transaction: making the table takes a connection, and the only one that writes may be taken.
-    const ledger = await this.session.ledger("changes").then(
+    const { tables, author, committed } = this.recording;
+    // Before the transaction: making a table takes a connection, and the only one that writes may be taken.
+    const ledger = await this.ledgerFor("changes");
+    const order = tables.live.size > 0 ? await this.ledgerFor("change_order") : null;
+    let isTold = false;
+    const result = await this.session.tx(async (tx) => {
+      const recording = new RecordingTransaction(tx, tables);
+      const done = await work(recording);
+      const { changes } = recording.book;
+      isTold = changes.some(({ recorded }) => recorded.isLive);
+      if (changes.length === 0) return done;
+      await storeChanges(tx, { ledger: ledger(), changes, author });
+      if (requests++ % limits.changesSweepEvery > 0) return done;
+      for (const recorded of new Set(changes.map((change) => change.recorded))) {
+        const place = await removeOldChanges(tx, { ledger: ledger(), recorded, now: author.now() });
+        if (order && place > 0) await forgetUpTo(tx, order(), place);
+      }
+      return done;
+    }, options);
+    if (isTold) committed();
+    return result;
+  }
+
+  /** The table, or the failure to make it, once it is needed. */
+  private ledgerFor(name: LedgerName): Promise<() => Table> {
+    return this.session.ledger(name).then(
       (table) => () => table,
-      (error: unknown) => (): Table => {
+      (error: unknown) => () => {
         throw error;
       },
     );
-    return this.session.tx(async (tx) => {
-      const recording = new RecordingTransaction(tx, tables);
-      const result = await work(recording);
-      const { changes } = recording.book;
-      if (changes.length === 0) return result;
-      await storeChanges(tx, { ledger: ledger(), changes, author });
-      if (requests++ % limits.changesSweepEvery === 0)
-        for (const recorded of new Set(changes.map((change) => change.recorded)))
-          await removeOldChanges(tx, { ledger: ledger(), recorded, now: author.now() });
-      return result;
-    }, options);
   }
 
   snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {

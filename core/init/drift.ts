@@ -66,6 +66,7 @@ export const ownTables: ReadonlySet<string> = new Set([
   "rowgate_jobs",
   "rowgate_requests",
   "rowgate_changes",
+  "rowgate_change_order",
 ]);
 
 async function unknownTables(

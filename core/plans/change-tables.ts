@@ -26,9 +26,15 @@ export interface RecordedTable {
 
 /** Of a whole project, by the identity of tables. */
 export interface ChangeTables {
+  /** Names of the endpoints whose changes clients may be told. */
+  readonly live: ReadonlySet<string>;
   readonly recorded: ReadonlyMap<string, RecordedTable>;
   /** By the table whose rows are deleted: the ways on which the database itself reaches rows of `recorded`. */
   readonly cascades: ReadonlyMap<string, readonly DatabaseCascade[]>;
 }
 
-export const noChanges: ChangeTables = Object.freeze({ recorded: new Map(), cascades: new Map() });
+export const noChanges: ChangeTables = Object.freeze({
+  live: new Set<string>(),
+  recorded: new Map(),
+  cascades: new Map(),
+});

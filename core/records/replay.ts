@@ -59,8 +59,9 @@ async function narrowRecords(
   const shown = new Set([...insert!.shown.keys(), ...(read?.columns.keys() ?? [])]);
   const narrow = async (record: unknown, at: number): Promise<unknown> => {
     const subject = subjects[at] ?? null;
-    if (!isObject(record) || subject === null) return record;
-    if (!scope.isWhole && !(await isThere(session, insert!, subject))) return null;
+    if (!isObject(record)) return record;
+    const isSought = subject !== null && !scope.isWhole;
+    if (isSought && !(await isThere(session, insert!, subject))) return null;
     return Object.fromEntries(Object.entries(record).filter(([name]) => shown.has(name)));
   };
   const { data, results } = answer.body;

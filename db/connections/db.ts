@@ -100,6 +100,7 @@ export function createDb(
     jobs: ledgerOf("jobs"),
     requests: ledgerOf("requests"),
     changes: ledgerOf("changes"),
+    change_order: ledgerOf("change_order"),
   };
   const session = createSessions({
     engine,

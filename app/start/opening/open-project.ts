@@ -18,6 +18,7 @@ import {
 } from "../../../core/dispatch.ts";
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
+import { createFeed } from "../../../core/changes/feed.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
@@ -78,6 +79,7 @@ export function openProject(
     outbound,
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
+    feed: createFeed({ db, newId: runtime.newId, log: runtime.log }),
     runtime,
     callers: parts.callers ?? openCallers(auth, { ...runtime, outboundTo, knownKeys }),
     schema,
@@ -125,7 +127,9 @@ export async function lookAt(
     const rules = accessFor(config, { entities: all, access });
     const { enabled, maxSteps: stepsMax } = config.batch;
     const batches = enabled ? { project: config.name, stepsMax } : null;
-    const routes = bindProject(entities, { access: rules, leftOut, batches });
+    const { streams: ofCaller, streamsTotal: inAll } = config.limits;
+    const streams = { ofCaller, inAll };
+    const routes = bindProject(entities, { access: rules, leftOut, batches, streams });
     return { ...found, routes, shape: shape() };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;

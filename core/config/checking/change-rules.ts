@@ -46,8 +46,10 @@ export async function changeTables(
     recorded.set(table.table.identity, table);
   }
   if (recorded.size === 0) return noChanges;
+  const live = asking.flatMap(({ survey, entity }) => (survey.payload.live ? entity.name : []));
   const tables = [...recorded.values()].map(({ table }) => table);
   return {
+    live: new Set(live),
     recorded,
     cascades: await cascadesTo(tables, { catalog, effects: ["delete", "clear"] }),
   };
@@ -63,6 +65,8 @@ function checkAsking(one: Compiled): Asking[] {
     survey.fault([property], { expected: "a tableName that is a table with a primary key" });
     return [];
   }
+  if (survey.payload.live && !entity.enabled.has("read"))
+    survey.fault(["live"], { expected: "read to be on: its right is that of being told" });
   if (!write.table.transactional)
     survey.fault([property], {
       found: `${write.table.name}, whose storage cannot roll back a change`,
@@ -115,7 +119,11 @@ function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): Rec
     ),
   );
   const marks = alike.find(({ entity }) => entity.marking)?.entity.marking?.marks ?? null;
-  const days = asking.map(({ survey }) => survey.payload.changes?.keepDays ?? Infinity);
+  const keepDays = Math.max(
+    ...asking.map(({ survey: { payload } }) =>
+      payload.history ? (payload.changes?.keepDays ?? Infinity) : (payload.changes?.keepDays ?? 7),
+    ),
+  );
   const needed = new Set([
     ...[...key, marks?.flag, marks?.at].flatMap((column) => column?.name ?? []),
     ...(isLive ? [...table.columns.keys()].filter((name) => !hidden.has(name)) : kept),
@@ -135,7 +143,7 @@ function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): Rec
     ),
     scoped: new Set([...scoped].filter((name) => table.columns.has(name))),
     isLive,
-    keepDays: Math.max(...days) === Infinity ? null : Math.max(...days),
+    keepDays: Number.isFinite(keepDays) ? keepDays : null,
     marks,
   };
 }
