@@ -5,7 +5,6 @@ import type { Page } from "./playwright.ts";
 
 const place = openConsole();
 
-const info = (page: Page): Promise<string> => page.locator(".toolbar .info").innerText();
 const bar = (page: Page) => page.locator(".edit-bar");
 const button = (page: Page, text: string) =>
   page.locator(".edit-bar button").filter({ hasText: text });
@@ -220,16 +219,16 @@ test("selected rows are changed and deleted together, and a bar says how many th
   const boxes = page.locator(".grid tbody .pick input");
   await boxes.nth(0).click();
   await boxes.nth(2).click({ modifiers: ["Shift"] });
-  expect(await bar(page).innerText()).toContain("3 records selected");
+  expect(await bar(page).innerText()).toContain("3 rows selected");
   expect(await page.locator("tr.chosen").count()).toBe(3);
   await place.picture(page, "editing-selected");
 
-  await button(page, "Change selected").click();
+  await button(page, "Change").click();
   const dialog = page.locator(".dialog");
   await dialog.locator("#change-field").selectOption("price");
   await dialog.locator("[name=price]").fill("-1");
   await dialog.locator("button[type=submit]").click();
-  await expect.poll(() => dialog.locator("form > .fault-text").innerText()).toMatch(/0/);
+  await expect.poll(() => dialog.locator(".field .fault-text").innerText()).toMatch(/0/);
   expect(place.takeFaults()).toEqual([expect.stringContaining("400")]);
   await place.picture(page, "editing-change");
   await dialog.locator("[name=price]").fill("99.5");
@@ -242,18 +241,18 @@ test("selected rows are changed and deleted together, and a bar says how many th
   await place.sql(
     `UPDATE stock_receipt_lines SET product_id = (SELECT product_id FROM products WHERE sku = 'MANY-0002') WHERE line_id = (SELECT line_id FROM stock_receipt_lines WHERE product_id = '${String(receipts[0]!["product_id"])}' LIMIT 1)`,
   );
-  await button(page, "Delete selected").click();
+  await button(page, "Delete").click();
   expect(await dialog.locator("h2").innerText()).toBe("Delete 3 records?");
   await dialog.locator(".danger").click();
   await expect.poll(() => notices(page)).toContain("2 records deleted, 1 not. The list says why.");
   await expect.poll(() => page.locator(".grid tbody tr").count()).toBe(2);
   expect(await cell(page, 0, sku).locator(".fault-text").count()).toBe(1);
-  expect(await bar(page).innerText()).toContain("1 record selected");
+  expect(await bar(page).innerText()).toContain("1 row selected");
   await place.picture(page, "editing-refused");
   await button(page, "Clear").click();
   expect(await bar(page).isVisible()).toBe(false);
   await page.locator("thead .pick input").click();
-  expect(await bar(page).innerText()).toContain("2 records selected");
+  expect(await bar(page).innerText()).toContain("2 rows selected");
 });
 
 test("of a record that somebody else saved meanwhile, people keep their values or take the others", async () => {

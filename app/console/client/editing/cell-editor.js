@@ -19,6 +19,9 @@ import { fill, h } from "../dom.js";
  *   `entered` is null if nothing was changed; `way` is null if the focus is elsewhere already
  */
 
+/** Of a cell that is being edited, in pixels. */
+const paddings = 8;
+
 /** @param {HTMLTableCellElement} cell @param {EditorPlace} place */
 export function openEditor(cell, place) {
   const { entity, field, schema, isNeeded, value, change, isReplaced, onEnd } = place;
@@ -33,7 +36,8 @@ export function openEditor(cell, place) {
     onInput: () => field.references && setTimeout(() => end("stay")),
   });
   const holder = h("div.cell-editor", null, editor.control);
-  holder.style.minWidth = `${Math.floor(width)}px`;
+  // Of its own, because an input would make the column wider.
+  holder.style.width = `${Math.floor(width) - paddings}px`;
   fill(cell, holder);
   cell.classList.add("editing");
   const input = /** @type {HTMLInputElement} */ (holder.querySelector("input, select, textarea"));
@@ -45,6 +49,7 @@ export function openEditor(cell, place) {
   setTimeout(() => {
     if (!isOpen) return;
     editor.focus();
+    holder.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
   input.focus();
   if (isReplaced || input.type === "text") input.select?.();

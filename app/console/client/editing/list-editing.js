@@ -165,9 +165,14 @@ const isTyping = (target) =>
  * @param {Record<"change" | "remove" | "copy" | "save", () => void>} actions
  */
 function barOf({ rights, selection, changes }, actions) {
-  /** @param {string} text @param {() => void} onclick @param {{ shape?: "trash" | "copy", kind?: string }} [look] */
+  /** @param {string} text @param {() => void} onclick @param {{ shape?: "trash" | "copy" | "close", kind?: string }} [look] */
   const button = (text, onclick, { shape, kind = "" } = {}) =>
-    h(`button.button${kind}`, { type: "button", onclick }, shape && icon(shape), text);
+    h(
+      `button.button${kind}`,
+      { type: "button", onclick },
+      shape && icon(shape),
+      h("span", null, text),
+    );
   const selected = h("span.info");
   const changed = h("span.info");
   const faults = h("ul.edit-faults");
@@ -176,10 +181,10 @@ function barOf({ rights, selection, changes }, actions) {
     "div.edit-part",
     { role: "group", "aria-label": "Selected records" },
     selected,
-    rights.schemas.size > 0 && button("Change selected", actions.change),
-    rights.canDelete && button("Delete selected", actions.remove, { shape: "trash" }),
+    rights.schemas.size > 0 && button("Change", actions.change),
+    rights.canDelete && button("Delete", actions.remove, { shape: "trash" }),
     button("Copy", actions.copy, { shape: "copy" }),
-    button("Clear", () => selection.clear()),
+    button("Clear", () => selection.clear(), { shape: "close" }),
   );
   const changedPart = h(
     "div.edit-part",
@@ -202,8 +207,12 @@ function barOf({ rights, selection, changes }, actions) {
       selectedPart.hidden = chosen === 0;
       changedPart.hidden = count === 0;
       element.hidden = chosen === 0 && count === 0 && away.length === 0;
-      fill(selected, `${counted(chosen, "record")} selected`);
-      fill(changed, `${counted(count, "change")} in ${counted(rows, "record")}`);
+      fill(selected, `${counted(chosen, "row")} selected`);
+      fill(
+        changed,
+        counted(count, "change"),
+        h("span.wide", null, ` in ${counted(rows, "record")}`),
+      );
       const rest = away.length - faultsMax;
       fill(
         faults,

@@ -93,17 +93,24 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
     names.map((name) => h("option", { value: name }, fieldNamed(name).label)),
   );
   const holder = h("div");
+  const hint = h("p.quiet");
   const fault = h("p.fault-text", { role: "alert" });
   /** @type {import("../form-field.js").FormField} */
   let input;
   function showField() {
     fill(fault);
+    const isNeeded = rights.needed.has(choice.value);
+    fill(
+      hint,
+      "All selected records get this value.",
+      !isNeeded && " Without one, the field is emptied.",
+    );
     input = formField(
       { ...fieldNamed(choice.value), label: "New value" },
       {
         entity,
         schema: /** @type {any} */ (rights.schemas.get(choice.value)),
-        isNeeded: rights.needed.has(choice.value),
+        isNeeded,
         value: null,
         onInput: () => {},
       },
@@ -131,14 +138,16 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
       close(true);
     } catch (error) {
       const faults = error instanceof ApiError ? indexedFaults(error.errors) : [];
-      fill(fault, messageOf(error, faults));
+      const texts = [...new Set(faults.map(({ text }) => text))];
+      // A fault that all records have is one of the value.
+      const isOfAll = texts.length === 1 && faults.length === rows.length;
+      input.showFaults(isOfAll ? texts : []);
+      fill(fault, isOfAll ? null : messageOf(error, faults));
     }
   }
 
-  /** A fault that all records have is said once. @param {unknown} error @param {ReturnType<typeof indexedFaults>} faults */
+  /** @param {unknown} error @param {ReturnType<typeof indexedFaults>} faults */
   function messageOf(error, faults) {
-    const texts = new Set(faults.map(({ text }) => sentence(text)));
-    if (texts.size === 1 && faults.length === rows.length) return [...texts].join("");
     if (faults.length === 0) return /** @type {Error} */ (error).message;
     const told = faults.slice(0, 5).map(({ at, text }) => {
       const row = rows[at];
@@ -161,7 +170,7 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
       },
       h("div.field", null, h("label", { for: "change-field" }, "Field"), choice),
       holder,
-      h("p.quiet", null, "All selected records get this value. Without one, the field is emptied."),
+      hint,
       fault,
       h(
         "div.actions",
