@@ -164,7 +164,9 @@ export async function loadPage(entity, state, signal) {
   signal.throwIfAborted();
   const search = group ? "" : state.search;
   const conditions = [...filterConditions(entity, state), ...(group ? [group] : [])];
+  const isEdited = ["bulk-update", "bulk-delete"].some((one) => entity.actions.has(one));
   const shared = {
+    ...(isEdited && { versions: true }),
     ...(conditions.length > 0 && { where: { conditions } }),
     ...(state.sort.length > 0 && {
       sort_columns: state.sort.map(({ field, isDown }) => ({

@@ -77,6 +77,7 @@ export interface Schema {
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
+  maxItems?: number;
   anyOf?: Schema[];
   allOf?: Schema[];
   enum?: unknown[];
