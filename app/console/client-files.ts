@@ -16,6 +16,7 @@ const styles: readonly string[] = [
   "drop-downs",
   "records",
   "views",
+  "charts",
   "narrow",
 ];
 

@@ -6,7 +6,7 @@ import { ApiError, ask } from "./api.js";
 /** @typedef {import("./types.d.ts").FieldNote} FieldNote */
 /** @typedef {import("./types.d.ts").Field} Field */
 /** @typedef {import("./types.d.ts").Schema} Schema */
-/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[] }} Project */
+/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[], dashboard?: { title: string, path: string } }} Project */
 /** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */
 
 /** By their paths. @type {Map<string, Promise<Entity | null>>} */
@@ -127,6 +127,7 @@ function entityOf(described, notes) {
     columns: listed.length > 0 ? listed : all,
     read,
     shown: shown.length > 0 ? shown : all,
+    relations: notes.relations ?? {},
     referencedBy: notes.referencedBy ?? [],
     status: notes.status ?? null,
     deletedField: notes.deletedField ?? null,
