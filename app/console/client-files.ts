@@ -17,6 +17,7 @@ const styles: readonly string[] = [
   "records",
   "editing",
   "views",
+  "charts",
   "narrow",
 ];
 

@@ -136,6 +136,8 @@ export const limits = {
   zoneYearsMax: 200,
   aggregateGroupsMax: 32,
   aggregateJoinsMax: 10,
+  /** Tiles of a dashboard. */
+  tilesMax: 50,
   /** Characters of the id of a step of a batch. */
   batchIdLengthMax: 100,
   /** Characters of JSON that the references in one step of a batch stand for, all together. */

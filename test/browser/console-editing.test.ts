@@ -10,7 +10,7 @@ const button = (page: Page, text: string) =>
   page.locator(".edit-bar button").filter({ hasText: text });
 const cell = (page: Page, row: number, column: number) =>
   page.locator(".grid tbody tr").nth(row).locator("td").nth(column);
-const focused = (page: Page): Promise<string> =>
+const focused = (page: Page): Promise<unknown> =>
   page.evaluate(
     "(({ parentElement: line, cellIndex }) => `${line?.sectionRowIndex} ${cellIndex}`)(document.activeElement.closest('td') ?? {})",
   );

@@ -23,6 +23,7 @@ const views = {
   new: () => import("./views/new.js"),
   import: () => import("./views/import.js"),
   chart: () => import("./views/chart.js"),
+  dashboard: () => import("./views/dashboard.js"),
   home: () => import("./views/home.js"),
   jobs: () => import("./views/jobs.js"),
   "sign-in": () => import("./views/sign-in.js"),
@@ -36,10 +37,14 @@ let leave = null;
 let shown = location.hash;
 let visits = 0;
 
-/** @param {Route} route */
-function viewOf({ parts: [project, endpoint, third] }) {
+/** @param {Route} route @param {import("./model.js").Index} index */
+function viewOf({ parts: [project, endpoint, third] }, { projects }) {
   // A project can have the same name, but then endpoints follow.
-  if (endpoint === undefined) return project === "jobs" || project === "sign-in" ? project : "home";
+  if (endpoint === undefined && (project === "jobs" || project === "sign-in")) return project;
+  if (endpoint === undefined)
+    return projects.some(({ name, dashboard }) => name === project && dashboard)
+      ? "dashboard"
+      : "home";
   return third !== undefined && third in views ? third : "grid";
 }
 
@@ -68,7 +73,7 @@ async function visit(event) {
     if (endpoint !== undefined) loadEntity(project, endpoint).catch(() => null);
     const index = await loading;
     const mustSignIn = index.signIn && index.projects.length === 0;
-    const view = mustSignIn ? "sign-in" : viewOf(route);
+    const view = mustSignIn ? "sign-in" : viewOf(route, index);
     const { show } = await /** @type {() => Promise<{ show: View }>} */ (views[view])();
     if (visiting !== visits) return;
     shell.show(index, route);

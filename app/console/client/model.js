@@ -7,7 +7,7 @@ import { ApiError, ask } from "./api.js";
 /** @typedef {import("./types.d.ts").Field} Field */
 /** @typedef {import("./types.d.ts").Relation} Relation */
 /** @typedef {import("./types.d.ts").Schema} Schema */
-/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[] }} Project */
+/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[], dashboard?: { title: string, path: string } }} Project */
 /** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */
 
 /** By their paths. @type {Map<string, Promise<Entity | null>>} */

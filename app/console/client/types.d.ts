@@ -52,6 +52,17 @@ export interface LinesNote {
   totals: string[];
 }
 
+/** A relation that the caller may use. */
+export interface RelationNote {
+  endpoint: string;
+  /** True: it leads to any number of records. */
+  many?: boolean;
+  /** The column that names its records. */
+  titleField?: string;
+  /** Columns here, and the columns there that they refer to. */
+  columns: Record<string, string>;
+}
+
 export interface EntityNotes {
   project: string;
   endpoint: string;
@@ -140,6 +151,29 @@ export interface Condition {
 export interface Group {
   logic: "AND" | "OR";
   conditions: (Condition | Group)[];
+}
+
+/** A column of the answer to a tile of a dashboard, or to a chart. */
+export interface AnswerColumn {
+  name: string;
+  label: string | null;
+  type: string;
+  /** Null: any number of digits behind the point. */
+  scale: number | null;
+  role: "group" | "value" | "other";
+  /** A span of time, a part of dates, or the width of bins; null: each value is a group. */
+  by: string | null;
+}
+
+export interface Tile {
+  title: string;
+  endpoint: string;
+  action: string;
+  body: Record<string, unknown>;
+  show: "number" | "line" | "bar" | "table";
+  unit: string | null;
+  wide: boolean;
+  columns: AnswerColumn[];
 }
 
 export interface LoggedRequest {

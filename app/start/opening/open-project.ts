@@ -7,6 +7,7 @@ import type { Access } from "../../../core/callers/access.ts";
 import type { Callers } from "../../../core/callers/callers.ts";
 import { compileProject } from "../../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import { dashboardFaults } from "../../../core/config/checking/dashboard-faults.ts";
 import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Risk } from "../../../core/config/checking/risks.ts";
@@ -130,7 +131,8 @@ export async function lookAt(
     const { streams: ofCaller, streamsTotal: inAll } = config.limits;
     const streams = { ofCaller, inAll };
     const routes = bindProject(entities, { access: rules, leftOut, batches, streams });
-    return { ...found, routes, shape: shape() };
+    const faults = [...found.faults, ...dashboardFaults(config, routes)];
+    return { ...found, faults, routes, shape: shape() };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };
