@@ -102,9 +102,7 @@ test("the list is a grid of cells for assistive technology, with one place that 
   await page.keyboard.press("End");
   await expect.poll(() => focused(page)).toBe(`1 ${launched}`);
   expect(
-    await page
-      .locator(".grid tbody tr")
-      .evaluateAll((all) => all.map((one: any) => one.ariaSelected)),
+    await page.locator(".grid tbody tr").evaluateAll((all) => all.map((one) => one.ariaSelected)),
   ).toEqual(["true", "false"]);
   await page.keyboard.press("Control+Enter");
   await page.waitForURL(/products\/record\//);

@@ -60,7 +60,8 @@ export interface Locator {
   /** Does not wait. Only the text that can be seen. */
   allInnerTexts(): Promise<string[]>;
   /** Does not wait. Calls the function in the page. */
-  evaluateAll<Value>(look: (elements: readonly Element[]) => Value): Promise<Value>;
+  // oxlint-disable-next-line no-explicit-any -- the compiler does not know elements of pages here
+  evaluateAll<Value>(look: (elements: readonly any[]) => Value): Promise<Value>;
   innerText(): Promise<string>;
   inputValue(): Promise<string>;
   getAttribute(name: string): Promise<string | null>;

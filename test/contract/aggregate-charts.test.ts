@@ -423,15 +423,8 @@ const answered: readonly Answered[] = [
       ],
       operations: [n],
       fill: true,
-      ...{
-        sort_columns: [
-          {
-            column: "b",
-            direction: "DESC",
-          },
-        ],
-        limit: 6,
-      },
+      sort_columns: [{ column: "b", direction: "DESC" }],
+      limit: 6,
     },
     data: buckets([2.5, 1], [0, 2], [-2.5, 0], [-5, 0], [-7.5, 1], [null, 1]),
   },
