@@ -32,6 +32,10 @@ export const limits = {
   keyTuplesMax: 128,
   /** Documents above a line, whose totals follow one another. */
   totalsLevelsMax: 100,
+  /** Changes of records that one statement records. */
+  changesAtOnce: 200,
+  /** Requests that record changes between two removals of old ones. */
+  changesSweepEvery: 100,
   perPageMax: 100,
   perPageDefault: 10,
   /** Characters of a cursor: a row whose sorted values do not fit into it cannot be gone on from. */
