@@ -41,6 +41,8 @@ interface Planned {
   readonly step: Step;
   readonly action: Action;
   readonly handler: Handler;
+  /** What it writes may be recorded. */
+  readonly isRecorded: boolean;
 }
 
 /** What a step answered. */
@@ -98,7 +100,8 @@ function plan(step: Step, { request, options, isIndependent }: Planning): Planne
     for (const [member, name, header] of headerMembers)
       if (step[member] !== null && !action.headers.has(header))
         throw invalidPayload(`${action.name} does not take ${name}`);
-    return { step, action, handler };
+    const isRecorded = entity !== null && entity.changes.recorded.size > 0;
+    return { step, action, handler, isRecorded };
   } catch (error) {
     throw inStep(step, error);
   }
@@ -124,15 +127,20 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   const { planned, keepAnswer } = together;
   const isReadOnly = keepAnswer === null && planned.every(({ action }) => action.mode === "reads");
   const { outbound, begin } = callingOnce(request.outbound);
+  // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
+  if (planned.some(({ isRecorded }) => isRecorded))
+    await request.session.ledger("changes").catch(() => undefined);
   for (;;) {
     try {
-      return await request.session.join(
+      const answer = await request.session.join(
         (session) => {
           begin();
           return runSteps({ ...request, session, outbound, cache: noCache }, together);
         },
         { isReadOnly, isUndone: request.dryRun },
       );
+      request.feed.wrote();
+      return answer;
     } catch (error) {
       const delayMs = limits.batchPauseMs * (0.5 + Math.random());
       const isLate = performance.now() + delayMs > request.deadlineAtMs - limits.lockReserveMs;

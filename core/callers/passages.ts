@@ -7,6 +7,11 @@
 export const passages = {
   /** Rows of the service's own table `rowgate_requests`. Their ids contain the caller. */
   requestLedger: "answers that are kept for an Idempotency-Key",
+  /**
+   * Rows of the service's own table `rowgate_changes`. Each is held against the caller's scope and columns before it is
+   * shown (`core/changes/seen-changes.ts`).
+   */
+  changeLog: "recorded changes of records",
   /** Rows of the service's own table `rowgate_jobs`. The owner of the job was checked before. */
   jobLedger: "results of imports",
   /**

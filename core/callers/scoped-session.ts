@@ -80,9 +80,13 @@ export const scopeOfLines = (
 ): Condition | null =>
   queries instanceof ScopedQueries ? queries.scope.linesOf(source, use) : null;
 
+/** The rows of the source within the caller's scope, those marked as deleted among them; null = all. */
+export const ownRowsOf = (queries: Pick<Queries, "one">, source: Source): Condition | null =>
+  queries instanceof ScopedQueries ? queries.scope.rowsOf(source) : null;
+
 /** Whether there may be rows of the source that the queries do not see. */
 export const isScoped = (queries: Queries, source: Source): boolean =>
-  queries instanceof ScopedQueries && queries.leavesOut(source);
+  queries instanceof ScopedQueries && reachOf(queries.scope, source) !== null;
 
 /** The same queries over the rows of another scope; queries without a scope see all rows anyway. */
 export const rescoped = <Some extends ReadQueries>(
@@ -101,10 +105,6 @@ class ScopedQueries implements Queries {
 
   over(change: (scope: Scope) => Scope): Queries {
     return new ScopedQueries(this.queries, change(this.scope));
-  }
-
-  leavesOut(source: Source): boolean {
-    return reachOf(this.scope, source) !== null;
   }
 
   /** The rows that lines reference are checked like those of the header, and marked lines left out. */

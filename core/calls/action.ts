@@ -112,6 +112,8 @@ export interface Answer {
   readonly later?: readonly HookCall[];
   /** The answer is this file instead of JSON. */
   readonly file?: AnsweredFile;
+  /** The answer is this stream, which goes on until the client leaves. */
+  readonly stream?: AnsweredStream;
   /** The answer is this table as csv instead of JSON. */
   readonly table?: AnsweredTable;
   /**
@@ -130,6 +132,11 @@ export interface AnsweredStep {
   readonly view: string | null;
   readonly subject?: readonly Json[];
   readonly subjects?: readonly (readonly Json[] | null)[];
+}
+
+export interface AnsweredStream {
+  readonly mediaType: string;
+  open(): ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 export interface AnsweredFile {

@@ -130,10 +130,11 @@ export interface Session extends Queries, ReadSession {
 export type Snapshot = Pick<Session, "count" | "stream">;
 
 /**
- * The tables `rowgate_jobs` and `rowgate_requests`. The transaction that does the work also stores the job's result, or
- * the answer of a request with Idempotency-Key.
+ * The tables `rowgate_jobs`, `rowgate_requests` and `rowgate_changes`. The transaction that does the work also stores the
+ * job's result, the answer of a request with Idempotency-Key, and what it changed. `rowgate_change_order` is the end of
+ * the order that committed writes get.
  */
-export type LedgerName = "jobs" | "requests";
+export type LedgerName = "jobs" | "requests" | "changes" | "change_order";
 
 /** The same calls for statements that have been through a scope. */
 type AsNarrowed<Calls> = {

@@ -32,6 +32,23 @@ export const limits = {
   keyTuplesMax: 128,
   /** Documents above a line, whose totals follow one another. */
   totalsLevelsMax: 100,
+  /** Changes of records that one statement records. */
+  changesAtOnce: 200,
+  /** Requests that record changes between two removals of old ones. */
+  changesSweepEvery: 100,
+  /** Keys of one event of changes; of more records, none are named. */
+  eventKeysMax: 100,
+  /** Between two looks for changes of other processes. */
+  feedPauseMs: 1_000,
+  /** Between two comments on a stream, so that proxies keep it open. */
+  streamBeatMs: 15_000,
+  /** Events that wait for a client which does not read. */
+  streamBehindMax: 1_000,
+  /** How long a ticket for a stream is valid. */
+  ticketMs: 60_000,
+  /** Events that `changes` answers at most. */
+  eventsMax: 1_000,
+  eventsDefault: 100,
   perPageMax: 100,
   perPageDefault: 10,
   /** Characters of a cursor: a row whose sorted values do not fit into it cannot be gone on from. */
@@ -119,6 +136,8 @@ export const limits = {
   zoneYearsMax: 200,
   aggregateGroupsMax: 32,
   aggregateJoinsMax: 10,
+  /** Tiles of a dashboard. */
+  tilesMax: 50,
   /** Characters of the id of a step of a batch. */
   batchIdLengthMax: 100,
   /** Characters of JSON that the references in one step of a batch stand for, all together. */
