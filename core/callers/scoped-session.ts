@@ -17,6 +17,7 @@ import type {
   Session,
   Snapshot,
   Transaction,
+  PartOptions,
   TransactionOptions,
   UnscopedQueries,
 } from "../query/session.ts";
@@ -338,8 +339,8 @@ class ScopedTransaction extends ScopedQueries implements Transaction {
     this.tx = tx;
   }
 
-  part<T>(work: () => Promise<T>): Promise<T> {
-    return this.tx.part(work);
+  part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+    return this.tx.part(work, options);
   }
 }
 

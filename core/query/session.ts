@@ -72,7 +72,15 @@ export interface Transaction extends Queries {
    * rolled back, and the transaction may continue, unless the database has given it up (deadlock, lost connection).
    * Parts run one after the other.
    */
-  part<T>(work: () => Promise<T>): Promise<T>;
+  part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T>;
+}
+
+export interface PartOptions {
+  /**
+   * True: rejects with what a COMMIT after the part would refuse. A joined session ignores it: what a later step stores
+   * may be what is missing.
+   */
+  readonly foreseesCommit?: boolean;
 }
 
 /** The session of actions that only read. */

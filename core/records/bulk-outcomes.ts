@@ -56,6 +56,10 @@ export class Outcomes {
     return new Outcomes(this.bulk, this.refused);
   }
 
+  get isEach(): boolean {
+    return this.bulk.mode === "each";
+  }
+
   isRefused(index: number): boolean {
     return this.refused.has(index);
   }
@@ -218,8 +222,10 @@ async function storePart<Item extends { readonly index: number }>(
   const [first] = items;
   if (first === undefined) return;
   const { outcomes } = storing;
+  // Of records that are stored one by one, all or none, an earlier one may refer to a later one.
+  const foreseesCommit = !storing.isOneByOne || outcomes.isEach;
   try {
-    const done = await tx.part(() => storing.store(items, tx));
+    const done = await tx.part(() => storing.store(items, tx), { foreseesCommit });
     for (const [at, { index }] of items.entries()) outcomes.store(index, done[at]!);
   } catch (error) {
     if (!isAboutData(error)) throw error;

@@ -7,7 +7,7 @@ import { readOutlines, schemasQuery } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import { kinds, outputsOf, readFoldingCollation, readQuery, readTable } from "./catalog.ts";
-import { namesQuery, pointingQuery } from "./catalog-queries.ts";
+import { deferredQuery, namesQuery, pointingQuery } from "./catalog-queries.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -58,8 +58,12 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       "begin isolation level read committed",
       `lock table ${name} in share row exclusive mode`,
     ],
-    foreseeCommit: async (connection) => async () => {
-      await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
+    async foreseeCommit(connection) {
+      const { rows } = await connection.send({ text: deferredQuery, params: [], reuse: true });
+      if (rows.length === 0) return null;
+      return async () => {
+        await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
+      };
     },
     createLedger: {
       jobs: "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result text, finished_at timestamptz(3))",

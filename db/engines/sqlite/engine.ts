@@ -250,12 +250,12 @@ function indexFor(wish: IndexWish): IndexStatements | null {
  * SQLite counts violations of deferred foreign keys, and tells of them only at the COMMIT. Those that the file already
  * had do not count.
  */
-async function foreseeCommit(connection: Connection): Promise<() => Promise<void>> {
+async function foreseeCommit(connection: Connection): Promise<(() => Promise<void>) | null> {
   const [deferred] = await rowsFor(
     connection,
     "select 1 from sqlite_schema where sql like '%initially%deferred%' limit 1",
   );
-  if (!deferred) return async () => undefined;
+  if (!deferred) return null;
   const countDangling = async (): Promise<number> => {
     const rows = await rowsFor(
       connection,
