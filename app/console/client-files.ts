@@ -16,8 +16,8 @@ const styles: readonly string[] = [
   "drop-downs",
   "records",
   "views",
-  "charts",
   "narrow",
+  "charts",
 ];
 
 /** Modules that are loaded with the first view that needs them. */
