@@ -17,8 +17,8 @@ const styles: readonly string[] = [
   "records",
   "editing",
   "views",
-  "charts",
   "narrow",
+  "charts",
 ];
 
 /** Modules that are loaded with the first view that needs them. */

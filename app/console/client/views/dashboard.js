@@ -49,21 +49,33 @@ export async function show(place, { parts: [project = ""] }) {
     ),
     h("div.tiles", null, grouped(tiles)),
   );
-  const watch = widthWatch(place, () => redraw());
+  const unwatch = watchWidth(place, () => redraw());
   await load();
-  return () => watch.disconnect();
+  return unwatch;
 }
 
-/** Calls when the width of the element changes, because charts are drawn for one width. @param {HTMLElement} element @param {() => void} listener */
-function widthWatch(element, listener) {
+const printing = matchMedia("print");
+
+/** On paper, in pixels: tiles are not laid out for it before they are drawn. */
+const printedWidths = { wide: 700, half: 330 };
+
+/**
+ * Calls when the width of the element changes, and before and after it is printed, because charts are drawn for one width.
+ * @param {HTMLElement} element @param {() => void} listener @returns {() => void} ends it
+ */
+function watchWidth(element, listener) {
   let width = element.clientWidth;
   const watch = new ResizeObserver(() => {
-    if (element.clientWidth === width) return;
+    if (element.clientWidth === width || printing.matches) return;
     width = element.clientWidth;
     listener();
   });
   watch.observe(element);
-  return watch;
+  printing.addEventListener("change", listener);
+  return () => {
+    watch.disconnect();
+    printing.removeEventListener("change", listener);
+  };
 }
 
 /** Numbers that follow each other share a row. @param {readonly Frame[]} tiles */
@@ -124,11 +136,15 @@ function frameOf(tile) {
       const content =
         "fault" in answer
           ? h("p.fault-text", null, answer.fault)
-          : await contentOf(tile, flat(answer.body.data, tile), place.clientWidth);
+          : await contentOf(tile, flat(answer.body.data, tile), widthFor(tile, place));
       fill(place, content);
     },
   };
 }
+
+/** @param {Tile} tile @param {HTMLElement} place */
+const widthFor = ({ wide }, place) =>
+  printing.matches ? printedWidths[wide ? "wide" : "half"] : place.clientWidth;
 
 /** Rows whose related records are members with the names of their paths. @param {Row | Row[]} data @param {Tile} tile @returns {Row[]} */
 const flat = (data, { action, columns }) =>
