@@ -3,7 +3,7 @@
  * workers on several machines can share it. Needs only `fetch` and Web Crypto.
  */
 import { notFound, unavailable } from "../../core/values/errors.ts";
-import { bucketLimits } from "./bucket/limits.ts";
+import { bucketLimits } from "./bucket/bucket-limits.ts";
 import type { FileInfo, Files } from "../../core/plans/files-port.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { removeAbandoned } from "./bucket/abandoned.ts";

@@ -8,7 +8,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLog, type Logger } from "../../app/start/observing/log.ts";
 import { openService, type Service } from "../../app/start/servers/wire.ts";
-import { bucketLimits } from "../../jobs/files/bucket/limits.ts";
+import { bucketLimits } from "../../jobs/files/bucket/bucket-limits.ts";
 import { workbookOf } from "../contract/imports.ts";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { AppError } from "../../core/values/errors.ts";
-import { bucketLimits } from "../../jobs/files/bucket/limits.ts";
+import { bucketLimits } from "../../jobs/files/bucket/bucket-limits.ts";
 import { type BucketOptions, createBucketFiles } from "../../jobs/files/bucket-files.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { runAside } from "../running/run-aside.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";
-import { bucketLimits } from "../../jobs/files/bucket/limits.ts";
+import { bucketLimits } from "../../jobs/files/bucket/bucket-limits.ts";
 import type { Files } from "../../core/plans/files-port.ts";
 import { removeOld } from "../../jobs/files/clean-up.ts";
 import { createBucketFiles } from "../../jobs/files/bucket-files.ts";

@@ -4,7 +4,7 @@
  */
 import { AwsClient } from "aws4fetch";
 import { type AppError, unavailable } from "../../../core/values/errors.ts";
-import { bucketLimits } from "./limits.ts";
+import { bucketLimits } from "./bucket-limits.ts";
 import type { BucketKeys } from "../../../core/jobs/storage-url.ts";
 import { textIn } from "./answers.ts";
 

@@ -3,7 +3,7 @@
  * memory does not grow with the file. The key shows nothing before the upload is complete.
  */
 import { unavailable } from "../../../core/values/errors.ts";
-import { bucketLimits } from "./limits.ts";
+import { bucketLimits } from "./bucket-limits.ts";
 import { escaped, textIn } from "./answers.ts";
 import type { BucketClient } from "./client.ts";
 
