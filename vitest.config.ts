@@ -87,14 +87,14 @@ function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
-/** Many random requests about related records, and many records that move while they are read. */
+/** Many random requests about related records, many records that move while they are read, and many instants. */
 function relationsProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
       name: `relations-${engine}`,
-      provide: { engine, relationRequests: 50, movedLines: 1_000 },
-      include: ["test/contract/{known-databases,relations-lists}.test.ts"],
+      provide: { engine, relationRequests: 50, movedLines: 1_000, zoneInstants: 3_000 },
+      include: ["test/contract/{known-databases,relations-lists,time-zones}.test.ts"],
       testTimeout: 300_000,
     },
   };

@@ -213,7 +213,7 @@ function cpuMsOf(pid: number | undefined): number {
 const studentT = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2];
 
 /** The geometric mean of ratios, for which 1/2 and 2 are equally far from 1, with its 95 % confidence interval. */
-function ratioOf(ratios: readonly number[]): string {
+export function ratioOf(ratios: readonly number[]): string {
   const logs = ratios.map(Math.log);
   const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length;
   const variance = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (logs.length - 1);

@@ -17,6 +17,7 @@ import { exportCancel } from "./actions/export-cancel.ts";
 import { exportDownload } from "./actions/export-download.ts";
 import { exportStatus } from "./actions/export-status.ts";
 import { first } from "./actions/first.ts";
+import { history } from "./actions/history.ts";
 import { lockAcquire } from "./actions/lock-acquire.ts";
 import { lockRelease } from "./actions/lock-release.ts";
 import { lockStatus } from "./actions/lock-status.ts";
@@ -32,6 +33,7 @@ import { nextStatuses } from "./actions/next-statuses.ts";
 import { readComposite } from "./actions/read-composite.ts";
 import { read } from "./actions/read.ts";
 import { restore } from "./actions/restore.ts";
+import { revert } from "./actions/revert.ts";
 import { upsert } from "./actions/upsert.ts";
 import { updateComposite } from "./actions/update-composite.ts";
 import { update } from "./actions/update.ts";
@@ -56,6 +58,8 @@ export const actions: readonly Action[] = [
   updateComposite,
   changeStatus,
   nextStatuses,
+  history,
+  revert,
   startExport,
   exportStatus,
   exportDownload,
@@ -114,7 +118,6 @@ const planned: readonly PlannedAction[] = [
   { name: "detach", reason: "delete removes the record that links two others" },
   { name: "sync", reason: "update-composite changes a whole list of details" },
   { name: "clone", reason: "first and create copy a record" },
-  { name: "history", reason: "handlers can write one" },
   { name: "print", reason: "an export writes the records into a file" },
 ];
 

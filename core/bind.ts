@@ -3,10 +3,12 @@
  * the action in the transaction that its mode needs, and answers. Actions never open transactions and never check the
  * caller.
  */
-import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
+import type { Action, Bound, Call, Write } from "./calls/action.ts";
+import type { Answer } from "./calls/answer.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";
+import { recordingSession } from "./changes/recording-session.ts";
 import { isNamed, stampOf } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
 import { type Entities, scopeWithRelated } from "./callers/related-views.ts";
@@ -35,13 +37,30 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
   const asked = { entity, action: action.name };
   const scopeFor = ({ caller }: Pick<Request, "caller">): Scope =>
     scopeWithRelated(caller, asked, within);
-  const kept = ({ session, caller, now }: Request) =>
-    keptSession(session, { tables: entity.documents, stamp: stampOf({ caller, now }) });
+  const kept = (request: Request, body: Record<string, unknown>) => {
+    const { caller, now, newId, requestId } = request;
+    const given = action.name === "adjust" ? body["reason"] : null;
+    const reason = typeof given === "string" ? given : null;
+    const recorded = recordingSession(request.session, {
+      tables: entity.changes,
+      committed: () => request.feed.wrote(),
+      author: {
+        endpoint: entity.name,
+        action: action.name,
+        by: caller.id,
+        requestId,
+        reason,
+        now,
+        newId,
+      },
+    });
+    return keptSession(recorded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
+  };
   const handler: Handler = {
     async run(request, keepAnswer) {
       const scope = scopeFor(request);
-      const session = scopedSession(kept(request), scope);
       const { body, options, grammar } = bound.read(request);
+      const session = scopedSession(kept(request, body), scope);
       try {
         const call: Call = {
           ...request,

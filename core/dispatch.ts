@@ -2,10 +2,18 @@
  * START HERE: how a request finds its action. At start, `bindProject` builds the table project -> endpoint -> action ->
  * handler. `findRoute` looks a request up in it, and `perform` runs the handler within the request's deadline.
  */
-import type { Action, Answer, Method } from "./calls/action.ts";
+import type { Action, Method } from "./calls/action.ts";
+import type { Answer } from "./calls/answer.ts";
 import { actions } from "./actions.ts";
 import { bindAction, type Within } from "./bind.ts";
 import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
+import {
+  boundChanges,
+  isAboutChanges,
+  nothingIsLive,
+  type StreamLimits,
+} from "./live/changes-action.ts";
+import type { Feed } from "./changes/feed.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -60,6 +68,7 @@ export interface Project {
   readonly outbound: Outbound;
   readonly background: Background;
   readonly jobs: ProjectJobs;
+  readonly feed: Feed;
   readonly schema: SchemaWatch;
   readonly runtime: Runtime;
   routes: Routes | null;
@@ -93,12 +102,13 @@ interface BindOptions {
   readonly leftOut: ReadonlySet<string>;
   /** Null: there are none. */
   readonly batches: { readonly project: string; readonly stepsMax: number } | null;
+  readonly streams: StreamLimits;
 }
 
 /** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
 export function bindProject(
   entities: ReadonlyMap<string, Entity>,
-  { access, leftOut, batches }: BindOptions,
+  { access, leftOut, batches, streams }: BindOptions,
 ): Routes {
   const within = { access, entities };
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
@@ -135,6 +145,8 @@ export function bindProject(
     rightsKeyOf: (caller) => access.rightsKeyOf(caller),
   };
   if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
+  for (const one of boundChanges(endpoints, { within, streams }))
+    projectWide.set(one.action.name, one);
   return routes;
 }
 
@@ -269,7 +281,8 @@ function routeIn(routes: Routes, target: Target): BoundAction {
   if (routes.leftOut.has(target.endpoint)) throw isLeftOut();
   const endpoint = routes.endpoints.get(target.endpoint);
   const route = endpoint?.get(target.action) ?? routes.projectWide.get(wideName(target));
-  if (!route && target.endpoint === "") throw batchesAreOff();
+  if (!route && wideName(target) === batchName) throw batchesAreOff();
+  if (!route && isAboutChanges(wideName(target))) throw nothingIsLive();
   if (!route) throw endpoint ? unknownAction(target, endpoint) : unknownEndpoint(target, routes);
   if (!route.action.methods.includes(target.method as Method)) {
     throw new AppError(
@@ -316,6 +329,7 @@ type Provided = Pick<
   | "locks"
   | "outbound"
   | "jobs"
+  | "feed"
   | "db"
   | "digest"
   | "basePath"
@@ -335,7 +349,7 @@ export async function perform(
   const { caller, lockToken, share, log } = request;
   const session = project.db.session(deadlineAtMs, { caller, share });
   const locks = project.locks({ tokens: lockTokensIn(lockToken), share, deadlineAtMs, log });
-  const { cache, outbound, background, jobs, db, runtime } = project;
+  const { cache, outbound, background, jobs, feed, db, runtime } = project;
   const { digest, basePath, now, newId } = runtime;
   try {
     // One spread and named members: two spreads take ten times as long.
@@ -347,6 +361,7 @@ export async function perform(
       locks,
       outbound,
       jobs,
+      feed,
       db,
       digest,
       basePath,

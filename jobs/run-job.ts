@@ -6,6 +6,7 @@ import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
 import { scopeWithRelated } from "../core/callers/related-views.ts";
 import { stampOf } from "../core/records/record.ts";
+import { recordingSession } from "../core/changes/recording-session.ts";
 import { keptSession } from "../core/totals/kept-session.ts";
 import { notFound } from "../core/values/errors.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
@@ -55,10 +56,23 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       entity: createViews(entity, entities).viewFor(rights),
       scope,
       session: scopedSession(
-        keptSession(db.session(Infinity, { caller, signal: run.signal }), {
-          tables: entity.documents,
-          stamp: stampOf({ caller, now: rest.now }),
-        }),
+        keptSession(
+          recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
+            tables: entity.changes,
+            // The processes that serve look every second.
+            committed: () => undefined,
+            author: {
+              endpoint,
+              action,
+              by: caller.id,
+              requestId: run.job.id,
+              reason: null,
+              now: rest.now,
+              newId: rest.newId,
+            },
+          }),
+          { tables: entity.documents, stamp: stampOf({ caller, now: rest.now }) },
+        ),
         scope,
       ),
     });

@@ -15,12 +15,14 @@ const styles: readonly string[] = [
   "grid",
   "drop-downs",
   "records",
+  "editing",
   "views",
   "narrow",
+  "charts",
 ];
 
 /** Modules that are loaded with the first view that needs them. */
-const isLater = (name: string): boolean => /^(?:vendor|views)\//.test(name);
+const isLater = (name: string): boolean => /^(?:vendor|views|editing)\//.test(name);
 
 /** `names`: of all files, relative to `folder`. */
 export const pathsOf = (folder: string, names: readonly string[]): ConsolePaths => ({

@@ -8,6 +8,7 @@ import { type CorsDeps, createCors } from "./cors.ts";
 import { type AnswerRequest, inExchange } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
 import { type MetricsDeps, showMetrics } from "./show-metrics.ts";
+import { type DashboardDeps, showDashboard } from "./show-dashboard.ts";
 import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./openapi.ts";
 import { type ClientEnv, type Incoming, pathOf, WebIncoming } from "./incoming.ts";
 import { type Reply, toResponse } from "./reply.ts";
@@ -18,7 +19,14 @@ import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-pa
 import { getRoutes, viaHono, visit } from "./via-hono.ts";
 
 export interface Deps
-  extends CorsDeps, DocumentDeps, ConsoleDeps, HealthDeps, FrontPageDeps, MetricsDeps {
+  extends
+    CorsDeps,
+    DocumentDeps,
+    DashboardDeps,
+    ConsoleDeps,
+    HealthDeps,
+    FrontPageDeps,
+    MetricsDeps {
   readonly docs: Docs;
   readonly console: Console;
   /** Adds the board of jobs. Null: there is none. */
@@ -61,6 +69,7 @@ function addPages(pages: Hono, deps: Deps): void {
   getRoutes(pages, deps, {
     "/openapi.json": showWholeDocument(deps),
     "/api/:project/openapi.json": showProjectDocument(deps),
+    "/api/:project/dashboard.json": showDashboard(deps),
     "/api/:project/:endpoint/openapi.json": showProjectDocument(deps),
     "/health/live": isLive(deps),
     "/health/ready": isReady(deps),

@@ -8,7 +8,10 @@ import {
   type Projects,
   type Routes,
 } from "../../core/dispatch.ts";
+import type { AnsweredStream } from "../../core/calls/answer.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
+import { changesName } from "../../core/live/changes-action.ts";
+import { redeemTicket } from "../../core/live/tickets.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
@@ -23,7 +26,8 @@ import { addressOf, isOwnCall } from "./client-address.ts";
 import { type BodyOptions, readBody } from "./body.ts";
 import { prefersCsv } from "./compression.ts";
 import { download } from "./download.ts";
-import { answer, csvReply, failureReply } from "./envelope.ts";
+import { answer, csvReply, failureReply, headersOf } from "./envelope.ts";
+import type { Reply } from "./reply.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
@@ -46,13 +50,13 @@ export interface RouteDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePat
 /** `/api/{project}/{endpoint}/{action}`; actions such as `lock/acquire` have one more segment. */
 const actionPath = /^\/api\/([^/]+)\/([^/]+)\/((?:[^/]+\/)?[^/]+)$/;
 
-/** `/api/{project}/_batch`. */
-const batchPath = new RegExp(`^/api/([^/]+)/${batchName}$`);
+/** `/api/{project}/_batch` and `/api/{project}/changes`. */
+const projectPath = new RegExp(`^/api/([^/]+)/(${batchName}|${changesName})$`);
 
 /** The names in the path of an action, whether they exist or not. */
 export interface ActionPath {
   readonly project: string;
-  /** Empty for `_batch`. */
+  /** Empty for `_batch` and `changes`. */
   readonly endpoint: string;
   readonly action: string;
 }
@@ -70,8 +74,8 @@ export function readActionPath(path: string): ActionPath | null {
 }
 
 function namesIn(path: string): ActionPath | null {
-  const [, ofBatch] = batchPath.exec(path) ?? [];
-  if (ofBatch) return { project: ofBatch, endpoint: "", action: batchName };
+  const [, whole, wide] = projectPath.exec(path) ?? [];
+  if (whole && wide) return { project: whole, endpoint: "", action: wide };
   const [, project, endpoint, action] = actionPath.exec(path) ?? [];
   const isAction = action !== undefined && action !== "openapi.json";
   return project && endpoint && isAction ? { project, endpoint, action } : null;
@@ -92,7 +96,9 @@ export function callAction(deps: RouteDeps): Handle {
     const found = projects.get(project);
     if (!found) throw await unknownProject(deps, { incoming, exchange, name: project });
     exchange.place = placeIn(found, { endpoint, action });
-    const admitted = admit({ incoming, exchange, project: found, endpoint, action });
+    const ticket = ticketOf(incoming, { endpoint, action });
+    const asked = ticket === null ? found : withTicket(found, ticket);
+    const admitted = admit({ incoming, exchange, project: asked, endpoint, action });
     const caller = admitted instanceof Promise ? await admitted : admitted;
     // No name in a path needs percent signs.
     if (path.includes("%")) throw nothingHere(deps.basePath);
@@ -122,6 +128,7 @@ export function callAction(deps: RouteDeps): Handle {
         ifMatch: headers.get("if-match"),
         lockToken: headers.get("x-lock-token"),
         idempotencyKey: headers.get("idempotency-key"),
+        lastEventId: headers.get("last-event-id"),
         requestMode: headers.get("x-request-mode"),
         wantsCsv: answersCsv && prefersCsv(headers),
         dryRun,
@@ -131,6 +138,7 @@ export function callAction(deps: RouteDeps): Handle {
         log: exchange.log,
       };
       const result = await perform({ handler, project: found }, request);
+      if (result.stream) return streamReply(exchange, result.stream);
       if (result.file) return await download(exchange, result.file, headers.get("range"));
       const { table } = result;
       if (table) return csvReply(exchange, deps.csvOf(table), table.nextCursor);
@@ -143,6 +151,30 @@ export function callAction(deps: RouteDeps): Handle {
       });
     }
   };
+}
+
+/** The ticket of a stream: browsers' EventSource sends no credentials. */
+function ticketOf(
+  { method, url }: Incoming,
+  { endpoint, action }: Pick<ActionPath, "endpoint" | "action">,
+): string | null {
+  if (method !== "GET" || endpoint !== "" || action !== changesName) return null;
+  return new URL(url).searchParams.get("ticket");
+}
+
+function withTicket(
+  { name, db, runtime }: Project,
+  ticket: string,
+): Pick<Project, "name" | "callers"> {
+  const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
+  const authenticate = () => redeemTicket(ticket, { db, deadlineAtMs, ...runtime });
+  return { name, callers: { authenticate } };
+}
+
+function streamReply(exchange: Exchange, { mediaType, open }: AnsweredStream): Reply {
+  // nginx would collect the events otherwise.
+  const headers = { "Content-Type": mediaType, "X-Accel-Buffering": "no", ...headersOf(exchange) };
+  return { status: 200, headers, body: open() };
 }
 
 const rollback = "tx=rollback";

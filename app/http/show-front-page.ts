@@ -5,6 +5,7 @@
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
 import type { Project, Projects } from "../../core/dispatch.ts";
+import { tilesFor } from "../../core/tiles.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { usableActions, usableEndpoints } from "../../core/route-hints.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
@@ -15,6 +16,7 @@ import { type AdmissionDeps, createAdmission } from "./admission.ts";
 import { json } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import type { Incoming } from "./incoming.ts";
+import type { DashboardDeps } from "./show-dashboard.ts";
 import { fileAnswer, pageAnswer, plainPagePolicy } from "./page-answer.ts";
 
 /** What the service has beside the API. */
@@ -25,7 +27,8 @@ export interface Extras {
   readonly jobsBoard: boolean;
 }
 
-export interface FrontPageDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePath"> {
+export interface FrontPageDeps
+  extends AdmissionDeps, Pick<Runtime, "now" | "basePath">, Pick<DashboardDeps, "dashboards"> {
   readonly projects: Projects;
   readonly extras: Extras;
 }
@@ -143,7 +146,7 @@ async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchang
     try {
       const caller = await admit({ incoming, exchange, project });
       kinds.add(caller.kind);
-      projects.push(...shownTo(caller, project, deps.basePath));
+      projects.push(...shownTo(caller, project, deps));
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== "unauthorized") throw error;
       refusal = error;
@@ -161,7 +164,7 @@ async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchang
 function shownTo(
   caller: Caller,
   { name, routes }: Project,
-  basePath: string,
+  { basePath, dashboards }: Pick<FrontPageDeps, "basePath" | "dashboards">,
 ): readonly ShownProject[] {
   if (routes === null)
     return caller.kind === "nobody" ? [{ name, status: "unavailable", endpoints: [] }] : [];
@@ -170,8 +173,21 @@ function shownTo(
     path: `${basePath}/api/${name}/${endpoint}`,
     actions: usableActions(routes.endpoints.get(endpoint)!, caller),
   }));
+  const dashboard = dashboards.get(name);
+  const hasTiles = dashboard !== undefined && tilesFor(dashboard, routes, caller).length > 0;
   const isShown = endpoints.length > 0 || caller.kind === "nobody";
-  return isShown ? [{ name, status: "ready", endpoints }] : [];
+  return isShown
+    ? [
+        {
+          name,
+          status: "ready",
+          endpoints,
+          ...(hasTiles && {
+            dashboard: { title: dashboard.title, path: `${basePath}/api/${name}/dashboard.json` },
+          }),
+        },
+      ]
+    : [];
 }
 
 /** Reads the first list that the caller can read. A host name with characters special to a shell is replaced. */

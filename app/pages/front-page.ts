@@ -15,6 +15,8 @@ export interface ShownProject {
   /** Whether the project's database was reached. */
   readonly status: "ready" | "unavailable";
   readonly endpoints: readonly ShownEndpoint[];
+  /** Its dashboard as JSON, which the console draws; absent: the caller sees none. */
+  readonly dashboard?: { readonly title: string; readonly path: string };
 }
 
 export interface FrontPage {

@@ -36,7 +36,6 @@ import { shownOf } from "../records/matching.ts";
 import { actorMembers, keyMembers, namesOf } from "../records/record-grammar.ts";
 import { isNamed } from "../records/record.ts";
 import { deletePlan, type DeletePlan, removedColumns, removeRows } from "../records/remove-rows.ts";
-import { keyAsJson } from "../records/replay.ts";
 
 type ByKey = Meaning<ReturnType<typeof byKey>>;
 type ByWhere = Meaning<ReturnType<typeof byWhere>>;
@@ -161,11 +160,7 @@ async function remove(
     const rows = some.map(({ row }) => row);
     await removeRows(call, plan, { rows, data: { where: pairs }, tx });
   }
-  return items.map(({ key, row }) => ({
-    record: shownOf(row, plan),
-    etag: null,
-    subject: keyAsJson(key),
-  }));
+  return items.map(({ row }) => ({ record: shownOf(row, plan), etag: null, subject: null }));
 }
 
 const isWatched = (entity: Entity): boolean =>

@@ -36,9 +36,9 @@ import {
   type FoundItem,
   keysOfFound,
   LostRace,
-  refuseLostRace,
   type UpsertItem,
   upsertItems,
+  whyTaken,
 } from "../records/upsert-rows.ts";
 
 /** What upsert needs. */
@@ -162,7 +162,7 @@ async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
           isOneByOne ? storeOne(some[0]!, upserting, tx) : storeSet(some, upserting, tx),
         async onRefusal({ kind }, some) {
           const fresh = some.filter((item) => item.kind === "new");
-          if (kind === "duplicateEntry") await refuseLostRace(tx, fresh, { plan, by });
+          return kind === "duplicateEntry" ? whyTaken(tx, fresh, { plan, by, outcomes }) : null;
         },
       });
       return outcomes.answer({ message: `${entity.name} data successfully stored`, status: 200 });

@@ -4,12 +4,14 @@
  */
 import { scopedSession } from "../callers/scoped-session.ts";
 import { wholeScope } from "../callers/scope.ts";
-import type { Action, Answer, AnsweredStep } from "../calls/action.ts";
+import type { Action } from "../calls/action.ts";
+import type { Answer, AnsweredStep } from "../calls/answer.ts";
 import { answerText, asAppError, errorBody } from "../calls/answer-text.ts";
 import { errorTable } from "../calls/error-table.ts";
 import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";
 import type { ProjectCache } from "../cache/cache.ts";
 import { lockTokensIn } from "../locks/lock-keys.ts";
+import { formsIn } from "../locks/lock-names.ts";
 import { isInUse } from "../locks/locks.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -40,10 +42,12 @@ interface Planned {
   readonly step: Step;
   readonly action: Action;
   readonly handler: Handler;
+  /** What it writes may be recorded. */
+  readonly isRecorded: boolean;
 }
 
 /** What a step answered. */
-interface Answered extends Pick<AnsweredStep, "subject"> {
+interface Answered extends Pick<AnsweredStep, "subject" | "subjects"> {
   readonly id: string | null;
   /** Null: it failed. */
   readonly handler: Handler | null;
@@ -97,7 +101,8 @@ function plan(step: Step, { request, options, isIndependent }: Planning): Planne
     for (const [member, name, header] of headerMembers)
       if (step[member] !== null && !action.headers.has(header))
         throw invalidPayload(`${action.name} does not take ${name}`);
-    return { step, action, handler };
+    const isRecorded = entity !== null && entity.changes.recorded.size > 0;
+    return { step, action, handler, isRecorded };
   } catch (error) {
     throw inStep(step, error);
   }
@@ -123,15 +128,20 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   const { planned, keepAnswer } = together;
   const isReadOnly = keepAnswer === null && planned.every(({ action }) => action.mode === "reads");
   const { outbound, begin } = callingOnce(request.outbound);
+  // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
+  if (planned.some(({ isRecorded }) => isRecorded))
+    await request.session.ledger("changes").catch(() => undefined);
   for (;;) {
     try {
-      return await request.session.join(
+      const answer = await request.session.join(
         (session) => {
           begin();
           return runSteps({ ...request, session, outbound, cache: noCache }, together);
         },
         { isReadOnly, isUndone: request.dryRun },
       );
+      request.feed.wrote();
+      return answer;
     } catch (error) {
       const delayMs = limits.batchPauseMs * (0.5 + Math.random());
       const isLate = performance.now() + delayMs > request.deadlineAtMs - limits.lockReserveMs;
@@ -177,20 +187,24 @@ const asRequest = (request: Request, { step, body }: { step: Step; body: unknown
   body,
   ifMatch: step.ifMatch,
   lockToken: step.lockToken,
-  locks: request.locks.within(lockTokensIn(step.lockToken)),
+  locks: request.locks.within(
+    lockTokensIn(step.lockToken),
+    formsIn(scopedSession(request.session, wholeScope)),
+  ),
   idempotencyKey: null,
   // The mode that a POST of lookup needs.
   requestMode: "static",
 });
 
 function answeredBy({ step, handler }: Planned, request: Request, answer: Answer): Answered {
-  const { status, subject } = answer;
+  const { status, subject, subjects } = answer;
   return {
     id: step.id,
     status,
     text: answerText(answer, request.now()),
     handler,
     ...(subject !== undefined && { subject }),
+    ...(subjects !== undefined && { subjects }),
   };
 }
 
@@ -220,9 +234,10 @@ async function answerOf(
     .join(",");
   const answer: Answer = { status: 200, body: {}, rest: `{"data":[${data}]}` };
   if (keepAnswer === null) return answer;
-  const steps = answered.map(({ handler, subject }) => ({
+  const steps = answered.map(({ handler, subject, subjects }) => ({
     view: handler && viewOf(handler, request),
     ...(subject !== undefined && { subject }),
+    ...(subjects !== undefined && { subjects }),
   }));
   return keepAnswer(scopedSession(request.session, wholeScope), { ...answer, steps });
 }
@@ -242,12 +257,13 @@ async function narrowed(
 ): Promise<string> {
   const stored = parseOwnJson(rest) as unknown as { data: { status: 200; body: object }[] };
   const data: unknown[] = [];
-  for (const [at, { view, subject }] of steps.entries()) {
+  for (const [at, { view, subject, subjects }] of steps.entries()) {
     const { handler } = planned[at]!;
     const one = stored.data[at]!;
     if (view === null) data.push(one);
-    else if (subject !== undefined) {
-      const answer = { status: one.status, body: { ...one.body }, subject };
+    else if (subject !== undefined || subjects !== undefined) {
+      const about = { ...(subject && { subject }), ...(subjects && { subjects }) };
+      const answer = { status: one.status, body: { ...one.body }, ...about };
       data.push({ ...one, body: (await handler.replay(request, answer)).body });
     } else if (view === viewOf(handler, request)) data.push(one);
     else data.push({ ...one, body: { ...one.body, data: null } });

@@ -7,6 +7,11 @@
 export const passages = {
   /** Rows of the service's own table `rowgate_requests`. Their ids contain the caller. */
   requestLedger: "answers that are kept for an Idempotency-Key",
+  /**
+   * Rows of the service's own table `rowgate_changes`. Each is held against the caller's scope and columns before it is
+   * shown (`core/changes/seen-changes.ts`).
+   */
+  changeLog: "recorded changes of records",
   /** Rows of the service's own table `rowgate_jobs`. The owner of the job was checked before. */
   jobLedger: "results of imports",
   /**
@@ -24,6 +29,8 @@ export const passages = {
   references: "rows that point at a row that is marked or restored, and rows that it points at",
   /** SQL written by the operator, who decides what it shows. */
   handlerQuery: "SQL of the operator's handlers",
+  /** It reads no table: the database only says which texts it equates. */
+  lockNames: "names of the locks of a batch",
   /**
    * Whether a row of an import, or a record of upsert, conflicts with a record outside the scope. It is reported as an
    * error, and nothing of the other record is shown.

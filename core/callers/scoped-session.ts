@@ -17,6 +17,7 @@ import type {
   Session,
   Snapshot,
   Transaction,
+  PartOptions,
   TransactionOptions,
   UnscopedQueries,
 } from "../query/session.ts";
@@ -79,9 +80,13 @@ export const scopeOfLines = (
 ): Condition | null =>
   queries instanceof ScopedQueries ? queries.scope.linesOf(source, use) : null;
 
+/** The rows of the source within the caller's scope, those marked as deleted among them; null = all. */
+export const ownRowsOf = (queries: Pick<Queries, "one">, source: Source): Condition | null =>
+  queries instanceof ScopedQueries ? queries.scope.rowsOf(source) : null;
+
 /** Whether there may be rows of the source that the queries do not see. */
 export const isScoped = (queries: Queries, source: Source): boolean =>
-  queries instanceof ScopedQueries && queries.leavesOut(source);
+  queries instanceof ScopedQueries && reachOf(queries.scope, source) !== null;
 
 /** The same queries over the rows of another scope; queries without a scope see all rows anyway. */
 export const rescoped = <Some extends ReadQueries>(
@@ -100,10 +105,6 @@ class ScopedQueries implements Queries {
 
   over(change: (scope: Scope) => Scope): Queries {
     return new ScopedQueries(this.queries, change(this.scope));
-  }
-
-  leavesOut(source: Source): boolean {
-    return reachOf(this.scope, source) !== null;
   }
 
   /** The rows that lines reference are checked like those of the header, and marked lines left out. */
@@ -338,8 +339,8 @@ class ScopedTransaction extends ScopedQueries implements Transaction {
     this.tx = tx;
   }
 
-  part<T>(work: () => Promise<T>): Promise<T> {
-    return this.tx.part(work);
+  part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+    return this.tx.part(work, options);
   }
 }
 

@@ -2,8 +2,10 @@
  * A request to an action, and the function that answers it: `bind.ts` creates handlers, `dispatch.ts` finds and calls
  * them.
  */
-import type { Answer, Call } from "./action.ts";
+import type { Call } from "./action.ts";
+import type { Answer } from "./answer.ts";
 import type { Queries, DbSession } from "../query/session.ts";
+import type { Feed } from "../changes/feed.ts";
 import type { Db } from "../plans/db-port.ts";
 import type { AppError } from "../values/errors.ts";
 
@@ -24,6 +26,8 @@ export interface Request extends Omit<
   readonly body: unknown;
   /** The header X-Lock-Token. */
   readonly lockToken: string | null;
+  /** The header Last-Event-ID. */
+  readonly lastEventId: string | null;
   /** The header Idempotency-Key. */
   readonly idempotencyKey: string | null;
   readonly session: DbSession;
@@ -32,6 +36,8 @@ export interface Request extends Omit<
    * the limits.
    */
   readonly countSteps: (steps: readonly StepName[]) => Promise<RefusedStep | null>;
+  /** Tells of committed changes. */
+  readonly feed: Feed;
   /** For sessions other than the action's own. */
   readonly db: Db;
   /** A cryptographic hash as hexadecimal text. */

@@ -21,6 +21,8 @@ export type Requirement =
   | "exportSource"
   | "adjustConfig"
   | "masterDetail"
+  /** Changes that are recorded. */
+  | "history"
   /** Columns that mark a row as deleted. */
   | "softDelete"
   /** A column that holds the record's status. */

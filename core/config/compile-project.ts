@@ -15,6 +15,7 @@ import type { Entity } from "../plans/entity.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
 import type { JoinableTable } from "../plans/aggregate-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
+import { noChanges } from "../plans/change-tables.ts";
 import { noDocuments } from "../plans/document-tables.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
@@ -25,6 +26,7 @@ import { aggregateOf, exposedTable, withTables } from "./compiling/compile-aggre
 import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
 import { compositeOf } from "./compiling/compile-composite.ts";
+import { changeTables } from "./checking/change-rules.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
 import { sortFaults, type Fault } from "./reading/faults.ts";
 import { exportOf } from "./compiling/compile-export.ts";
@@ -80,9 +82,8 @@ export interface CompileOptions {
   readonly importComponent?: ImportComponent | undefined;
 }
 
-const noComponents: ImportComponent = async () => {
-  throw new Error("this runtime cannot load components");
-};
+const noComponents: ImportComponent = () =>
+  Promise.reject(new Error("this runtime cannot load components"));
 
 /** Compiles every endpoint of a project against its database. Rejects only as the catalog does (`unavailable`). */
 export async function compileProject(
@@ -101,10 +102,9 @@ export async function compileProject(
   const marked = await withSoftDelete(compiled, asked);
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
-  const documented = apart.map((one) => ({
-    ...one,
-    entity: withDocuments(one.entity, documents),
-  }));
+  const changes = await changeTables(apart, asked);
+  const ruled = (entity: Entity): Entity => ({ ...withDocuments(entity, documents), changes });
+  const documented = apart.map((one) => ({ ...one, entity: ruled(one.entity) }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);
   const good = all.filter(({ survey }) => survey.faults.length === 0);
@@ -259,6 +259,7 @@ async function compileEntity(
     visibility: null,
     marking: null,
     documents: noDocuments,
+    changes: noChanges,
   };
   return {
     entity: deepFreeze(entity),

@@ -62,7 +62,12 @@ export async function driftOf(config: ProjectConfig, catalog: Catalog): Promise<
 }
 
 /** Tables that the service makes for itself. */
-export const ownTables: ReadonlySet<string> = new Set(["rowgate_jobs", "rowgate_requests"]);
+export const ownTables: ReadonlySet<string> = new Set([
+  "rowgate_jobs",
+  "rowgate_requests",
+  "rowgate_changes",
+  "rowgate_change_order",
+]);
 
 async function unknownTables(
   { endpoints: all }: ProjectConfig,

@@ -5,6 +5,9 @@
 import type { AlikeText, Column, Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Db } from "../plans/db-port.ts";
+import { past } from "../callers/scoped-session.ts";
+import type { Session, Transaction } from "../query/session.ts";
+import type { Native } from "../query/statement.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import { toBase64 } from "../values/formats.ts";
 import { AppError } from "../values/errors.ts";
@@ -38,8 +41,33 @@ export const tableResource = ({ identity }: Table): string => `table ${identity}
 export const resourceOf = ({ write, name }: Entity): string =>
   write ? tableResource(write.table) : `endpoint ${name}`;
 
+/** Tells which texts the database equates. */
+export type Forms = Pick<Db, "equalForms">;
+
+/**
+ * The same in the transaction of a batch. Its connection may be the last one that is free: another one could be waited
+ * for by batches that wait for each other.
+ */
+export const formsIn = (session: Session): Forms => ({
+  async equalForms(texts) {
+    const ends = texts.map(
+      ({ alike: { behind } }, at) =>
+        `${behind} as f${at}${at + 1 < texts.length ? `, ${texts[at + 1]!.alike.before}` : ""}`,
+    );
+    const statement: Native = {
+      kind: "native",
+      texts: [`select ${texts[0]!.alike.before}`, ...ends],
+      order: texts.map((_, at) => at),
+      values: texts.map(({ text }) => ({ type: "text", value: text })),
+      isRead: true,
+    };
+    const ask = (tx: Transaction) => past(tx, "lockNames").native(statement);
+    const [row] = await session.tx(ask, { isReplaceable: true });
+    return texts.map((_, at) => String(row![`f${at}`]));
+  },
+});
+
 export interface NamingOptions {
-  readonly db: Pick<Db, "equalForms">;
   /** Shortens names of long keys; two keys must never share one. */
   readonly digest: (text: string) => string;
   /** On the clock of `performance.now()`. */
@@ -57,14 +85,17 @@ export class LockNames {
   }
 
   /** In the order of the records; equal exactly if the database equates the keys. Rejects with `unavailable`. */
-  async of(kind: LockKind, records: readonly Locked[]): Promise<string[]> {
+  async of(kind: LockKind, records: readonly Locked[], db: Forms): Promise<string[]> {
     const texts = records.flatMap(({ key, value }) =>
       key.flatMap((column, at) => askedOf(column, value[at]!)),
     );
     const unknown = new Map(texts.map((text) => [formKey(text), text]));
     for (const key of this.forms.keys()) unknown.delete(key);
     for (const some of batches([...unknown])) {
-      const forms = await this.ask(some.map(([, text]) => text));
+      const forms = await this.ask(
+        some.map(([, text]) => text),
+        db,
+      );
       for (const [at, [key]] of some.entries()) this.forms.set(key, forms[at]!);
     }
     return records.map((record) => this.nameOf(kind, record));
@@ -83,15 +114,14 @@ export class LockNames {
   }
 
   /** A text that the column's type does not accept matches no record. It is used unchanged as its form. */
-  private async ask(texts: readonly AlikeText[]): Promise<readonly string[]> {
-    const { db, deadlineAtMs } = this.options;
+  private async ask(texts: readonly AlikeText[], db: Forms): Promise<readonly string[]> {
     try {
-      return await db.equalForms(texts, deadlineAtMs);
+      return await db.equalForms(texts, this.options.deadlineAtMs);
     } catch (error) {
       if (error instanceof AppError && error.kind === "unavailable") throw error;
       if (texts.length === 1) return [texts[0]!.text];
       const forms: string[] = [];
-      for (const one of texts) forms.push(...(await this.ask([one])));
+      for (const one of texts) forms.push(...(await this.ask([one], db)));
       return forms;
     }
   }

@@ -8,6 +8,7 @@ import type { WritePlan } from "../plans/write-plan.ts";
 import { limits } from "../values/limits.ts";
 import {
   batches,
+  type Forms,
   type LockKind,
   LockNames,
   type Locked,
@@ -15,7 +16,6 @@ import {
   shownKey,
   tableResource,
 } from "./lock-names.ts";
-import type { Db } from "../plans/db-port.ts";
 import {
   answering,
   type LockHolder,
@@ -93,10 +93,10 @@ export interface RequestLocks {
   /** lock/status, in the order of the keys; `within` as in a claim. Rejects with unavailable. */
   status(keys: readonly LockKey[], within?: string): Promise<(LockState | null)[]>;
   /**
-   * The same locks for one of several writes of the request, which sends these tokens. It waits only briefly for record
-   * locks, because it holds row locks that their owner may need: see `isInUse`.
+   * The same locks for one of several writes of the request, which sends these tokens; `db` asks in their transaction.
+   * It waits only briefly for record locks, because it holds row locks that their owner may need: see `isInUse`.
    */
-  within(tokens: readonly string[]): RequestLocks;
+  within(tokens: readonly string[], db: Forms): RequestLocks;
   isHolding(): boolean;
   /** Releases the record locks at the end of the request, or before it begins again. Never rejects. */
   close(): Promise<void>;
@@ -106,7 +106,7 @@ export interface LocksDeps extends Pick<Runtime, "digest" | "newId"> {
   readonly store: LockStore;
   /** Of this process only. */
   readonly ownStore: LockStore;
-  readonly db: Pick<Db, "equalForms">;
+  readonly db: Forms;
   readonly settings: LockSettings;
 }
 
@@ -175,8 +175,8 @@ class LocksOfRequest implements RequestLocks {
     this.own = own;
   }
 
-  within(tokens: readonly string[]): RequestLocks {
-    const parts = { ...this.parts, asConfigured: brief, whileOthersWrite: brief };
+  within(tokens: readonly string[], db: Forms): RequestLocks {
+    const parts = { ...this.parts, db, asConfigured: brief, whileOthersWrite: brief };
     return new LocksOfRequest(parts, { ...this.request, tokens }, this.own);
   }
 
@@ -328,8 +328,8 @@ class LocksOfRequest implements RequestLocks {
   private namesOf(kind: LockKind, records: readonly Locked[]): Promise<string[]> {
     const { db, digest } = this.parts;
     const { deadlineAtMs } = this.request;
-    const names = (this.own.names ??= new LockNames({ db, digest, deadlineAtMs }));
-    return names.of(kind, records);
+    const names = (this.own.names ??= new LockNames({ digest, deadlineAtMs }));
+    return names.of(kind, records, db);
   }
 
   private scopeName(within: string | undefined): string | null {

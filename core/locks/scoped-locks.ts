@@ -69,7 +69,7 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
       const [seen, states] = await Promise.all([seenKeys(keys), locks.status(keys, within)]);
       return states.map((state, at) => (seen.has(keys[at]!) ? state : null));
     },
-    within: (tokens) => scopedLocks(locks.within(tokens), seeing),
+    within: (tokens, db) => scopedLocks(locks.within(tokens, db), seeing),
     isHolding: () => locks.isHolding(),
     close: () => locks.close(),
   };

@@ -9,6 +9,7 @@ import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { Column, Columns, Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { ActionView, ViewOf } from "./describe-endpoint.ts";
+import { relationNotes, titleFieldOf, type TitleFields } from "./relation-notes.ts";
 
 /** How the endpoints that a caller may use refer to each other. */
 export interface Relations {
@@ -18,6 +19,7 @@ export interface Relations {
   readonly referrers: ReadonlyMap<string, readonly EndpointField[]>;
   /** The endpoint of a table, by its identity. */
   readonly endpoints: ReadonlyMap<string, TableEndpoint>;
+  readonly titles: TitleFields;
 }
 
 interface TableEndpoint {
@@ -37,12 +39,16 @@ export function relationsOf(endpoints: ReadonlyMap<string, ByAction>, viewOf: Vi
   const lookups = new Map<string, EndpointField>();
   const referrers = new Map<string, EndpointField[]>();
   const names = new Map<string, TableEndpoint>();
+  const titles = new Map<string, string>();
   for (const [endpoint, actions] of endpoints) {
     const view = (action: string): Entity | null => {
       const bound = actions.get(action);
       return bound ? viewOf(bound) : null;
     };
     const listed = view("read") ?? view("datatables");
+    const shown = view("first") ?? listed;
+    const title = shown && titleFieldOf(shown);
+    if (title !== null) titles.set(endpoint, title);
     const table = listed && tableOf(listed);
     if (listed && table) {
       if (!names.has(table.identity))
@@ -55,7 +61,7 @@ export function relationsOf(endpoints: ReadonlyMap<string, ByAction>, viewOf: Vi
     if (offering?.lookup && offered && !lookups.has(offered.identity))
       lookups.set(offered.identity, { endpoint, field: offering.lookup.id.name });
   }
-  return { lookups, referrers, endpoints: names };
+  return { lookups, referrers, endpoints: names, titles };
 }
 
 function shownLabels({ labels, read, grid }: Entity): ReadonlyMap<string, string> {
@@ -84,10 +90,14 @@ export function entityNotes(
   const adjust = viewIn("adjust")?.adjust;
   const marks = viewIn("restore")?.marking?.marks;
   const referrers = table ? (relations.referrers.get(table.identity) ?? []) : [];
+  const related = relationNotes(views, relations.titles);
+  const title = relations.titles.get(endpoint);
   return {
     endpoint,
     key: key.map(({ name }) => name).filter((name) => columns.has(name)),
+    ...(title !== undefined && columns.has(title) && { titleField: title }),
     fields: fieldNotes(columns, { labels: first.entity.labels, table, relations }),
+    ...(related !== null && { relations: related }),
     ...(referrers.length > 0 && { referencedBy: referrers.map((one) => ({ ...one })) }),
     ...(status !== undefined &&
       columns.has(status) && {

@@ -37,8 +37,10 @@ export interface HeaderTable {
   readonly totals: readonly HeaderTotal[];
 }
 
-/** Rows that the database deletes when a row that they point at is deleted. */
+/** Rows that the database changes when a row that they reference is deleted. */
 export interface DatabaseCascade {
+  /** `clear`: the columns become null. */
+  readonly effect: "delete" | "clear";
   readonly table: Table;
   readonly columns: Key;
   /** Of the other table, in the order of `columns`. */

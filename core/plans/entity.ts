@@ -5,6 +5,7 @@
  */
 import type { AccessRules } from "./access-rules.ts";
 import type { AggregatePlan } from "./aggregate-plan.ts";
+import type { ChangeTables } from "./change-tables.ts";
 import type { CompositePlan } from "./composite-plan.ts";
 import type { DocumentTables } from "./document-tables.ts";
 import type { ExportPlan } from "./export-plan.ts";
@@ -72,4 +73,6 @@ export interface Entity {
   readonly marking: MarkedTable | null;
   /** Formulas and totals of the project's tables. */
   readonly documents: DocumentTables;
+  /** The tables of the project whose changes are recorded. */
+  readonly changes: ChangeTables;
 }

@@ -72,7 +72,15 @@ export interface Transaction extends Queries {
    * rolled back, and the transaction may continue, unless the database has given it up (deadlock, lost connection).
    * Parts run one after the other.
    */
-  part<T>(work: () => Promise<T>): Promise<T>;
+  part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T>;
+}
+
+export interface PartOptions {
+  /**
+   * True: rejects with what a COMMIT after the part would refuse. A joined session ignores it: what a later step stores
+   * may be what is missing.
+   */
+  readonly foreseesCommit?: boolean;
 }
 
 /** The session of actions that only read. */
@@ -122,10 +130,11 @@ export interface Session extends Queries, ReadSession {
 export type Snapshot = Pick<Session, "count" | "stream">;
 
 /**
- * The tables `rowgate_jobs` and `rowgate_requests`. The transaction that does the work also stores the job's result, or
- * the answer of a request with Idempotency-Key.
+ * The tables `rowgate_jobs`, `rowgate_requests` and `rowgate_changes`. The transaction that does the work also stores the
+ * job's result, the answer of a request with Idempotency-Key, and what it changed. `rowgate_change_order` is the end of
+ * the order that committed writes get.
  */
-export type LedgerName = "jobs" | "requests";
+export type LedgerName = "jobs" | "requests" | "changes" | "change_order";
 
 /** The same calls for statements that have been through a scope. */
 type AsNarrowed<Calls> = {

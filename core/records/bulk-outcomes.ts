@@ -4,7 +4,7 @@
  * such, and the others are stored.
  */
 import { errorTable } from "../calls/error-table.ts";
-import type { Answer } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import type { Transaction } from "../query/session.ts";
 import { AppError, type FieldErrors, validationFailed } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";
@@ -17,8 +17,8 @@ export interface Done {
   readonly record: Row;
   /** Null: it is gone. */
   readonly etag: string | null;
-  /** Its key, in the form of `keyAsJson`. */
-  readonly subject: readonly Json[];
+  /** Its key, in the form of `keyAsJson`; null: it is gone. */
+  readonly subject: readonly Json[] | null;
   /** Of upsert: whether it is new. */
   readonly created?: boolean;
 }
@@ -56,6 +56,10 @@ export class Outcomes {
     return new Outcomes(this.bulk, this.refused);
   }
 
+  get isEach(): boolean {
+    return this.bulk.mode === "each";
+  }
+
   isRefused(index: number): boolean {
     return this.refused.has(index);
   }
@@ -80,6 +84,13 @@ export class Outcomes {
 
   store(index: number, done: Done): void {
     this.done.set(index, done);
+  }
+
+  /** The index of the record that was stored under this key; null: there is none. */
+  storedAt(subject: readonly Json[]): number | null {
+    const text = JSON.stringify(subject);
+    for (const [index, done] of this.done) if (JSON.stringify(done.subject) === text) return index;
+    return null;
   }
 
   /** `message`: when all were stored. `status`: of mode `all`. */
@@ -184,8 +195,8 @@ export interface Storing<Item> {
   store(items: readonly Item[], tx: Transaction): Promise<readonly Done[]>;
   /** True: a handler sees each record, so they are stored one by one. */
   readonly isOneByOne: boolean;
-  /** Called when some were refused, after what they changed was undone. */
-  onRefusal?(error: AppError, items: readonly Item[]): Promise<void>;
+  /** Called when some were refused, after what they changed was undone. Resolves with another error that says why. */
+  onRefusal?(error: AppError, items: readonly Item[]): Promise<AppError | null>;
 }
 
 /**
@@ -211,14 +222,16 @@ async function storePart<Item extends { readonly index: number }>(
   const [first] = items;
   if (first === undefined) return;
   const { outcomes } = storing;
+  // Of records that are stored one by one, all or none, an earlier one may refer to a later one.
+  const foreseesCommit = !storing.isOneByOne || outcomes.isEach;
   try {
-    const done = await tx.part(() => storing.store(items, tx));
+    const done = await tx.part(() => storing.store(items, tx), { foreseesCommit });
     for (const [at, { index }] of items.entries()) outcomes.store(index, done[at]!);
   } catch (error) {
     if (!isAboutData(error)) throw error;
-    await storing.onRefusal?.(error, items);
+    const why = (await storing.onRefusal?.(error, items)) ?? error;
     if (items.length === 1) {
-      outcomes.refuse(first.index, error);
+      outcomes.refuse(first.index, why);
       if (!storing.isOneByOne) outcomes.refuseCollected();
       return;
     }

@@ -2,7 +2,7 @@
  * A stored answer of an Idempotency-Key, reduced to what its caller may see now, since rights may have changed. A
  * record outside of the scope becomes null, and fields that are now hidden are left out.
  */
-import type { Answer } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import { seenLines } from "../callers/seen-lines.ts";
 import type { ReadQueries } from "../query/session.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
@@ -59,8 +59,9 @@ async function narrowRecords(
   const shown = new Set([...insert!.shown.keys(), ...(read?.columns.keys() ?? [])]);
   const narrow = async (record: unknown, at: number): Promise<unknown> => {
     const subject = subjects[at] ?? null;
-    if (!isObject(record) || subject === null) return record;
-    if (!scope.isWhole && !(await isThere(session, insert!, subject))) return null;
+    if (!isObject(record)) return record;
+    const isSought = subject !== null && !scope.isWhole;
+    if (isSought && !(await isThere(session, insert!, subject))) return null;
     return Object.fromEntries(Object.entries(record).filter(([name]) => shown.has(name)));
   };
   const { data, results } = answer.body;

@@ -30,6 +30,8 @@ export interface Claim {
   readonly claim: string;
   /** ISO 8601 UTC with milliseconds. */
   readonly now: string;
+  /** Absent: there is none yet. */
+  readonly answer?: string;
 }
 
 export async function findRequest(
@@ -58,16 +60,16 @@ export async function findRequest(
 export async function claimRequest(
   queries: Queries,
   { ledger, id }: RequestPlace,
-  { bodyHash, claim, now }: Claim,
+  { bodyHash, claim, now, answer: text }: Claim,
 ): Promise<boolean> {
-  const { request_id: key, body_hash, claim: owner, started_at } = columnsOf(ledger);
+  const { request_id: key, body_hash, claim: owner, started_at, answer } = columnsOf(ledger);
   try {
     await queries.insert({
       kind: "insert",
       table: ledger,
       key: [key],
-      columns: [key, body_hash, owner, started_at],
-      rows: [[id, bodyHash, claim, now]],
+      columns: [key, body_hash, owner, started_at, answer],
+      rows: [[id, bodyHash, claim, now, text ?? null]],
       returning: [],
     });
     return true;
@@ -121,13 +123,14 @@ export async function answerRequest(
   return row !== null;
 }
 
-/** Removes the row of a run that ended without an answer. False: there is no such row, or it has an answer. */
+/** Removes the row of this claim, which has no answer (or has one). False: there is no such row. */
 export async function releaseRequest(
   queries: Queries,
-  { ledger, id, claim }: RequestPlace & { claim: string },
+  { ledger, id, claim, isAnswered = false }: RequestPlace & { claim: string; isAnswered?: boolean },
 ): Promise<boolean> {
-  const { request_id: key } = columnsOf(ledger);
-  const where = allOf(equals(key, id), unanswered(ledger, claim))!;
+  const { request_id: key, claim: owner, answer } = columnsOf(ledger);
+  const isEmpty: Condition = { kind: "null", column: answer, negated: isAnswered };
+  const where = allOf(equals(key, id), equals(owner, claim), isEmpty)!;
   const rows = await queries.delete({
     kind: "delete",
     table: ledger,

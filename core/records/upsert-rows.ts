@@ -14,7 +14,7 @@ import { keyText, type KeyValue } from "../values/types/key.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
 import { type KeyedItem, lockItems, readKeyOf, refuseRepeated, repeated } from "./bulk-keys.ts";
 import type { Outcomes } from "./bulk-outcomes.ts";
-import { findRows, scalarOf } from "./find-rows.ts";
+import { findRows, foldedText, scalarOf } from "./find-rows.ts";
 import { leavesOpen } from "./record-key.ts";
 import type { RecordPlan } from "./record.ts";
 import type { UpsertBy } from "./upsert-by.ts";
@@ -174,7 +174,9 @@ async function lockAll(
 }
 
 /** The key of a stored record does not change. */
-function refuseOtherKey(item: FoundItem, { plan, outcomes }: Upserting): void {
+function refuseOtherKey(item: FoundItem, { plan, by, outcomes }: Upserting): void {
+  // The database found it by this key, which its collation may call equal to the stored one.
+  if (by.isKey) return;
   const errors = Object.fromEntries(
     plan.write.key.flatMap((column, at) => {
       const sent = Object.hasOwn(item.body, column.name) ? item.body[column.name] : undefined;
@@ -183,17 +185,15 @@ function refuseOtherKey(item: FoundItem, { plan, outcomes }: Upserting): void {
         : [[column.name, ["is not the key of the stored record"]]];
     }),
   );
-  const isByKey = item.byValues !== null && keyText(item.byValues) === keyText(item.key);
-  if (!isByKey && Object.keys(errors).length > 0)
-    outcomes.refuse(item.index, validationFailed(errors));
+  if (Object.keys(errors).length > 0) outcomes.refuse(item.index, validationFailed(errors));
 }
 
 function means(column: Column, sent: unknown, stored: Scalar): boolean {
   const accepted = accept(unlimited(column), sent);
-  return accepted.ok && keyText([accepted.value]) === keyText([stored]);
+  return accepted.ok && foldedText([accepted.value], [column]) === foldedText([stored], [column]);
 }
 
-/** Whether a record that the caller does not see has the values. */
+/** Whether a record that the caller does not see has the values. Throws `LostRace` if one was stored just then. */
 async function takenElsewhere(
   tx: Queries,
   items: readonly UpsertItem[],
@@ -201,6 +201,9 @@ async function takenElsewhere(
 ): Promise<(item: UpsertItem) => boolean> {
   if (!isScoped(tx, sourceOf(plan.write.table))) return () => false;
   const found = await rowsBy(past(tx, "takenKeys"), items, { plan, by });
+  const taken = items.filter((item) => found(item) !== null);
+  const seen = await rowsBy(tx, taken, { plan, by });
+  if (taken.some((item) => seen(item) !== null)) throw new LostRace();
   return (item) => found(item) !== null;
 }
 
@@ -209,12 +212,22 @@ const alreadyThere = ({ columns }: UpsertBy): AppError =>
     errors: Object.fromEntries(columns.map(({ name }) => [name, ["already exists"]])),
   });
 
-/** Throws `LostRace` if records that were new have been stored by others meanwhile. */
-export async function refuseLostRace(
+/**
+ * Why records that were new are duplicates. Throws `LostRace` if others have stored them meanwhile. Returns the refusal
+ * of one that an earlier record of the request is, which only the collation of a column could tell; else null.
+ */
+export async function whyTaken(
   tx: Queries,
   items: readonly UpsertItem[],
-  { plan, by }: Pick<Upserting, "plan" | "by">,
-): Promise<void> {
+  { plan, by, outcomes }: Pick<Upserting, "plan" | "by" | "outcomes">,
+): Promise<AppError | null> {
   const found = await rowsBy(past(tx, "takenKeys"), items, { plan, by });
-  if (items.some((item) => found(item) !== null)) throw new LostRace();
+  let earlier: number | null = null;
+  for (const item of items) {
+    const row = found(item);
+    if (row === null) continue;
+    earlier = outcomes.storedAt(plan.write.key.map(({ name }) => row[name] ?? null));
+    if (earlier === null) throw new LostRace();
+  }
+  return earlier === null ? null : repeated(by.columns, earlier);
 }

@@ -12,6 +12,7 @@ import type {
   DbTransaction,
   JoinOptions,
   LedgerName,
+  PartOptions,
   TransactionOptions,
 } from "../query/session.ts";
 import type { HeaderTable, LinesTable } from "../plans/document-tables.ts";
@@ -274,9 +275,9 @@ class KeptTransaction extends KeptQueries implements DbTransaction {
     this.tx = tx;
   }
 
-  async part<T>(work: () => Promise<T>): Promise<T> {
+  async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
     try {
-      return await this.tx.part(work);
+      return await this.tx.part(work, options);
     } catch (error) {
       this.settlement.forgetLocks();
       throw error;

@@ -78,8 +78,7 @@ export function createDb(
     triggerMessages,
     onSchemaDoubt(failure) {
       // The service's own tables can be missing as well, after a restore for example.
-      ledgers.jobs.forget();
-      ledgers.requests.forget();
+      for (const ledger of Object.values(ledgers)) ledger.forget();
       onSchemaDoubt?.(failure);
     },
     room,
@@ -97,7 +96,12 @@ export function createDb(
       text: engine.createLedger[name],
       deadlines,
     });
-  const ledgers = { jobs: ledgerOf("jobs"), requests: ledgerOf("requests") };
+  const ledgers = {
+    jobs: ledgerOf("jobs"),
+    requests: ledgerOf("requests"),
+    changes: ledgerOf("changes"),
+    change_order: ledgerOf("change_order"),
+  };
   const session = createSessions({
     engine,
     compile,

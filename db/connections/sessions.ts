@@ -223,7 +223,7 @@ class JoinedSession extends StatementQueries implements DbSession, DbTransaction
     { part, outer }: { readonly part: DbTransaction["part"]; readonly outer: DbSession },
   ) {
     super(runner);
-    this.part = part;
+    this.part = (work) => part(work);
     this.outer = outer;
   }
 

@@ -4,7 +4,7 @@
  */
 import { unavailable } from "../../core/values/errors.ts";
 import type { DbTransaction } from "../../core/query/session.ts";
-import type { Connection, Savepoint } from "../engines/engine.ts";
+import type { Connection, Engine, Savepoint } from "../engines/engine.ts";
 import { Conflict, TooLong, visibleError } from "./conflict.ts";
 import { tooLate } from "../../core/values/deadlines.ts";
 import { type Executor, type ExecutorOptions, overdueMessage } from "./executor.ts";
@@ -67,9 +67,11 @@ export function createTransact({
           throw new TooLong();
         return executor.execute(connection, { statement, compiled, deadlineAtMs });
       });
-    const part = createPart(engine.savepoint, (text, recovers) =>
-      steps.next(() => control(connection, text, deadlineAtMs), recovers),
-    );
+    const part = createPart(engine.savepoint, {
+      run: (text, recovers) => steps.next(() => control(connection, text, deadlineAtMs), recovers),
+      foresee: (ask) => steps.next(() => foresee(connection, ask, deadlineAtMs)),
+      foreseeCommit: () => engine.foreseeCommit(connection),
+    });
     try {
       await executor.begin(connection, { texts: begin, local, deadlineAtMs });
       const checkCommit = isUndone
@@ -82,8 +84,8 @@ export function createTransact({
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;
-      if (checkCommit !== null) {
-        await foresee(connection, checkCommit, deadlineAtMs);
+      if (checkCommit !== null) await foresee(connection, checkCommit, deadlineAtMs);
+      if (isUndone) {
         await rollback(connection);
         return result;
       }
@@ -155,22 +157,38 @@ function createSteps() {
   };
 }
 
-/**
- * A part that can be rolled back by itself, with a savepoint, also within another one. `run` runs a text in order with
- * the other statements.
- */
+/** What parts send, in order with the other statements. */
+interface PartSteps {
+  readonly run: (text: string, recovers: boolean) => Promise<void>;
+  readonly foresee: <T>(ask: () => Promise<T>) => Promise<T>;
+  readonly foreseeCommit: () => ReturnType<Engine["foreseeCommit"]>;
+}
+
+/** A part that can be rolled back by itself, with a savepoint, also within another one. */
 function createPart(
   { set, undo, release }: Savepoint,
-  run: (text: string, recovers: boolean) => Promise<void>,
+  { run, foresee, foreseeCommit }: PartSteps,
 ): DbTransaction["part"] {
   let depth = 0;
-  return async (work) => {
+
+  /** PostgreSQL goes back to checking at the end when it goes back to the savepoint. */
+  async function checkCommit(ask: () => Promise<void>): Promise<void> {
+    const end = String(depth);
+    await run(set + end, false);
+    await foresee(ask);
+    await run(undo + end, false);
+    await run(release + end, false);
+  }
+
+  return async (work, { foreseesCommit = false } = {}) => {
+    const ask = foreseesCommit ? await foresee(foreseeCommit) : null;
     // MySQL forgets a savepoint when there is another one of its name.
     const end = depth === 0 ? "" : String(depth);
     await run(set + end, false);
     depth++;
     try {
       const result = await work();
+      if (ask !== null) await checkCommit(ask);
       await run(release + end, false);
       return result;
     } catch (error) {

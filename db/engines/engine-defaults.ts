@@ -11,7 +11,7 @@ export const engineDefaults = {
   commit: "commit",
   rollback: "rollback",
   // Every constraint is checked by its statement.
-  foreseeCommit: async () => async () => undefined,
+  foreseeCommit: async () => null,
   savepoint: {
     set: "savepoint rowgate_part",
     undo: "rollback to savepoint rowgate_part",

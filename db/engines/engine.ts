@@ -201,10 +201,11 @@ export interface Engine {
   readonly commit: string;
   readonly rollback: string;
   /**
-   * For a transaction that is rolled back in any case: called at its beginning. The function that it returns is called
-   * at its end, and fails as a COMMIT would fail by what the database checks only then.
+   * For work that is rolled back in any case, or behind which a savepoint is set: called before it. The function that it
+   * returns is called after it, and fails as a COMMIT would fail by what the database checks only then. Null: the
+   * statements have checked everything.
    */
-  foreseeCommit(connection: Connection): Promise<() => Promise<void>>;
+  foreseeCommit(connection: Connection): Promise<(() => Promise<void>) | null>;
   /** Statements around a part of a transaction that can be undone separately. */
   readonly savepoint: Savepoint;
   /** A statement that shows that the database answers. */

@@ -18,6 +18,7 @@ import { createDemo } from "../../configs/demo/create.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { type Browser, launchChromium, type Page } from "./playwright.ts";
+import { productOverview } from "./product-overview.ts";
 
 const configs = join(import.meta.dirname, "../../configs");
 const pageTimeoutMs = 14_000;
@@ -162,6 +163,7 @@ async function openParts({
   const folder = mkdtempSync(join(tmpdir(), "rowgate-test-console-"));
   const database = engine === "sqlite" ? demoFile(join(folder, "demo.db")) : await demoOnPostgres();
   const session = await openSession(engine, database.url);
+  await session.run(productOverview);
   if (prepare !== undefined) await session.run(prepare);
   const files = new Map(await readConfigFiles(configs));
   for (const [name, change] of Object.entries(changes)) {

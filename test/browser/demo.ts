@@ -17,6 +17,7 @@ import { openService } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 import { servePages, type PageServer } from "./page-server.ts";
 import { type Browser, launchChromium, type Page, type Request } from "./playwright.ts";
+import { productOverview } from "./product-overview.ts";
 
 /** The address that the pages name, as a reader of the docs would see it. */
 const shownUrl = "http://localhost:3000";
@@ -140,6 +141,9 @@ async function openParts({ products = {}, scripts }: DemoOptions): Promise<Parts
   const folder = mkdtempSync(join(tmpdir(), "rowgate-test-browser-"));
   const file = join(folder, "demo.db");
   createDemo(file);
+  const views = new Database(file);
+  views.exec(productOverview);
+  views.close();
   let serviceUrl = "";
   const edit = (text: string) => text.replaceAll(shownUrl, serviceUrl);
   const pages = await servePages(edit, await scripts?.());

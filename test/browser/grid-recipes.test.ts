@@ -1,6 +1,6 @@
 /**
- * Tabulator, AG Grid, Grid.js and TanStack Table over `read` of the demo's products. Pages, order, filters and search
- * are compared with the database. A stored tag is shown as text.
+ * Tabulator, AG Grid, Grid.js and TanStack Table over `read` of the demo's products, with the names of their categories
+ * and suppliers. Pages, order, filters and search are compared with the database. A stored tag is shown as text.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { openDemo } from "./demo.ts";
@@ -18,9 +18,15 @@ beforeAll(async () => {
 });
 
 /** The SKUs of active products, in the order of the service where none is given. */
-const skus = (condition = "TRUE", { order = "product_id", limit = 10, offset = 0 } = {}) =>
+const skus = (condition?: string, part?: Parameters<typeof values>[2]) =>
+  values("sku", condition, part);
+const values = (
+  column: string,
+  condition = "TRUE",
+  { order = "product_id", limit = 10, offset = 0 } = {},
+) =>
   demo.column(
-    `SELECT sku FROM product_overview WHERE is_active AND ${condition} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`,
+    `SELECT ${column} FROM product_overview WHERE is_active AND ${condition} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`,
   );
 const count = (condition = "TRUE"): number =>
   demo.column(
@@ -60,6 +66,21 @@ describe("Tabulator", () => {
     await demo.picture("tabulator-filtered");
   });
 
+  test("sorts and filters by related names, and shows them", async () => {
+    const page = await demo.visit({ page: "tabulator.html" });
+    await expect.poll(() => rows(page)).toEqual(skus());
+    await page.locator(`${column("supplier.name")} .tabulator-col-title`).click();
+    const order = "supplier_name, product_id";
+    await expect.poll(() => rows(page)).toEqual(skus("TRUE", { order }));
+    await page.locator(`${column("category.name")} input`).pressSequentially("TOOLS");
+    const found = "category_name LIKE '%tools%'";
+    await expect.poll(() => rows(page)).toEqual(skus(found, { order }));
+    const shown = page.locator('.tabulator-row [tabulator-field="supplier.name"]');
+    expect(await shown.allTextContents()).toEqual(values("supplier_name", found, { order }));
+    expect(await page.evaluate("table.getPageMax()")).toBe(Math.ceil(count(found) / 10));
+    await demo.picture("tabulator-related");
+  });
+
   test("shows markup as text, and finds what LIKE takes for its own", async () => {
     const page = await demo.visit({ page: "tabulator.html" });
     await expect.poll(() => rows(page)).toEqual(skus());
@@ -88,12 +109,16 @@ describe("AG Grid", () => {
       .poll(() => page.locator('[row-index="250"] [col-id="sku"]').allTextContents())
       .toEqual(skus("TRUE", { limit: 1, offset: 250 }));
     await page.evaluate('grid.ensureIndexVisible(0, "top")');
-    await page.locator('.ag-header-cell[col-id="category_name"] .ag-header-cell-label').click();
+    await page.locator('.ag-header-cell[col-id="category.name"] .ag-header-cell-label').click();
     await page
       .locator('.ag-header-cell[col-id="price"] .ag-header-cell-label')
       .click({ modifiers: ["Shift"] });
     const order = "category_name, price, product_id";
     await expect.poll(() => rows(page)).toEqual(skus("TRUE", { order }));
+    const cell = '[row-index="0"] [col-id="category.name"]';
+    expect(await page.locator(cell).allTextContents()).toEqual(
+      values("category_name", "TRUE", { order, limit: 1 }),
+    );
     await demo.picture("ag-grid");
   });
 
@@ -101,6 +126,9 @@ describe("AG Grid", () => {
     const page = await open();
     await page.locator('input[aria-label="Product Filter Input"]').fill("hammer");
     await expect.poll(() => rows(page)).toEqual(skus("name LIKE '%hammer%'"));
+    await page.locator('input[aria-label="Category Filter Input"]').fill("power");
+    const found = "name LIKE '%hammer%' AND category_name LIKE '%power%'";
+    await expect.poll(() => rows(page)).toEqual(skus(found));
     await demo.picture("ag-grid-filtered");
   });
 
@@ -125,6 +153,16 @@ describe("AG Grid", () => {
     ["startsWith", { name: text("startsWith", "brandt") }, "name LIKE 'Brandt%'"],
     ["endsWith", { sku: text("endsWith", "0004") }, "sku LIKE '%0004'"],
     ["equals", { sku: text("equals", "HAND-0004") }, "sku = 'HAND-0004'"],
+    [
+      "a related name",
+      { "category.name": text("startsWith", "paint"), "supplier.name": text("contains", "gmbh") },
+      "category_name LIKE 'paint%' AND supplier_name LIKE '%gmbh%'",
+    ],
+    [
+      "no such related name",
+      { "supplier.name": text("notContains", "a") },
+      "supplier_name NOT LIKE '%a%'",
+    ],
     ["notEqual", { sku: text("notEqual", "HAND-0004") }, "sku <> 'HAND-0004'"],
     ["lessThan", { price: number("lessThan", 3.39) }, "price < 3.39"],
     ["lessThanOrEqual", { price: number("lessThanOrEqual", 3.39) }, "price <= 3.39"],
@@ -189,6 +227,11 @@ describe("Grid.js", () => {
     await expect.poll(() => rows(page)).toEqual(skus("TRUE", { order: "price, product_id" }));
     await page.locator('th[data-column-id="price"]').click();
     await expect.poll(() => rows(page)).toEqual(skus("TRUE", { order: "price DESC, product_id" }));
+    await page.locator('th[data-column-id="category.name"]').click();
+    const order = "category_name, product_id";
+    await expect.poll(() => rows(page)).toEqual(skus("TRUE", { order }));
+    const shown = page.locator('td[data-column-id="category.name"]');
+    expect(await shown.allTextContents()).toEqual(values("category_name", "TRUE", { order }));
     await demo.picture("gridjs");
   });
 
@@ -198,6 +241,8 @@ describe("Grid.js", () => {
     const search = page.locator(".gridjs-search-input");
     await search.pressSequentially("hammer");
     await expect.poll(() => rows(page)).toEqual(skus("name LIKE '%hammer%'"));
+    await search.fill("sealants");
+    await expect.poll(() => rows(page)).toEqual(skus("category_name LIKE '%sealants%'"));
     await search.fill("");
     await search.pressSequentially('50%" _\\');
     await expectText(page, 'td[data-column-id="name"]');
@@ -239,6 +284,21 @@ describe("TanStack Table", () => {
       .poll(() => rows(page))
       .toEqual(skus("category_name LIKE '%power%' AND name LIKE '%hammer%'"));
     await demo.picture("tanstack-table-filtered");
+  });
+
+  test("searches, sorts and shows related names", async () => {
+    const page = await demo.visit({ page: "tanstack-table.html" });
+    await expect.poll(() => rows(page)).toEqual(skus());
+    await page.locator("#products th").filter({ hasText: "Supplier" }).click();
+    await page.locator("#search").pressSequentially("sealants");
+    const found = "category_name LIKE '%sealants%'";
+    const order = "supplier_name, product_id";
+    await expect.poll(() => rows(page)).toEqual(skus(found, { order }));
+    const shown = page.locator("#products tbody td:nth-child(4)");
+    expect(await shown.allTextContents()).toEqual(values("supplier_name", found, { order }));
+    expect(await page.locator("#pages").innerText()).toBe(
+      `Page 1 of ${Math.ceil(count(found) / 10)}`,
+    );
   });
 
   test("shows markup as text, and finds what LIKE takes for its own", async () => {

@@ -40,7 +40,12 @@ export interface Page {
 
 /** Waits for the element before it acts on it. */
 export interface Locator {
-  click(options?: { modifiers?: readonly "Shift"[] }): Promise<void>;
+  /** `position`: within the element; absent: its middle. */
+  click(options?: {
+    modifiers?: readonly "Shift"[];
+    position?: { readonly x: number; readonly y: number };
+  }): Promise<void>;
+  dblclick(): Promise<void>;
   fill(text: string): Promise<void>;
   focus(): Promise<void>;
   setInputFiles(path: string): Promise<void>;
@@ -52,6 +57,11 @@ export interface Locator {
   scrollIntoViewIfNeeded(): Promise<void>;
   /** Does not wait. */
   allTextContents(): Promise<string[]>;
+  /** Does not wait. Only the text that can be seen. */
+  allInnerTexts(): Promise<string[]>;
+  /** Does not wait. Calls the function in the page. */
+  // oxlint-disable-next-line no-explicit-any -- the compiler does not know elements of pages here
+  evaluateAll<Value>(look: (elements: readonly any[]) => Value): Promise<Value>;
   innerText(): Promise<string>;
   inputValue(): Promise<string>;
   getAttribute(name: string): Promise<string | null>;

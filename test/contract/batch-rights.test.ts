@@ -41,12 +41,25 @@ beforeAll(async () => {
           delete: true,
           lookup: true,
           lock: true,
+          "bulk-create": true,
+          "bulk-update": true,
+          "bulk-delete": true,
+          upsert: true,
         },
         fieldNameLookup: { text: "name" },
         access: {
           admin: "*",
           limited: "*",
-          clerk: ["create", "read", "first", "update", "delete"],
+          clerk: [
+            "create",
+            "read",
+            "first",
+            "update",
+            "delete",
+            "bulk-create",
+            "bulk-delete",
+            "upsert",
+          ],
           reader: ["read"],
           moved: ["create", "read", "update", "delete"],
         },
@@ -256,5 +269,70 @@ describe("a repeat under an Idempotency-Key", () => {
     expect(again.body.data[0].body).toMatchObject({ success: true, data: null });
     expect(again.body.data[2]).toEqual(first.body.data[2]);
     expect(await rows()).toHaveLength(2);
+  });
+
+  const bulkBody = (ids: readonly string[]) => ({
+    data: ids.map((item_id) => ({ item_id, name: item_id })),
+  });
+  const move = (id: string) => fixture.sql(`update items set tenant = 'b' where item_id = '${id}'`);
+
+  test.each([
+    ["bulk-create", "all"],
+    ["bulk-create", "each"],
+    ["upsert", "all"],
+    ["upsert", "each"],
+  ])("of %s in mode %s shows each record only while the caller may see it", async (name, mode) => {
+    const body = { ...bulkBody(["one", "two", "three"]), mode };
+    const headers = { ...by("clerk"), "Idempotency-Key": `bulk-${name}-${mode}-${run}` };
+    const first = await fixture.post(`items/${name}`, body, headers);
+    check(first, { status: name === "bulk-create" && mode === "all" ? 201 : 200 });
+    await move("two");
+    const again = await fixture.post(`items/${name}`, body, headers);
+    expect(again.headers.get("Idempotency-Replayed")).toBe("true");
+    expect(again.status).toBe(first.status);
+    const shown = ({ body: { data, results } }: Answer): unknown[] =>
+      data ?? results.map((one: { data: unknown }) => one.data);
+    expect(shown(again)).toEqual(shown(first).map((one, at) => (at === 1 ? null : one)));
+    expect(JSON.stringify(again.body)).not.toContain('"two"');
+    expect(await rows()).toHaveLength(3);
+  });
+
+  test.each(["all", "each"])(
+    "of bulk-delete in mode %s shows the deleted records",
+    async (mode) => {
+      for (const id of ["one", "two"])
+        await fixture.post("items/create", create(id).body, by("clerk"));
+      const headers = { ...by("clerk"), "Idempotency-Key": `bulk-delete-${mode}-${run}` };
+      const body = { keys: ["one", "two"], mode };
+      const first = await fixture.post("items/bulk-delete", body, headers);
+      check(first, { status: 200 });
+      const again = await fixture.post("items/bulk-delete", body, headers);
+      expect(again.headers.get("Idempotency-Replayed")).toBe("true");
+      expect(again.body).toEqual(first.body);
+      check(await batch("clerk", [{ endpoint: "items", action: "bulk-delete", body }]), {
+        status: mode === "all" ? 404 : 400,
+        error: mode === "all" ? "Not found" : "Invalid payload",
+      });
+    },
+  );
+
+  test("of a bulk step shows each record only while the caller may see it", async () => {
+    const headers = { "Idempotency-Key": `bulk-step-${run}` };
+    const steps = ["bulk-create", "upsert"].map((action) => ({
+      endpoint: "items",
+      action,
+      body: bulkBody(["one", "two", "three"].map((id) => `${id} of ${action}`)),
+    }));
+    const first = await batch("clerk", steps, {}, headers);
+    check(first, { status: 200 });
+    for (const action of ["bulk-create", "upsert"]) await move(`two of ${action}`);
+    const again = await batch("clerk", steps, {}, headers);
+    expect(again.headers.get("Idempotency-Replayed")).toBe("true");
+    for (const at of [0, 1]) {
+      const { data } = first.body.data[at].body;
+      expect(again.body.data[at].body.data).toEqual([data[0], null, data[2]]);
+    }
+    expect(JSON.stringify(again.body)).not.toContain("two of");
+    expect(await rows()).toHaveLength(6);
   });
 });

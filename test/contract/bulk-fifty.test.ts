@@ -1,4 +1,4 @@
-/** The tests of create and update, with each record sent among fifty others through bulk-create and bulk-update. */
+/** The tests of create, update and delete, with each record sent among fifty others through the bulk actions. */
 import { vi } from "vitest";
 
 vi.mock("./shop.ts", async (load) => {
@@ -9,3 +9,4 @@ vi.mock("./shop.ts", async (load) => {
 
 await import("./create.test.ts");
 await import("./update.test.ts");
+await import("./delete.test.ts");

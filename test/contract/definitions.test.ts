@@ -113,13 +113,14 @@ const dependsOnRow: Readonly<Record<string, readonly string[]>> = {
   upsert: ["Validation failed"],
 };
 
-/** There is no upload here, and no job with errors or still running. */
+/** There is no upload here, no job with errors or still running, and no change that a generated text names. */
 const findsNothing: readonly string[] = [
   "export-cancel",
   "import-cancel",
   "import-commit",
   "import-errors",
   "import-preview",
+  "revert",
 ];
 
 const engine = inject("engine");

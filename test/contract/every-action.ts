@@ -68,6 +68,7 @@ const endpoints = {
   bins: {
     tableName: "bins",
     action: { delete: true, restore: true, create: true },
+    history: true,
     softDelete: { reusable: [{ field: "label", length: 8 }] },
   },
   binders: {

@@ -72,7 +72,6 @@ describe("paths", () => {
     "detach",
     "sync",
     "clone",
-    "history",
     "print",
   ];
   test.each(planned)(

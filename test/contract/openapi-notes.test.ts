@@ -59,6 +59,7 @@ beforeAll(async () => {
         hiddenFields: { owner: ["partner_id"] },
         access: { owner: ["read"] },
       },
+      links: { tableName: "order_lines", action: { read: true }, access: { owner: ["read"] } },
       orders: {
         tableName: "orders",
         action: {
@@ -73,7 +74,15 @@ beforeAll(async () => {
         workflow: { statusField: "state", transitions: { open: ["closed"], closed: [] } },
         masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
         calculation: { header: { total: "SUM(amount)" } },
-        fieldLabels: { number: "Order", secret: "Secret" },
+        fieldLabels: { number: "Order", secret: "Secret", "partner.name": "Customer" },
+        relations: {
+          partner: { endpoint: "partners", column: "partner_id" },
+          lines: { endpoint: "lines", foreignColumn: "order_id" },
+          line_partners: {
+            endpoint: "partners",
+            through: { endpoint: "links", column: "order_id", foreignColumn: "partner_id" },
+          },
+        },
         hiddenFields: { clerk: ["secret"] },
         access: { clerk: ["read"], owner: "*" },
       },
@@ -130,7 +139,10 @@ test("the lines of a document have the labels of their endpoint, in its document
 
 test("an endpoint's tag says which endpoints refer to it", async () => {
   expect(await notesOf("partners", "key of the owner")).toMatchObject({
-    referencedBy: [{ endpoint: "orders", field: "partner_id" }],
+    referencedBy: [
+      { endpoint: "links", field: "partner_id" },
+      { endpoint: "orders", field: "partner_id" },
+    ],
   });
 });
 
@@ -142,4 +154,31 @@ test("a caller learns of no field, action or endpoint that it may not use", asyn
   expect(notes["fields"]).not.toHaveProperty("secret");
   expect(notes["fields"]).toHaveProperty("partner_id", { type: "text" });
   expect(JSON.stringify(notes)).not.toMatch(/partners|closed|Secret/);
+});
+
+test("an endpoint's tag says where its relations lead, and what names the records there", async () => {
+  const notes = await notesOf("orders", "key of the owner");
+  expect(notes["titleField"]).toBe("number");
+  expect(notes["relations"]).toEqual({
+    partner: {
+      endpoint: "partners",
+      columns: { partner_id: "id" },
+      key: ["id"],
+      titleField: "name",
+      label: "Customer",
+    },
+    lines: { endpoint: "lines", many: true, columns: { id: "order_id" }, key: ["id"] },
+    line_partners: {
+      endpoint: "partners",
+      many: true,
+      columns: { id: "order_id" },
+      through: { endpoint: "links", columns: { partner_id: "id" } },
+      key: ["id"],
+      titleField: "name",
+    },
+  });
+});
+
+test("a caller learns of no relation to an endpoint that it may not read", async () => {
+  expect(await notesOf("orders", key)).not.toHaveProperty("relations");
 });

@@ -97,14 +97,17 @@ test("docs/idempotency.md: each command gives the answer that stands below it", 
   await follow(text, (got, printed) => expect(got).toMatchObject(printed));
 });
 
-test("docs/idempotency.md: the statements are those of the engines", () => {
-  const statements = readText("docs/idempotency.md").match(/^create table .*(?=;)/gm);
-  const engines = ["postgres", "mysql", "sqlite"].map((name) =>
-    readText(`db/engines/${name}/engine.ts`),
-  );
-  expect(statements).toHaveLength(engines.length);
-  for (const [at, engine] of engines.entries()) expect(engine).toContain(`"${statements![at]}"`);
-});
+test.each(["idempotency", "changes"])(
+  "docs/%s.md: the statements are those of the engines",
+  (page) => {
+    const statements = readText(`docs/${page}.md`).match(/^create table .*(?=;)/gm);
+    const engines = ["postgres", "mysql", "sqlite"].map((name) =>
+      readText(`db/engines/${name}/engine.ts`),
+    );
+    expect(statements).toHaveLength(engines.length);
+    for (const [at, engine] of engines.entries()) expect(engine).toContain(`"${statements![at]}"`);
+  },
+);
 
 test("docs/workflows.md: each command gives the answer that stands below it", async () => {
   const text = readText("docs/workflows.md");

@@ -1,11 +1,12 @@
 /** change-status over a database that gives up a transaction: hooks that were called must not be called again. */
+import type { Feed } from "../../core/changes/feed.ts";
 import { beforeEach, describe, expect, test } from "vitest";
 import { changeStatus } from "../../core/actions/change-status.ts";
 import { bindAction } from "../../core/bind.ts";
 import type { ProjectCache } from "../../core/cache/cache.ts";
 import { openAccess } from "../../core/callers/access.ts";
 import { nobody } from "../../core/plans/caller.ts";
-import type { Answer } from "../../core/calls/action.ts";
+import type { Answer } from "../../core/calls/answer.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { Request } from "../../core/calls/handler.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
@@ -60,6 +61,8 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     lockToken: null,
     share: () => "address:",
     idempotencyKey: null,
+    lastEventId: null,
+    feed: { wrote: () => undefined } as unknown as Feed,
     upload: null,
     jobs: {} as ProjectJobs,
     locks: {

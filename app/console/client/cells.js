@@ -2,10 +2,29 @@
 import { h } from "./dom.js";
 import { isNumber, labelText, shortText, textOf } from "./format.js";
 import { labelOf } from "./labels.js";
+import { mayOpen } from "./model.js";
 import { addressOf } from "./router.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Field} Field */
+/** @typedef {import("./types.d.ts").Row} Row */
+
+/** The value of a row, or the name of a related record as a link to it. @param {Row} row @param {Field} field @param {Pick<Entity, "project" | "status">} entity @returns {HTMLElement} */
+export const cellIn = (row, field, entity) =>
+  field.relation
+    ? nameLink(/** @type {Row | null} */ (row[field.relation.name]), field.relation, entity.project)
+    : cellOf(row[field.name], field, entity);
+
+/** @param {Row | null | undefined} other @param {NonNullable<Field["relation"]>} relation @param {string} project */
+function nameLink(other, { endpoint, key, titleField }, project) {
+  if (!other) return h("span.none", null, "–");
+  const keys = key.map((name) => other[name]);
+  const text = textOf(other[titleField], { type: "text" }) || keys.join(" · ");
+  if (keys.length === 0 || !mayOpen(project, endpoint))
+    return h("span.text", { dir: "auto" }, text);
+  const href = addressOf([project, endpoint, "record", ...keys.map(String)]);
+  return h("a.reference", { href, dir: "auto" }, text);
+}
 
 /**
  * @param {unknown} value @param {Field} field @param {Pick<Entity, "project" | "status">} entity

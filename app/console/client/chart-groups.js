@@ -1,119 +1,174 @@
-/** The data of a chart: the records of the list in groups, counted or added up by the service. Times are sorted. */
+/**
+ * What a chart can group by and measure, as the service takes it: columns, spans of time, bins of numbers and columns of
+ * related records; and the request for a choice of them.
+ */
 import { post } from "./api.js";
-import { counted } from "./format.js";
+import { isNumber, labelText } from "./format.js";
+import { figureOf, isTime, labelOfKey } from "./figures.js";
 import { whereOf } from "./grid-state.js";
+import { labelOf } from "./labels.js";
+import { loadEntity } from "./model.js";
 
+/** @typedef {import("./types.d.ts").AnswerColumn} AnswerColumn */
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Field} Field */
 
+/** A field, or with a path that of a related record. @typedef {{ path: string, field: Field, of: string | null }} Groupable */
+
 /**
  * @typedef {object} Wanted
- * @property {Field} field to group by
+ * @property {Groupable} group
+ * @property {string} by a span of time, `part:weekday`, the width of bins; empty: each value
+ * @property {Groupable | null} split
  * @property {string} operation of `aggregate`
  * @property {string} measured a field, or `*`
  * @property {boolean} isLine
  * @property {Pick<import("./grid-state.js").GridState, "search" | "filters">} state of the list
- * @property {number} barsMax
  */
-
-/** `place`: of a time between the first and the last one, from 0 to 1. @typedef {{ key: unknown, value: number, place?: number | undefined }} Group */
 
 /** The number of groups in an answer of the service. */
 const groupsMax = 10_000;
-/** Above this number, days are combined into months. */
-const daysMax = 45;
+const barsMax = 30;
+const columnsMax = 60;
+const pointsMax = 2_000;
 
-/**
- * The groups in the order of drawing, and notes about those that are not drawn. Rejects with ApiError.
- * @param {Entity} entity @param {Wanted} wanted @returns {Promise<{ groups: Group[], notes: string[] }>}
- */
-export async function loadGroups(entity, wanted) {
-  const { field, operation, measured, isLine, state, barsMax } = wanted;
-  const isTime = field.type === "date" || field.type === "timestamp";
-  const { where, isWhole } = await whereOf(entity, state, knownFields(entity));
-  // Where there are too many, the latest days and the largest values remain.
-  const order = { column: field.name, direction: isTime ? "DESC" : "ASC" };
-  const isWanted = isTime || isLine;
+const groupedTypes = [
+  "text",
+  "date",
+  "boolean",
+  "integer",
+  "timestamp",
+  "uuid",
+  "decimal",
+  "float",
+];
+
+/** Own fields, then those of records that relations to one lead to. @param {Entity} entity @returns {Promise<Groupable[]>} */
+export async function groupables(entity) {
+  const toOne = [...entity.relations].filter(([, { many }]) => !many);
+  const others = await Promise.all(
+    toOne.map(async ([name, { endpoint, titleField }]) => {
+      const other = await loadEntity(entity.project, endpoint);
+      if (!other) return [];
+      const own = fieldsOf(other).map((field) => ({
+        path: `${name}.${field.name}`,
+        field,
+        of: entity.fields.get(name)?.label ?? labelOfKey(textColumn, name),
+      }));
+      const isTitle = (/** @type {Groupable} */ { field }) => field.name === titleField;
+      return [...own.filter(isTitle), ...own.filter((one) => !isTitle(one))];
+    }),
+  );
+  // The names of the records are better groups than their keys.
+  const named = new Set(
+    toOne.flatMap(([, { columns, titleField }]) => (titleField ? Object.keys(columns) : [])),
+  );
+  return [
+    ...fieldsOf(entity)
+      .filter(({ name }) => !named.has(name))
+      .map((field) => ({ path: field.name, field, of: null })),
+    ...others.flat(),
+  ];
+}
+
+/** @type {AnswerColumn} */
+const textColumn = { name: "", label: null, type: "text", scale: null, role: "other", by: null };
+
+/** @param {Entity} entity */
+const fieldsOf = ({ fields, shown, key }) =>
+  [...fields.values()].filter(
+    ({ name, type }) => shown.includes(name) && !key.includes(name) && groupedTypes.includes(type),
+  );
+
+/** The figure, and what it does not show. Rejects with ApiError. @param {Entity} entity @param {Wanted} wanted */
+export async function loadFigure(entity, wanted) {
+  const { group, split, operation, measured, isLine, state } = wanted;
+  const { where, isWhole } = await whereOf(entity, state, entity.shown);
+  const x = columnOf(group, "x", wanted.by);
+  const isAxis = x.by !== null || isTime(x);
+  const categoriesMax = isLine ? pointsMax : isAxis ? columnsMax : barsMax;
+  const isFilled = x.by !== null && !wanted.by.startsWith("part:") && !split;
   const { body } = await post(`${entity.path}/aggregate`, {
     operations: [{ function: operation, field: measured, alias: "value" }],
-    group_by: [field.name],
+    group_by: [groupBy(group, wanted.by), ...(split ? [split.path] : [])],
+    ...(group.field.type === "timestamp" && { time_zone: ownTimeZone() }),
+    ...(isFilled && { fill: true }),
     ...(where && { where }),
-    sort_columns: [isWanted ? order : { column: "value", direction: "DESC" }],
-    limit: isWanted ? groupsMax : barsMax + 1,
+    // Where there are too many, the latest times and the largest values remain.
+    sort_columns: [{ column: isAxis ? groupName(group, wanted.by) : "value", direction: "DESC" }],
+    limit: isAxis || split ? groupsMax : barsMax + 1,
   });
-  /** @type {Group[]} */
-  const all = body.data.map((/** @type {any} */ row) => ({
-    key: row[field.name],
-    value: Number(row.value),
+  const rows = /** @type {import("./types.d.ts").Row[]} */ (body.data).map((row) => ({
+    x: row[groupName(group, wanted.by)],
+    ...(split && { split: row[split.path] }),
+    value: row["value"],
   }));
-  const timed = isTime ? all.filter(({ key }) => key !== null) : all;
-  const ordered = isTime ? inTime(timed, field, operation) : all;
-  const shown = isLine ? ordered : isTime ? ordered.slice(-barsMax) : ordered.slice(0, barsMax);
-  const name = field.label.toLowerCase();
+  const measuredField = entity.fields.get(measured);
+  const figure = await figureOf(rows, {
+    x,
+    split: split && columnOf(split, "split", ""),
+    values: [
+      { ...textColumn, name: "value", label: "Value", type: measuredField?.type ?? "integer" },
+    ],
+    categoriesMax,
+    isAdditive: operation === "count" || operation === "sum",
+    labelFor: (column, key) =>
+      labelFor(entity, column.name === "x" ? group : (split ?? group), { column, key }),
+  });
   const notes = [
-    shown.length < ordered.length && `The ${isTime ? "latest" : "largest"} ${barsMax}.`,
-    isWanted &&
-      all.length === groupsMax &&
-      `Only the ${isTime ? "latest" : "first"} ${counted(groupsMax, "value")} of ${name} are counted. Filter the list to see others.`,
-    timed.length < all.length && `Records without ${name} are left out.`,
+    ...figure.notes,
+    rows.length === groupsMax &&
+      "There are more groups than the service answers. Filter the list to see others.",
     !isWhole && "Filters on fields that charts do not have are left out.",
   ];
+  return { ...figure, notes: notes.filter((note) => note !== false) };
+}
+
+/** The smallest and the largest number of the list, for the width of bins. @param {Entity} entity @param {Groupable} group @param {Wanted["state"]} state */
+export async function usualWidth(entity, { path }, state) {
+  const { where } = await whereOf(entity, state, entity.shown);
+  const { body } = await post(`${entity.path}/aggregate`, {
+    operations: ["min", "max"].map((name) => ({ function: name, field: path, alias: name })),
+    ...(where && { where }),
+  });
+  const rough = (Number(body.data.max) - Number(body.data.min)) / 15;
+  if (!(rough > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return Number((power * ([1, 2, 5, 10].find((one) => one * power >= rough) ?? 10)).toPrecision(3));
+}
+
+/** That of the browser, in which lists show times. */
+const ownTimeZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** @param {Groupable} group @param {string} by */
+function groupBy({ path }, by) {
+  if (by === "") return path;
+  if (by.startsWith("part:")) return { field: path, part: by.slice("part:".length), alias: "x" };
+  return { field: path, by: /\d/.test(by) ? Number(by) : by, alias: "x" };
+}
+
+/** @param {Groupable} group @param {string} by */
+const groupName = ({ path }, by) => (by === "" ? path : "x");
+
+/** @param {Groupable} group @param {string} name @param {string} by @returns {AnswerColumn} */
+function columnOf({ field }, name, by) {
+  const { label, type, scale = null } = field;
+  const part = by.startsWith("part:") ? by.slice("part:".length) : null;
   return {
-    groups: isTime ? placed(shown) : shown,
-    notes: notes.filter((note) => note !== false),
+    name,
+    label,
+    type: part === null ? type : "integer",
+    scale: isNumber(field) ? scale : null,
+    role: "group",
+    by: part ?? (by || null),
   };
 }
 
-/** The fields that the service groups and filters by here. @param {Entity} entity */
-function knownFields(entity) {
-  const list = entity.deref(entity.body("aggregate")?.properties?.["group_by"]);
-  const names = entity.deref(list.items).enum;
-  return names ? /** @type {string[]} */ (names) : entity.shown;
-}
-
-/**
- * Combines moments into days, and many days into months, where the operation allows it; the earliest first.
- * @param {Group[]} groups the latest first @param {Field} field @param {string} operation
- */
-function inTime(groups, field, operation) {
-  const merge = merges.get(operation);
-  const inOrder = groups.toReversed();
-  if (!merge) return inOrder;
-  const days = field.type === "timestamp" ? merged(inOrder, localDay, merge) : inOrder;
-  return days.length > daysMax ? merged(days, (day) => String(day).slice(0, 7), merge) : days;
-}
-
-/** Combines the values of two days; averages cannot be combined. @typedef {(one: number, other: number) => number} Merge */
-
-/** @type {ReadonlyMap<string, Merge>} */
-const merges = new Map([
-  ["count", (one, other) => one + other],
-  ["sum", (one, other) => one + other],
-  ["min", (one, other) => Math.min(one, other)],
-  ["max", (one, other) => Math.max(one, other)],
-]);
-
-/** @param {Group[]} groups @param {(key: unknown) => string} keyOf @param {Merge} merge */
-const merged = (groups, keyOf, merge) =>
-  [...Map.groupBy(groups, ({ key }) => keyOf(key))].map(([key, all]) => ({
-    key,
-    value: all.map(({ value }) => value).reduce((one, other) => merge(one, other)),
-  }));
-
-/** The day of a moment in the browser's time zone, as lists show it. @param {unknown} moment */
-function localDay(moment) {
-  const at = new Date(String(moment));
-  if (Number.isNaN(at.getTime())) return String(moment);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
-}
-
-/** @param {Group[]} groups in their order */
-function placed(groups) {
-  const times = groups.map(({ key }) => Date.parse(String(key)));
-  const [first = 0, last = 0] = [times[0], times.at(-1)];
-  const isSpread = last > first && times.every((time) => !Number.isNaN(time));
-  return groups.map((group, at) => ({
-    ...group,
-    place: isSpread ? ((times[at] ?? 0) - first) / (last - first) : undefined,
-  }));
+/** @param {Entity} entity @param {Groupable} group @param {{ column: AnswerColumn, key: unknown }} value */
+async function labelFor(entity, { field, of }, { column, key }) {
+  if (key === null) return "No value";
+  if (field.references)
+    return (await labelOf(entity.project, field.references, key)) ?? String(key).slice(0, 8);
+  const isStatus = of === null && entity.status?.field === field.name;
+  return isStatus ? labelText(String(key)) : labelOfKey(column, key);
 }

@@ -1,7 +1,19 @@
-/** The way back from a view of an endpoint to its list. */
+/** The way back from a view of an endpoint: to its list, and first to where people came from. */
 import { h, icon } from "./dom.js";
-import { addressOf } from "./router.js";
+import { addressOf, cameFrom, currentRoute, goBack } from "./router.js";
 
 /** @param {import("./types.d.ts").Entity} entity @param {URLSearchParams} [query] what the list shows */
-export const crumb = ({ project, endpoint, title }, query) =>
-  h("p.crumb", null, h("a", { href: addressOf([project, endpoint], query) }, icon("back"), title));
+export function crumb({ project, endpoint, title }, query) {
+  const list = addressOf([project, endpoint], query);
+  const origin = query ? null : cameFrom();
+  if (!origin) return h("p.crumb", null, h("a", { href: list }, icon("back"), title));
+  const { parts } = currentRoute(origin.address);
+  const isList = parts[0] === project && parts[1] === endpoint && parts.length === 2;
+  const back = { href: origin.address, onclick: goBack };
+  return h(
+    "p.crumb",
+    null,
+    h("a", back, icon("back"), isList ? title : origin.title),
+    !isList && h("a", { href: list }, title),
+  );
+}

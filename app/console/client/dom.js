@@ -75,6 +75,8 @@ const shapes = {
   search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16.5 16.5L21 21",
   jobs: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3.5 2",
   table: "M4 5h16v14H4zM4 10h16M4 14.5h16M10 10v9",
+  refresh: "M19 12a7 7 0 1 1-2-5M17 3v4h-4",
+  print: "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7z",
   out: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
 };
 

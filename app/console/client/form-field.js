@@ -62,8 +62,8 @@ export function formField(field, options) {
   let chosen = textFor(kind, value);
   if (kind === "reference" && field.references) {
     const { references: reference } = field;
-    setTimeout(() =>
-      remoteChoice(input, {
+    setTimeout(async () => {
+      const made = await remoteChoice(input, {
         project: entity.project,
         reference,
         value: chosen,
@@ -72,8 +72,9 @@ export function formField(field, options) {
           chosen = id;
           changed();
         },
-      }),
-    );
+      });
+      if (document.activeElement === input) made?.focus();
+    });
   }
 
   function changed() {
@@ -112,8 +113,8 @@ export function formField(field, options) {
 
 /** @typedef {"reference" | "choice" | "flag" | "maybe" | "date" | "moment" | "time" | "number" | "json" | "long" | "line"} Kind */
 
-/** @param {Field} field @param {Schema} schema @returns {Kind} */
-function kindOf(field, schema) {
+/** The kind of input that a field has. @param {Field} field @param {Schema} schema @returns {Kind} */
+export function kindOf(field, schema) {
   const takesNull = typesOf(schema).includes("null");
   if (field.references) return "reference";
   if (field.type === "boolean") return takesNull ? "maybe" : "flag";
@@ -184,7 +185,7 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
 }
 
 /** A stored value as the text of its input. @param {Kind} kind @param {unknown} value @param {number} [scale] @returns {string} */
-function textFor(kind, value, scale = 0) {
+export function textFor(kind, value, scale = 0) {
   if (value === null || value === undefined) return "";
   if (kind === "json") return jsonText(value, 2);
   if (kind === "number")
@@ -233,7 +234,7 @@ function textIn(kind, input) {
  * @param {Kind} kind @param {string} text @param {{ schema: Schema, value: unknown }} place `value`: the one before
  * @returns {{ value?: unknown, fault?: string }}
  */
-function readText(kind, text, { schema, value }) {
+export function readText(kind, text, { schema, value }) {
   if (kind === "flag" || kind === "maybe") return text === "" ? {} : { value: text === "true" };
   if (text === half)
     return { fault: `This ${pickers[/** @type {"date"} */ (kind)]} is not complete.` };

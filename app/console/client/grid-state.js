@@ -34,7 +34,7 @@ export function readState(query, entity) {
     search: query.get("q") ?? "",
     filters: new Map(
       [...query].flatMap(([name, value]) =>
-        name.startsWith("f.") && entity.fields.has(name.slice(2)) ? [[name.slice(2), value]] : [],
+        name.startsWith("f.") && isFiltered(entity, name.slice(2)) ? [[name.slice(2), value]] : [],
       ),
     ),
     sort: (query.get("sort") ?? "")
@@ -46,6 +46,10 @@ export function readState(query, entity) {
     columns: columns.length > 0 ? columns : usualColumns(entity),
   };
 }
+
+/** Fields, and by the key of a related record the relations to many. @param {Entity} entity @param {string} name */
+const isFiltered = ({ fields, relations }, name) =>
+  fields.has(name) || (relations.get(name)?.many === true && relations.get(name)?.key.length === 1);
 
 /** Only the differences from a new grid. @param {GridState} state @param {Entity} entity */
 export function writeState(state, entity) {
@@ -78,8 +82,21 @@ export function usualColumns({ columns, fields, key }) {
 export const filterConditions = (entity, { filters }) =>
   [...filters].flatMap(([name, text]) => {
     const field = entity.fields.get(name);
-    return (field && conditionsOf(field, text)) ?? [];
+    const [key] = entity.relations.get(name)?.key ?? [];
+    if (field || key === undefined) return (field && conditionsOf(field, text)) ?? [];
+    const where = { conditions: [{ key, operator: "=", value: text }] };
+    return [{ key: name, operator: "ANY", where }];
   });
+
+/** The own fields that a field, or a relation to many, is made of. @param {Entity} entity @param {string} name */
+const ownFields = ({ fields, relations }, name) => {
+  const relation = fields.has(name) ? fields.get(name)?.relation : relations.get(name);
+  return relation ? Object.keys(relation.columns) : [name];
+};
+
+/** Whether an action that has the own fields knows the field too. @param {Entity} entity @param {readonly string[]} own @param {string} name */
+export const isKnown = (entity, own, name) =>
+  own.includes(name) || ownFields(entity, name).every((one) => own.includes(one));
 
 /**
  * Whether to request `datatables`. Its grid can lack fields of the records; `read` filters by all of them, and can
@@ -90,20 +107,28 @@ const isGrid = (entity, { filters, columns }) =>
   entity.actions.has("datatables") &&
   (!entity.actions.has("read") ||
     (selected(entity, columns) === null &&
-      [...filters.keys()].every((name) => entity.columns.includes(name))));
+      [...filters.keys()].every((name) => isKnown(entity, entity.listed, name))));
 
 /**
  * The columns to request from `read`, so that hidden columns with bytes are not loaded; null: all columns.
  * @param {Entity} entity @param {readonly string[]} shown
  */
-function selected({ columns, fields, read }, shown) {
+function selected({ listed, fields, read }, shown) {
   const isNeeded = (/** @type {string} */ name) =>
     shown.includes(name) || fields.get(name)?.type !== "bytes";
-  const needed = columns.filter(isNeeded);
-  return needed.length < columns.length && needed.every((name) => read.includes(name))
+  const needed = listed.filter(isNeeded);
+  return needed.length < listed.length && needed.every((name) => read.includes(name))
     ? needed
     : null;
 }
+
+/** The paths to request for these columns: what names related records, and leads to them. @param {Pick<Entity, "fields">} entity @param {readonly string[]} columns */
+export const pathsOf = ({ fields }, columns) =>
+  columns.flatMap((column) => {
+    const { name, key, titleField } = fields.get(column)?.relation ?? { key: [], titleField: "" };
+    const names = titleField === "" ? [] : new Set([titleField, ...key]);
+    return [...names].map((one) => `${name}.${one}`);
+  });
 
 /**
  * The filters and the search of a list as the `where` of another action, for fields that it knows.
@@ -112,9 +137,14 @@ function selected({ columns, fields, read }, shown) {
  */
 export async function whereOf(entity, state, known) {
   const all = filterConditions(entity, state);
-  const conditions = all.filter(({ key }) => known.includes(key));
-  const texts = known.filter((name) => entity.fields.get(name)?.type === "text");
-  const { group } = await searchFor(entity, state.search, known);
+  const conditions = all.filter(({ key }) => isKnown(entity, known, key));
+  // Names take the place of keys here too.
+  const names = [
+    ...known.filter((name) => entity.columns.includes(name) || !entity.listed.includes(name)),
+    ...entity.columns.filter((name) => entity.fields.get(name)?.relation),
+  ].filter((name) => entity.fields.has(name) && isKnown(entity, known, name));
+  const { group } = await searchFor(entity, state.search, [...new Set(names)]);
+  const texts = names.filter((name) => entity.fields.get(name)?.type === "text");
   /** @type {Group} */
   const plain = { logic: "OR", conditions: texts.map((name) => contains(name, state.search)) };
   const parts = [...conditions, ...(state.search ? [group ?? plain] : [])];
@@ -134,7 +164,9 @@ export async function loadPage(entity, state, signal) {
   signal.throwIfAborted();
   const search = group ? "" : state.search;
   const conditions = [...filterConditions(entity, state), ...(group ? [group] : [])];
+  const isEdited = ["bulk-update", "bulk-delete"].some((one) => entity.actions.has(one));
   const shared = {
+    ...(isEdited && { versions: true }),
     ...(conditions.length > 0 && { where: { conditions } }),
     ...(state.sort.length > 0 && {
       sort_columns: state.sort.map(({ field, isDown }) => ({
@@ -143,26 +175,35 @@ export async function loadPage(entity, state, signal) {
       })),
     }),
   };
+  const paths = pathsOf(entity, state.search === "" ? state.columns : entity.columns);
   if (isGrid(entity, state)) {
     const request = {
       draw: 1,
       start: (state.page - 1) * state.size,
       length: state.size,
+      ...(paths.length > 0 && { columns: gridColumns(entity, paths) }),
       ...(search && { search: { value: search } }),
       ...shared,
     };
     const { body } = await post(`${entity.path}/datatables`, request, { signal });
     return { rows: body.data, total: body.recordsTotal, filtered: body.recordsFiltered, cut };
   }
-  const select = selected(entity, state.columns);
+  const own = selected(entity, state.columns);
+  const select = [...(own ?? ["*"]), ...paths];
   const request = {
     page: state.page,
     per_page: state.size,
-    ...(select && { select }),
+    ...((own || paths.length > 0) && { select }),
     ...(search && { search_value: search }),
     ...shared,
   };
   const { body } = await post(`${entity.path}/read`, request, { signal });
   const found = body.pagination.total_records;
   return { rows: body.data, total: found, filtered: found, cut };
+}
+
+/** The columns of a grid's request, which are those that are searched: of related records, only their names. @param {Entity} entity @param {string[]} paths */
+function gridColumns({ columns, fields }, paths) {
+  const own = columns.filter((name) => !fields.get(name)?.relation);
+  return [...own, ...paths].map((data) => ({ data, searchable: columns.includes(data) }));
 }

@@ -1,7 +1,7 @@
 /** The labels of referenced records: requested together, and kept while the page is open. */
 import { ask, post } from "./api.js";
 import { textOf } from "./format.js";
-import { loadEntity, titleField } from "./model.js";
+import { loadEntity, mayUse } from "./model.js";
 
 /** @typedef {{ endpoint: string, field: string }} Reference */
 
@@ -59,7 +59,9 @@ function askAll() {
 /** @param {Waiting} group */
 async function askSome({ project, reference, ids }) {
   const query = { ids: [...ids.keys()].join(",") };
-  const found = await lookup(placeOf(project, reference), query).catch(() => []);
+  const found = mayUse(project, reference.endpoint, "lookup")
+    ? await lookup(placeOf(project, reference), query).catch(() => [])
+    : [];
   const labels = new Map(found.map(({ id, text }) => [String(id), text]));
   const others = [...ids.keys()].filter((id) => !labels.has(id));
   for (const [id, resolve] of ids) if (labels.has(id)) resolve(labels.get(id) ?? null);
@@ -75,7 +77,7 @@ async function askSome({ project, reference, ids }) {
  */
 async function titleOf(project, { endpoint, field }, id) {
   const entity = await loadEntity(project, endpoint);
-  const name = entity && titleField(entity);
+  const name = entity?.titleField;
   if (!entity || !name || !entity.actions.has("first")) return null;
   const where = { key: field, value: id };
   const { body } = await post(`${entity.path}/first`, { where });

@@ -6,7 +6,7 @@ import { ApiError, forgetRequests, onRefused } from "./api.js";
 import { fill, h } from "./dom.js";
 import { forgetLabels } from "./labels.js";
 import { loadEntity, loadIndex, wordsOf } from "./model.js";
-import { currentRoute, holdScroll, rememberScroll, restoreScroll } from "./router.js";
+import { currentRoute, holdScroll, keepOrigin, rememberScroll, restoreScroll } from "./router.js";
 import { createShell } from "./shell.js";
 import { finishSignIn } from "./open-id.js";
 import { credentials, signOut } from "./session.js";
@@ -23,6 +23,7 @@ const views = {
   new: () => import("./views/new.js"),
   import: () => import("./views/import.js"),
   chart: () => import("./views/chart.js"),
+  dashboard: () => import("./views/dashboard.js"),
   home: () => import("./views/home.js"),
   jobs: () => import("./views/jobs.js"),
   "sign-in": () => import("./views/sign-in.js"),
@@ -36,19 +37,25 @@ let leave = null;
 let shown = location.hash;
 let visits = 0;
 
-/** @param {Route} route */
-function viewOf({ parts: [project, endpoint, third] }) {
+/** @param {Route} route @param {import("./model.js").Index} index */
+function viewOf({ parts: [project, endpoint, third] }, { projects }) {
   // A project can have the same name, but then endpoints follow.
-  if (endpoint === undefined) return project === "jobs" || project === "sign-in" ? project : "home";
+  if (endpoint === undefined && (project === "jobs" || project === "sign-in")) return project;
+  if (endpoint === undefined)
+    return projects.some(({ name, dashboard }) => name === project && dashboard)
+      ? "dashboard"
+      : "home";
   return third !== undefined && third in views ? third : "grid";
 }
 
-async function visit() {
+/** @param {HashChangeEvent} [event] */
+async function visit(event) {
   if (leave?.() === false) {
-    history.replaceState(null, "", shown || "#/");
+    history.replaceState({ from: null }, "", shown || "#/");
     return;
   }
   leave = null;
+  keepOrigin(event?.oldURL, shell.main.querySelector("h1")?.textContent ?? "");
   const visiting = ++visits;
   shown = location.hash;
   holdScroll();
@@ -66,7 +73,7 @@ async function visit() {
     if (endpoint !== undefined) loadEntity(project, endpoint).catch(() => null);
     const index = await loading;
     const mustSignIn = index.signIn && index.projects.length === 0;
-    const view = mustSignIn ? "sign-in" : viewOf(route);
+    const view = mustSignIn ? "sign-in" : viewOf(route, index);
     const { show } = await /** @type {() => Promise<{ show: View }>} */ (views[view])();
     if (visiting !== visits) return;
     shell.show(index, route);
@@ -75,8 +82,8 @@ async function visit() {
     // The next view would lose its scroll position and its own way to be left.
     if (visiting !== visits) return void left?.();
     leave = left;
-    // A list has its final height only after its rows are loaded.
-    if (view !== "grid") restoreScroll();
+    // A list has its final height only after its rows are loaded, and a record after the related ones.
+    if (view !== "grid") restoreScroll(view !== "record");
   } catch (error) {
     if (visiting !== visits) return;
     fill(shell.main, place);
@@ -106,6 +113,6 @@ function faultOf(error) {
 onRefused(() => {
   if (!location.hash.startsWith("#/sign-in")) location.hash = "#/sign-in";
 });
-addEventListener("hashchange", () => void visit());
+addEventListener("hashchange", (event) => void visit(event));
 await finishSignIn();
 await visit();

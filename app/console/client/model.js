@@ -5,8 +5,9 @@ import { ApiError, ask } from "./api.js";
 /** @typedef {import("./types.d.ts").EntityNotes} EntityNotes */
 /** @typedef {import("./types.d.ts").FieldNote} FieldNote */
 /** @typedef {import("./types.d.ts").Field} Field */
+/** @typedef {import("./types.d.ts").Relation} Relation */
 /** @typedef {import("./types.d.ts").Schema} Schema */
-/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[] }} Project */
+/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[], dashboard?: { title: string, path: string } }} Project */
 /** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */
 
 /** By their paths. @type {Map<string, Promise<Entity | null>>} */
@@ -116,6 +117,13 @@ function entityOf(described, notes) {
   const read = answered("read");
   const listed = actions.has("datatables") ? answered("datatables") : read;
   const all = Object.keys(notes.fields);
+  const fields = fieldsOf(notes.fields);
+  const relations = new Map(
+    Object.entries(notes.relations ?? {}).map(([name, note]) => [name, { ...note, name }]),
+  );
+  const own = listed.length > 0 ? listed : all;
+  const names = namesOf(relations.values(), fields, own);
+  for (const { field } of names) fields.set(field.name, field);
   return {
     project,
     endpoint,
@@ -123,10 +131,13 @@ function entityOf(described, notes) {
     path: `api/${project}/${endpoint}`,
     actions,
     key,
-    fields: fieldsOf(notes.fields),
-    columns: listed.length > 0 ? listed : all,
+    fields,
+    columns: withNames(own, names),
+    listed: own,
     read,
     shown: shown.length > 0 ? shown : all,
+    titleField: notes.titleField ?? null,
+    relations,
     referencedBy: notes.referencedBy ?? [],
     status: notes.status ?? null,
     deletedField: notes.deletedField ?? null,
@@ -139,6 +150,43 @@ function entityOf(described, notes) {
     deref,
   };
 }
+
+/**
+ * What names related records in a list: a field for each relation to one. `place`: the column whose place it takes, or
+ * that it stands after.
+ * @param {Iterable<Relation>} relations @param {Map<string, Field>} fields @param {string[]} listed
+ * @returns {{ field: Field, place: string, isReplaced: boolean }[]}
+ */
+function namesOf(relations, fields, listed) {
+  const replaced = new Set();
+  return [...relations].flatMap((relation) => {
+    const { name, many, titleField, columns, label: given } = relation;
+    const own = Object.keys(columns);
+    const place = listed.findLast((one) => own.includes(one));
+    if (many || titleField === undefined || place === undefined) return [];
+    if (fields.has(`${name}.${titleField}`)) return [];
+    if (!own.every((one) => listed.includes(one))) return [];
+    const isReplaced = own.length === 1 && !replaced.has(place);
+    if (isReplaced) replaced.add(place);
+    const label = given ?? (isReplaced ? fields.get(place)?.label : undefined);
+    const field = fieldOf(`${name}.${titleField}`, {
+      type: "text",
+      label:
+        label !== undefined && label !== wordsOf(place)
+          ? label
+          : wordsOf(isReplaced ? withoutId(place) : name),
+    });
+    return [{ field: { ...field, relation: { ...relation, titleField } }, place, isReplaced }];
+  });
+}
+
+/** @param {string[]} listed @param {ReturnType<typeof namesOf>} names */
+const withNames = (listed, names) =>
+  listed.flatMap((column) => {
+    const here = names.filter(({ place }) => place === column);
+    const paths = here.map(({ field }) => field.name);
+    return here.some(({ isReplaced }) => isReplaced) ? paths : [column, ...paths];
+  });
 
 /** Most bodies can also have the form `{data, options}`. @param {Schema} schema @param {(one: Schema) => Schema} deref */
 function withoutOptions(schema, deref) {
@@ -173,8 +221,11 @@ const fieldsOf = (notes) =>
 export const fieldOf = (name, note) => ({
   ...note,
   name,
-  label: note.label ?? wordsOf(note.references ? name.replace(/_?id$/i, "") || name : name),
+  label: note.label ?? wordsOf(note.references ? withoutId(name) : name),
 });
+
+/** @param {string} name */
+const withoutId = (name) => name.replace(/_?id$/i, "") || name;
 
 /** `stock-receipts` or `supplierName` as people write it. @param {string} name */
 export function wordsOf(name) {
@@ -186,11 +237,6 @@ export function wordsOf(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The field that names a record to people. @param {Entity} entity */
-export function titleField(entity) {
-  const texts = entity.shown.filter(
-    (name) => entity.fields.get(name)?.type === "text" && !entity.key.includes(name),
-  );
-  const free = texts.filter((name) => !entity.fields.get(name)?.references);
-  return free.find((name) => /(^|_)(name|title|number|label)$/i.test(name)) ?? free[0] ?? null;
-}
+/** Whether records of an endpoint can be opened. @param {string} project @param {string} endpoint */
+export const mayOpen = (project, endpoint) =>
+  ["first", "read-composite"].some((action) => mayUse(project, endpoint, action));

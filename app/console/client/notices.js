@@ -28,6 +28,22 @@ export function tell(text, kind = "done") {
   notices.set(kind, { element, texts, timer });
 }
 
+/** For a while, with a button. @param {string} text @param {() => unknown} undo */
+export function offerUndo(text, undo) {
+  const notice = h(
+    "div.notice",
+    null,
+    `${text} `,
+    h("button.button", { type: "button", onclick: undone }, "Undo"),
+  );
+  places.append(notice);
+  setTimeout(() => notice.remove(), 15_000);
+  function undone() {
+    notice.remove();
+    void undo();
+  }
+}
+
 /** @param {unknown} error */
 export const tellFault = (error) =>
   tell(error instanceof Error ? error.message : String(error), "fault");

@@ -5,9 +5,9 @@ import { h, icon, iconButton } from "./dom.js";
 import { labelText, sentence } from "./format.js";
 import { exactNumber, jsonText } from "./json.js";
 import { fieldOf } from "./model.js";
-import { confirmed, openDialog, tell, tellFault } from "./notices.js";
+import { confirmed, offerUndo, openDialog, tell, tellFault } from "./notices.js";
 import { numberFault, readNumber } from "./numbers.js";
-import { go } from "./router.js";
+import { cameFrom, go } from "./router.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -172,8 +172,11 @@ async function remove(entity, row, place) {
     await write(`${entity.path}/delete`, { where: whereOf(entity, row) }, place);
     await place.lock.release();
     tell("Deleted");
-    go([entity.project, entity.endpoint]);
-    if (canRestore) offerRestore(entity, row);
+    if (cameFrom()) history.back();
+    else go([entity.project, entity.endpoint]);
+    const again = () => dispatchEvent(new HashChangeEvent("hashchange"));
+    if (canRestore)
+      offerUndo("The record was deleted.", () => restore(entity, row).then(again, tellFault));
   } catch (error) {
     tellFault(error);
   }
@@ -185,30 +188,12 @@ async function restore(entity, row) {
   tell("Restored");
 }
 
-/** @param {Entity} entity @param {Row} row */
-function offerRestore(entity, row) {
-  const notice = h(
-    "div.notice",
-    null,
-    "The record was deleted. ",
-    h("button.button", { type: "button", onclick: undone }, "Undo"),
-  );
-  document.querySelector(".notices")?.append(notice);
-  setTimeout(() => notice.remove(), 15_000);
-  function undone() {
-    notice.remove();
-    restore(entity, row).then(() => dispatchEvent(new HashChangeEvent("hashchange")), tellFault);
-  }
-}
-
 /**
  * Asks which values to keep after another caller has changed the record.
  * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row | null, names: readonly string[] }} versions `names`: fields that are edited
  * @returns {Promise<"mine" | "stored" | null>} null: go on editing
  */
-export function conflictChoice(entity, { mine, before, stored, names: edited }) {
-  const fieldNamed = (/** @type {string} */ name) =>
-    entity.fields.get(name) ?? fieldOf(name, { type: "text" });
+export function conflictChoice(entity, { mine, before, stored, names }) {
   if (stored === null)
     return openDialog("This record was deleted", (close) => [
       h("p", null, "Somebody else deleted it while you were editing."),
@@ -218,46 +203,9 @@ export function conflictChoice(entity, { mine, before, stored, names: edited }) 
         h("button.button", { type: "button", onclick: () => close("stored") }, "Back to the list"),
       ),
     ]);
-  const theirs = edited.filter((name) => jsonText(stored[name]) !== jsonText(before[name]));
-  const names = [...new Set([...Object.keys(mine), ...theirs])];
   return openDialog("Somebody else changed this record", (close) => [
     h("p", null, "It was saved by somebody else after you opened it. Which values shall it have?"),
-    h(
-      "div.table-holder",
-      null,
-      h(
-        "table.plain",
-        null,
-        h(
-          "thead",
-          null,
-          h(
-            "tr",
-            null,
-            ["Field", "Stored now", "Yours"].map((text) => h("th", { scope: "col" }, text)),
-          ),
-        ),
-        h(
-          "tbody",
-          null,
-          names.map((name) =>
-            h(
-              "tr",
-              null,
-              h("th", { scope: "row" }, fieldNamed(name).label),
-              h("td", null, cellOf(stored[name], fieldNamed(name), entity)),
-              h(
-                "td",
-                null,
-                name in mine
-                  ? cellOf(mine[name], fieldNamed(name), entity)
-                  : h("span.none", null, "not changed"),
-              ),
-            ),
-          ),
-        ),
-      ),
-    ),
+    conflictTable(entity, { mine, before, stored, names }),
     h(
       "div.actions",
       null,
@@ -269,4 +217,53 @@ export function conflictChoice(entity, { mine, before, stored, names: edited }) 
       ),
     ),
   ]);
+}
+
+/**
+ * The fields that were changed here or elsewhere, with both values.
+ * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row, names: readonly string[] }} versions
+ */
+export function conflictTable(entity, { mine, before, stored, names: edited }) {
+  const fieldNamed = (/** @type {string} */ name) =>
+    entity.fields.get(name) ?? fieldOf(name, { type: "text" });
+  const theirs = edited.filter(
+    (name) => name in stored && jsonText(stored[name]) !== jsonText(before[name]),
+  );
+  const names = [...new Set([...Object.keys(mine), ...theirs])];
+  return h(
+    "div.table-holder",
+    null,
+    h(
+      "table.plain",
+      null,
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          ["Field", "Stored now", "Yours"].map((text) => h("th", { scope: "col" }, text)),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        names.map((name) =>
+          h(
+            "tr",
+            null,
+            h("th", { scope: "row" }, fieldNamed(name).label),
+            h("td", null, cellOf(stored[name], fieldNamed(name), entity)),
+            h(
+              "td",
+              null,
+              name in mine
+                ? cellOf(mine[name], fieldNamed(name), entity)
+                : h("span.none", null, "not changed"),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }

@@ -85,8 +85,8 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
   };
 }
 
-/** @param {Schema} schema @param {Pick<Entity, "deref">} entity @param {readonly string[]} without */
-function editableNames({ properties = {} }, entity, without) {
+/** The names of the members of a body that people can change. @param {Schema} schema @param {Pick<Entity, "deref">} entity @param {readonly string[]} without */
+export function editableNames({ properties = {} }, entity, without) {
   return Object.keys(properties).filter(
     (name) =>
       !without.includes(name) &&

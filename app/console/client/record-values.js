@@ -1,17 +1,46 @@
 /** The read-only parts of a record: its title, its other values, its totals. */
-import { cellOf } from "./cells.js";
+import { cellIn, cellOf } from "./cells.js";
 import { h } from "./dom.js";
 import { textOf } from "./format.js";
-import { fieldOf, titleField } from "./model.js";
+import { fieldOf } from "./model.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
 
+/** Relations that one request expands. */
+const expandedMax = 10;
+
 /** @param {Entity} entity @param {Row} row */
 export function titleOf(entity, row) {
-  const name = titleField(entity);
+  const name = entity.titleField;
   const text = name === null ? "" : textOf(row[name], { type: "text" });
   return (text || entity.key.map((one) => String(row[one])).join(" · ")).slice(0, 120);
+}
+
+/** The names of related records to request beside a record, as `expand` takes them. @param {Entity} entity */
+export const namesExpanded = ({ relations }) =>
+  Object.fromEntries(
+    [...relations.values()]
+      .filter(isNamed)
+      .slice(0, expandedMax)
+      .map(({ name, key, titleField = "" }) => [
+        name,
+        { select: [...new Set([titleField, ...key])] },
+      ]),
+  );
+
+/** A relation to one over a single field, in whose place the name stands. @param {import("./types.d.ts").Relation} relation */
+const isNamed = ({ many, titleField, columns }) =>
+  !many && titleField !== undefined && Object.keys(columns).length === 1;
+
+/** @param {Entity} entity @param {Row} row @param {import("./types.d.ts").Field} field */
+function valueOf(entity, row, field) {
+  const relation = [...entity.relations.values()].find(
+    (one) => isNamed(one) && field.name in one.columns && row[one.name],
+  );
+  return relation
+    ? cellIn(row, { ...field, relation: { titleField: "", ...relation } }, entity)
+    : cellOf(row[field.name], field, entity, { whole: true });
 }
 
 /** Read-only fields; audit columns are at the end. @param {Entity} entity @param {Row} row @param {(name: string) => boolean} isWanted */
@@ -35,7 +64,7 @@ export function valuesOf(entity, row, isWanted) {
             "div.field",
             null,
             h("span.label", null, fieldNamed(name).label),
-            h("div.value", null, cellOf(row[name], fieldNamed(name), entity, { whole: true })),
+            h("div.value", null, valueOf(entity, row, fieldNamed(name))),
           ),
         ),
       ),
@@ -44,12 +73,7 @@ export function valuesOf(entity, row, isWanted) {
         "div.facts",
         null,
         facts.map((name) =>
-          h(
-            "span",
-            null,
-            `${fieldNamed(name).label}: `,
-            cellOf(row[name], fieldNamed(name), entity, { whole: true }),
-          ),
+          h("span", null, `${fieldNamed(name).label}: `, valueOf(entity, row, fieldNamed(name))),
         ),
       ),
   ];

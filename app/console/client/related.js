@@ -1,26 +1,311 @@
-/** Links to the records that refer to one: lists of other entities, filtered by it. */
-import { h, icon } from "./dom.js";
-import { loadEntity, mayUse, wordsOf } from "./model.js";
-import { addressOf } from "./router.js";
+/** The records that belong to one: a tab for each relation to many, and links to others that refer to it. */
+import { post } from "./api.js";
+import { cellIn } from "./cells.js";
+import { fill, h, icon } from "./dom.js";
+import { isNumber } from "./format.js";
+import { pathsOf, usualColumns } from "./grid-state.js";
+import { fieldOf, loadEntity, mayOpen, mayUse, wordsOf } from "./model.js";
+import { tellFault } from "./notices.js";
+import { addressOf, currentRoute, go, keepInAddress, recordParts } from "./router.js";
 
-/** @param {import("./types.d.ts").Entity} entity @param {import("./types.d.ts").Row} row */
-export async function relatedLinks({ project, referencedBy, key }, row) {
+/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("./types.d.ts").Field} Field */
+/** @typedef {import("./types.d.ts").Relation} Relation */
+/** @typedef {import("./types.d.ts").Row} Row */
+
+const rowsMax = 10;
+const columnsMax = 7;
+/** Of one request. */
+const relationsMax = 10;
+
+/** Null: nothing belongs to the record. @param {Entity} entity @param {Row} row */
+export async function relatedRecords(entity, row) {
+  const relations = tabbedRelations(entity, row);
+  const [counts, links] = await Promise.all([
+    countRelated(entity, row, relations),
+    relatedLinks(entity, row),
+  ]);
+  if (relations.length === 0 && links.length === 0) return null;
+  return h(
+    "section.related",
+    { "aria-label": "Related records" },
+    relations.length > 0 && (await tabsOf({ entity, row, relations, counts })),
+    links.length > 0 && h("nav.related-links", { "aria-label": "More related records" }, links),
+  );
+}
+
+/** Without the lines of a document, which have their own place. @param {Entity} entity @param {Row} row */
+const tabbedRelations = ({ relations, lines, actions }, row) =>
+  [...relations.values()].filter(
+    ({ many, endpoint, columns, through }) =>
+      many &&
+      ["first", "read-composite"].some((action) => actions.has(action)) &&
+      Object.keys(columns).every((name) => (row[name] ?? null) !== null) &&
+      !lines.some(
+        (one) =>
+          !through &&
+          one.name in row &&
+          one.endpoint === endpoint &&
+          one.foreignKey === Object.values(columns)[0],
+      ),
+  );
+
+/** The record with what `expand` adds. @param {Entity} entity @param {Row} row @param {Record<string, object>} expand */
+async function expanded({ path, key, actions }, row, expand) {
+  const where = key.map((name) => ({ key: name, value: row[name] }));
+  const isPlain = actions.has("first");
+  const select = isPlain ? { select: key } : {};
+  const action = isPlain ? "first" : "read-composite";
+  const { body } = await post(`${path}/${action}`, { where, ...select, expand });
+  return body.data ?? {};
+}
+
+/** By relation. @param {Entity} entity @param {Row} row @param {Relation[]} relations @returns {Promise<Record<string, number>>} */
+async function countRelated(entity, row, relations) {
+  const operations = [{ function: "count", field: "*", alias: "n" }];
+  const asked = relations.map(({ name }) => /** @type {const} */ ([name, { operations }]));
+  const parts = [];
+  for (let at = 0; at < asked.length; at += relationsMax)
+    parts.push(expanded(entity, row, Object.fromEntries(asked.slice(at, at + relationsMax))));
+  const found = Object.assign({}, ...(await Promise.all(parts)));
+  return Object.fromEntries(relations.map(({ name }) => [name, found[name]?.n ?? 0]));
+}
+
+/** @typedef {{ entity: Entity, row: Row, relations: Relation[], counts: Record<string, number> }} Tabs */
+
+/** With the tab that the address names, or the first that has records. @param {Tabs} tabs */
+async function tabsOf({ entity, row, relations, counts }) {
+  const panel = h("div.tab-panel", { id: "related-panel", role: "tabpanel" });
+  const buttons = relations.map((relation) =>
+    h(
+      "button.tab",
+      {
+        type: "button",
+        role: "tab",
+        id: `related-${relation.name}`,
+        "aria-controls": panel.id,
+        onclick: () => void choose(relation).catch(tellFault),
+        onkeydown: move,
+      },
+      wordsOf(relation.name),
+      h("span.count", null, (counts[relation.name] ?? 0).toLocaleString()),
+    ),
+  );
+
+  /** As the arrow keys move through tabs. @param {KeyboardEvent} event */
+  function move({ key, target }) {
+    const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+    const at = buttons.indexOf(target) + step;
+    if (step === 0) return;
+    const next = buttons.at(at % buttons.length);
+    next.focus();
+    next.click();
+  }
+
+  /** @param {Relation} relation */
+  async function show(relation) {
+    for (const button of buttons) {
+      const isChosen = button.id === `related-${relation.name}`;
+      button.setAttribute("aria-selected", String(isChosen));
+      button.tabIndex = isChosen ? 0 : -1;
+    }
+    panel.setAttribute("aria-labelledby", `related-${relation.name}`);
+    panel.setAttribute("aria-busy", "true");
+    const count = counts[relation.name] ?? 0;
+    const content = await panelOf({ entity, row, relation, count });
+    const isLate = panel.getAttribute("aria-labelledby") !== `related-${relation.name}`;
+    if (isLate) return;
+    fill(panel, content);
+    panel.removeAttribute("aria-busy");
+  }
+
+  /** @param {Relation} relation */
+  async function choose(relation) {
+    const query = new URLSearchParams({ tab: relation.name });
+    keepInAddress(recordParts(entity, row), query);
+    await show(relation);
+  }
+
+  const named = currentRoute().query.get("tab");
+  const first =
+    relations.find(({ name }) => name === named) ??
+    relations.find(({ name }) => (counts[name] ?? 0) > 0) ??
+    relations[0];
+  if (first) await show(first).catch(tellFault);
+  return [
+    h("div.tabs", { role: "tablist", "aria-label": "Related records" }, buttons),
+    h("div.sheet", null, panel),
+  ];
+}
+
+/** @typedef {{ entity: Entity, row: Row, relation: Relation, count: number }} Panel */
+
+/** @param {Panel} panel */
+async function panelOf({ entity, row, relation, count }) {
+  const { project } = entity;
+  const other = await loadEntity(project, relation.endpoint);
+  if (!other) return h("p.quiet", null, "You may not see these records.");
+  const fields = fieldsIn(other, entity, relation);
+  const sorted = fields.find(isTime) ?? [...other.fields.values()].find(isCreation);
+  const names = fields.map(({ name }) => name);
+  const own = fields.flatMap(({ name, relation: named }) => (named ? [] : [name]));
+  const options = {
+    select: [...new Set([...other.key, ...own, ...pathsOf(other, names)])],
+    ...(sorted && { sort_columns: [{ column: sorted.name, direction: "DESC" }] }),
+    limit: rowsMax,
+  };
+  const rows =
+    count === 0 ? [] : (await expanded(entity, row, { [relation.name]: options }))[relation.name];
+  const list = wholeList(entity, row, { relation, other });
+  return [
+    rows.length === 0
+      ? h("p.quiet", null, "There are none yet.")
+      : h(
+          "div.table-holder",
+          { tabindex: "0", role: "region", "aria-label": wordsOf(relation.name) },
+          tableOf(other, rows, { fields, sorted }),
+        ),
+    h(
+      "div.button-row",
+      null,
+      list && count > 0 && h("a.button", { href: list }, "Open as a list", icon("next")),
+      newLink(entity, row, relation),
+    ),
+  ];
+}
+
+/** @param {Field} field */
+const isTime = ({ type }) => type === "timestamp" || type === "date";
+/** @param {Field} field */
+const isCreation = (field) => isTime(field) && /^created_(at|on)$/.test(field.name);
+
+/** What a tab shows: the usual columns, without those that say the same in each row. @param {Entity} other @param {Entity} entity @param {Relation} relation */
+function fieldsIn(other, entity, { columns, through }) {
+  const readable = other.read.length > 0 ? other.read : other.shown;
+  const foreign = through ? [] : Object.values(columns);
+  const isConstant = (/** @type {string} */ name) => {
+    const back = other.fields.get(name)?.relation;
+    return back?.endpoint === entity.endpoint
+      ? Object.keys(back.columns).join() === foreign.join()
+      : foreign.includes(name);
+  };
+  const known = other.columns.filter(
+    (name) => (other.fields.get(name)?.relation || readable.includes(name)) && !isConstant(name),
+  );
+  const usual = usualColumns({ ...other, columns: known.length > 0 ? known : readable });
+  return usual
+    .slice(0, columnsMax)
+    .map((name) => other.fields.get(name) ?? fieldOf(name, { type: "text" }));
+}
+
+/** @param {Entity} other @param {Row[]} rows @param {{ fields: Field[], sorted: Field | undefined }} shown */
+function tableOf(other, rows, { fields, sorted }) {
+  const opens = other.key.length > 0 && mayOpen(other.project, other.endpoint);
+  const classOf = (/** @type {Field} */ field) => (isNumber(field) ? "number" : "");
+  return h(
+    "table.grid",
+    null,
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        fields.map((field) =>
+          h(
+            "th",
+            {
+              scope: "col",
+              class: classOf(field),
+              "aria-sort": field === sorted && "descending",
+            },
+            field.label,
+          ),
+        ),
+      ),
+    ),
+    h(
+      "tbody",
+      null,
+      rows.map((row) => {
+        const parts = recordParts(other, row);
+        const cells = fields.map((field, at) => {
+          const cell = cellIn(row, field, other);
+          const isLink = at === 0 && opens && cell.tagName !== "A";
+          return h(
+            "td",
+            { class: classOf(field) },
+            isLink ? h("a.open", { href: addressOf(parts) }, cell) : cell,
+          );
+        });
+        const open = (/** @type {any} */ { target }) =>
+          !target.closest("a") && String(getSelection() ?? "") === "" && go(parts);
+        return h("tr", opens ? { onclick: open } : { class: "still" }, cells);
+      }),
+    ),
+  );
+}
+
+/** The address of the list of all these records; null: there is none. @param {Entity} entity @param {Row} row @param {{ relation: Relation, other: Entity }} way */
+function wholeList({ project, endpoint, key }, row, { relation, other }) {
+  if (!["read", "datatables"].some((action) => other.actions.has(action))) return null;
+  const { columns, through } = relation;
+  if (!through) {
+    const isKnown = Object.values(columns).every((name) => other.fields.has(name));
+    return isKnown ? listAddress(other, columns, row) : null;
+  }
+  const back = [...other.relations.values()].find(
+    (one) => one.endpoint === endpoint && one.through?.endpoint === through.endpoint,
+  );
+  const [only = "", second] = key;
+  return back && second === undefined && back.key.join() === only
+    ? addressOf([project, other.endpoint], { [`f.${back.name}`]: String(row[only]) })
+    : null;
+}
+
+/** @param {Entity} other @param {Record<string, string>} columns the own ones, and those that have their values there @param {Row} row */
+const listAddress = (other, columns, row) =>
+  addressOf(
+    [other.project, other.endpoint],
+    Object.fromEntries(
+      Object.entries(columns).map(([own, name]) => {
+        const { type, references } = other.fields.get(name) ?? {};
+        // As the filter of a column finds the whole value.
+        const isText = type === "text" && !references;
+        return [`f.${name}`, `${isText ? "=" : ""}${row[own]}`];
+      }),
+    ),
+  );
+
+/** A form of a new record that belongs to this one. @param {Entity} entity @param {Row} row @param {Relation} relation */
+function newLink({ project }, row, { name, endpoint, columns, through }) {
+  const place = through?.endpoint ?? endpoint;
+  if (!["create", "create-composite"].some((action) => mayUse(project, place, action))) return null;
+  const given = Object.entries(columns).map(([own, other]) => [other, String(row[own])]);
+  const href = addressOf([project, place, "new"], Object.fromEntries(given));
+  const what = h("span.unseen", null, `: ${wordsOf(name).toLowerCase()}`);
+  return h("a.button", { href }, icon("plus"), h("span", null, "New", what));
+}
+
+/** Links to lists of records that refer to this one, where no relation says so. @param {Entity} entity @param {Row} row */
+async function relatedLinks({ project, referencedBy, relations, key }, row) {
   const [only, second] = key;
-  if (referencedBy.length === 0 || only === undefined || second !== undefined) return null;
+  if (only === undefined || second !== undefined) return [];
+  const isShown = (/** @type {{ endpoint: string, field: string }} */ { endpoint, field }) =>
+    [...relations.values()].some(
+      (one) => (one.through ?? one).endpoint === endpoint && one.columns[only] === field,
+    );
+  const others = referencedBy.filter((one) => !isShown(one));
   const links = await Promise.all(
-    referencedBy.map(async ({ endpoint, field }) => {
+    others.map(async ({ endpoint, field }) => {
       const isRead = mayUse(project, endpoint, "read");
-      const isTwice = referencedBy.filter((one) => one.endpoint === endpoint).length > 1;
+      const isTwice = others.filter((one) => one.endpoint === endpoint).length > 1;
       const other = isRead && !isTwice ? null : await loadEntity(project, endpoint);
-      if (!isRead && !other?.columns.includes(field)) return null;
+      if (!isRead && !other?.listed.includes(field)) return null;
       const by = isTwice ? ` (${other?.fields.get(field)?.label ?? field})` : "";
       const href = addressOf([project, endpoint], { [`f.${field}`]: String(row[only]) });
       return h("a.button", { href }, wordsOf(endpoint) + by, icon("next"));
     }),
   );
-  const found = links.filter((link) => link !== null);
-  return (
-    found.length > 0 &&
-    h("nav.related", { "aria-label": "Related records" }, h("h2", null, "Related"), found)
-  );
+  return links.filter((link) => link !== null);
 }

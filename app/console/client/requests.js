@@ -84,7 +84,7 @@ function entryOf(request) {
 }
 
 /** @param {string} text */
-async function copy(text) {
+export async function copy(text) {
   await navigator.clipboard.writeText(text).catch(() => copyByHand(text));
   tell("Copied");
 }

@@ -2,9 +2,9 @@
 
 /** @typedef {import("./types.d.ts").Route} Route */
 
-/** `#/demo/products?q=saw` @returns {Route} */
-export function currentRoute() {
-  const [path = "", query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+/** `#/demo/products?q=saw` @param {string} [address] @returns {Route} */
+export function currentRoute(address = location.hash) {
+  const [path = "", query = ""] = address.replace(/^#\/?/, "").split(/\?(.*)/s);
   return {
     parts: path.split("/").filter(Boolean).map(decode),
     query: new URLSearchParams(query),
@@ -33,10 +33,37 @@ export const go = (parts, query) => void (location.hash = addressOf(parts, query
 export const keepInAddress = (parts, query) =>
   history.replaceState(history.state, "", addressOf(parts, query));
 
+/** Shows another view in the place of this one, which "back" then passes over. @param {readonly string[]} parts */
+export function replaceView(parts) {
+  history.replaceState({ from: cameFrom() }, "", addressOf(parts));
+  dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
 /** The same, as a new entry of the history, which "back" undoes. @param {readonly string[]} parts @param {URLSearchParams} query */
 export function stepInAddress(parts, query) {
   const address = addressOf(parts, query);
-  if (address !== location.hash) history.pushState(null, "", address);
+  if (address !== location.hash) history.pushState({ from: cameFrom() }, "", address);
+}
+
+/** The view from which people came to this one. @typedef {{ address: string, title: string }} Origin */
+
+/** Null: none, or not from a view of an endpoint. @returns {Origin | null} */
+export const cameFrom = () => history.state?.from ?? null;
+
+/** Keeps in a new entry of the history where people came from. @param {string | undefined} oldUrl @param {string} title of that view */
+export function keepOrigin(oldUrl, title) {
+  if (history.state?.from !== undefined) return;
+  const address = oldUrl ? new URL(oldUrl).hash : "";
+  const isKept = title !== "" && /^#\/[^/?]+\/[^/?]/.test(address);
+  history.replaceState({ ...history.state, from: isKept ? { address, title } : null }, "");
+}
+
+/** As the browser's "back", which keeps the scroll position; other clicks open the address. @param {MouseEvent} event */
+export function goBack(event) {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+    return;
+  event.preventDefault();
+  history.back();
 }
 
 const scrollPauseMs = 100;
@@ -60,10 +87,11 @@ export function rememberScroll() {
 /** To be called before another view changes the height of the page. */
 export const holdScroll = () => void (wanted = history.state?.scroll ?? 0);
 
-/** To be called when the view has its height; does nothing the second time. */
-export function restoreScroll() {
-  if (wanted !== null) scrollTo(0, wanted);
-  wanted = null;
+/** To be called when the view has its height; does nothing the second time. @param {boolean} [isWhole] false: the view is still growing */
+export function restoreScroll(isWhole = true) {
+  if (wanted === null) return;
+  scrollTo(0, wanted);
+  if (isWhole || scrollY >= wanted) wanted = null;
 }
 
 /** @param {import("./types.d.ts").Entity} entity @param {import("./types.d.ts").Row} row @returns {string[]} */

@@ -108,10 +108,10 @@ function leave() {
 /** @param {Index} index @param {Route} route */
 function sideOf({ projects, links, version }, { parts }) {
   const [project, endpoint] = parts;
-  const isAt = (/** @type {string} */ name, /** @type {string} */ one) =>
+  const isAt = (/** @type {string} */ name, /** @type {string | undefined} */ one) =>
     name === project && one === endpoint;
   return [
-    projects.map(({ name, status, endpoints }) =>
+    projects.map(({ name, status, endpoints, dashboard }) =>
       h(
         "section",
         null,
@@ -120,6 +120,20 @@ function sideOf({ projects, links, version }, { parts }) {
           ? h(
               "ul",
               null,
+              dashboard &&
+                h(
+                  "li",
+                  null,
+                  h(
+                    "a",
+                    {
+                      href: addressOf([name]),
+                      "aria-current": isAt(name, undefined) ? "page" : null,
+                    },
+                    icon("chart"),
+                    dashboard.title,
+                  ),
+                ),
               endpoints.filter(isListed).map((one) =>
                 h(
                   "li",

@@ -13,9 +13,31 @@ export interface FieldNote {
   references?: Reference;
 }
 
+/** How the records of an endpoint lead to others. */
+export interface RelationNote {
+  endpoint: string;
+  /** Absent: to one. */
+  many?: true;
+  /** The own columns, and those that they are equal to: there, or with `through` in the records between. */
+  columns: Record<string, string>;
+  /** The records between; their columns, and those of the other records. */
+  through?: { endpoint: string; columns: Record<string, string> };
+  key: string[];
+  titleField?: string;
+  /** Of what names the other record. */
+  label?: string;
+}
+
+export interface Relation extends RelationNote {
+  name: string;
+}
+
 export interface Field extends FieldNote {
+  /** A field of the records, or the path of what names a related record: `customer.name`. */
   name: string;
   label: string;
+  /** Of a path: where it leads. */
+  relation?: Relation & { titleField: string };
 }
 
 export interface LinesNote {
@@ -30,11 +52,24 @@ export interface LinesNote {
   totals: string[];
 }
 
+/** A relation that the caller may use. */
+export interface RelationNote {
+  endpoint: string;
+  /** True: it leads to any number of records. */
+  many?: boolean;
+  /** The column that names its records. */
+  titleField?: string;
+  /** Columns here, and the columns there that they refer to. */
+  columns: Record<string, string>;
+}
+
 export interface EntityNotes {
   project: string;
   endpoint: string;
   key: string[];
   fields: Record<string, FieldNote>;
+  titleField?: string;
+  relations?: Record<string, RelationNote>;
   referencedBy?: Reference[];
   status?: { field: string; transitions?: Record<string, string[]> | null };
   adjust?: { reasonRequired: boolean };
@@ -53,6 +88,7 @@ export interface Schema {
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
+  maxItems?: number;
   anyOf?: Schema[];
   allOf?: Schema[];
   enum?: unknown[];
@@ -77,13 +113,19 @@ export interface Entity {
   path: string;
   actions: Set<string>;
   key: string[];
+  /** Those of the records, and what names related records, by path. */
   fields: Map<string, Field>;
-  /** What lists show, in order. */
+  /** What lists show, in order: a related record's name in the place of its key. */
   columns: string[];
+  /** The fields of the records in lists. */
+  listed: string[];
   /** What `read` answers. */
   read: string[];
   /** What one record shows, in order. */
   shown: string[];
+  /** The field that names a record to people. */
+  titleField: string | null;
+  relations: Map<string, Relation>;
   referencedBy: Reference[];
   status: { field: string; transitions?: Record<string, string[]> | null } | null;
   adjust: { reasonRequired: boolean; fields: string[] } | null;
@@ -102,11 +144,36 @@ export interface Condition {
   operator: string;
   value?: unknown;
   sensitive?: boolean;
+  /** Of a condition on related records. */
+  where?: { conditions: (Condition | Group)[] };
 }
 
 export interface Group {
   logic: "AND" | "OR";
   conditions: (Condition | Group)[];
+}
+
+/** A column of the answer to a tile of a dashboard, or to a chart. */
+export interface AnswerColumn {
+  name: string;
+  label: string | null;
+  type: string;
+  /** Null: any number of digits behind the point. */
+  scale: number | null;
+  role: "group" | "value" | "other";
+  /** A span of time, a part of dates, or the width of bins; null: each value is a group. */
+  by: string | null;
+}
+
+export interface Tile {
+  title: string;
+  endpoint: string;
+  action: string;
+  body: Record<string, unknown>;
+  show: "number" | "line" | "bar" | "table";
+  unit: string | null;
+  wide: boolean;
+  columns: AnswerColumn[];
 }
 
 export interface LoggedRequest {

@@ -87,6 +87,9 @@ export function appOver(projects: readonly Project[], parts: AppParts): App {
       jobsBoard: given.mountBoard !== null,
     },
     signInOrigins: configs.flatMap(({ auth }) => signInOriginsOf(auth)),
+    dashboards: new Map(
+      configs.flatMap(({ name, dashboard }) => (dashboard ? [[name, dashboard.dashboard]] : [])),
+    ),
     traits: new Map(configs.map((config) => [config.name, traitsOf(config)])),
     limiterOfNone: limiterOfNone(parts),
     projects: new Map(projects.map((project) => [project.name, project])),

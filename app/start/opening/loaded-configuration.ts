@@ -51,7 +51,7 @@ export interface LoadedConfiguration {
   use(): void;
   /** Resolves when every project's database was reached and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
-  /** Ends the attempts to reach databases. */
+  /** Ends the attempts to reach databases, and streams. */
   stop(): void;
   /** Closes the databases that no other configuration uses. */
   close(): Promise<void>;
@@ -97,7 +97,12 @@ function lifeOf(
       parts.jobs.use(jobs);
       parts.hooks.use(opened);
     },
-    stop: () => opened.forEach((one) => one.stop.abort()),
+    stop() {
+      for (const { stop, project } of opened) {
+        stop.abort();
+        project.feed.close();
+      }
+    },
     close: () => closeAll(opened),
   };
 }

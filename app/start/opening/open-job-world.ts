@@ -143,12 +143,17 @@ async function openProject(
     if (hasAuth(config) || relates(endpoint)) return wholeProject();
     let compiling = oneByOne.get(endpoint);
     if (compiling === undefined) {
-      // Other endpoints also define which rows of other tables are deleted, and what is computed of the rows.
+      // Other endpoints also define which rows of other tables are deleted, what is computed of the rows, and
+      // which changes are recorded.
       compiling = openedOnce(() =>
         compile(
           config.endpoints.filter(
             ({ name, payload }) =>
-              name === endpoint || softDeleteConfig(payload) !== null || hasCalculation(payload),
+              name === endpoint ||
+              softDeleteConfig(payload) !== null ||
+              hasCalculation(payload) ||
+              payload.history ||
+              payload.live,
           ),
         ),
       );

@@ -7,6 +7,7 @@ import type { Access } from "../../../core/callers/access.ts";
 import type { Callers } from "../../../core/callers/callers.ts";
 import { compileProject } from "../../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import { dashboardFaults } from "../../../core/config/checking/dashboard-faults.ts";
 import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Risk } from "../../../core/config/checking/risks.ts";
@@ -18,6 +19,7 @@ import {
 } from "../../../core/dispatch.ts";
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
+import { createFeed } from "../../../core/changes/feed.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
@@ -78,6 +80,7 @@ export function openProject(
     outbound,
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
+    feed: createFeed({ db, newId: runtime.newId, log: runtime.log }),
     runtime,
     callers: parts.callers ?? openCallers(auth, { ...runtime, outboundTo, knownKeys }),
     schema,
@@ -125,8 +128,11 @@ export async function lookAt(
     const rules = accessFor(config, { entities: all, access });
     const { enabled, maxSteps: stepsMax } = config.batch;
     const batches = enabled ? { project: config.name, stepsMax } : null;
-    const routes = bindProject(entities, { access: rules, leftOut, batches });
-    return { ...found, routes, shape: shape() };
+    const { streams: ofCaller, streamsTotal: inAll } = config.limits;
+    const streams = { ofCaller, inAll };
+    const routes = bindProject(entities, { access: rules, leftOut, batches, streams });
+    const faults = [...found.faults, ...dashboardFaults(config, routes)];
+    return { ...found, faults, routes, shape: shape() };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     return { unreachable: error.cause ?? error };

@@ -39,12 +39,17 @@ export function readProjects(
   };
 }
 
-/** Logs which endpoints are left out because of a fault in their configuration: one line for each fault. */
+/** Logs which endpoints and tiles of the dashboard are left out because of a fault in their configuration: one line for each fault. */
 export function logLeftOut(
   { name: project }: Pick<ProjectConfig, "name">,
   faults: readonly Fault[],
   log: Log,
 ): void {
   for (const fault of faults)
-    log.error({ project }, `An endpoint is left out and answers 503: ${faultLine(fault)}`);
+    log.error(
+      { project },
+      fault.file.endsWith("/dashboard.json")
+        ? `A tile of the dashboard is left out: ${faultLine(fault)}`
+        : `An endpoint is left out and answers 503: ${faultLine(fault)}`,
+    );
 }

@@ -103,27 +103,3 @@ CREATE TABLE stock_receipt_lines (
   UNIQUE (receipt_id, line_number)
 );
 CREATE INDEX stock_receipt_lines_by_product ON stock_receipt_lines (product_id);
-
-CREATE VIEW product_overview AS
-SELECT p.product_id,
-       p.sku,
-       p.name,
-       p.category_id,
-       c.name AS category_name,
-       p.supplier_id,
-       s.name AS supplier_name,
-       p.unit,
-       p.price,
-       p.cost,
-       p.stock,
-       p.reorder_level,
-       CAST(round(p.stock * p.cost, 2) AS DECIMAL(14,2)) AS stock_value,
-       p.launched_on,
-       p.is_active,
-       p.created_at,
-       p.created_by,
-       p.updated_at,
-       p.updated_by
-FROM products p
-JOIN categories c ON c.category_id = p.category_id
-JOIN suppliers s ON s.supplier_id = p.supplier_id;

@@ -4,7 +4,6 @@
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
 import type {
-  DatabaseCascade,
   DocumentTables,
   HeaderTable,
   HeaderTotal,
@@ -17,7 +16,7 @@ import type { ImportPlan } from "../../plans/import-plan.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Computation } from "../../query/statement.ts";
 import type { Columns, Table } from "../../values/types/column.ts";
-import { keyAmong } from "../compiling/key-plan.ts";
+import { cascadesTo } from "./cascades.ts";
 import type { Payload } from "../reading/schema.ts";
 import type { Survey } from "../compiling/survey.ts";
 
@@ -59,7 +58,8 @@ export async function documentTables(
       const { identity } = header.table;
       documents.set(identity, [...(documents.get(identity) ?? []), { lines: draft, header }]);
     }
-  return { lines, documents, cascades: await cascadesTo([...lines.values()], catalog) };
+  const tables = [...lines.values()].map(({ table }) => table);
+  return { lines, documents, cascades: await cascadesTo(tables, { catalog, effects: ["delete"] }) };
 }
 
 /** The entity with the rules; bodies need not contain the results of formulas. */
@@ -167,31 +167,3 @@ function addDetail(
 const isSameTotal = (one: HeaderTotal, other: HeaderTotal): boolean =>
   one.function === other.function &&
   one.outputs[0]?.column?.name === other.outputs[0]?.column?.name;
-
-/** The foreign keys on which a DELETE by the database reaches lines, by the table that they point at. */
-async function cascadesTo(
-  lines: readonly LinesTable[],
-  catalog: Catalog,
-): Promise<ReadonlyMap<string, readonly DatabaseCascade[]>> {
-  const cascades = new Map<string, DatabaseCascade[]>();
-  const reached = new Map<string, Table>(lines.map(({ table }) => [table.identity, table]));
-  for (const child of reached.values()) {
-    for (const name of new Set(child.foreignKeys.map(({ referencedTable }) => referencedTable))) {
-      const parent = await catalog.table(name);
-      if (parent === null) continue;
-      const incoming = await catalog.referencesTo(parent);
-      const own = incoming.filter(({ onDelete }) => onDelete === "cascade");
-      for (const key of own) {
-        if ((await catalog.table(key.table))?.identity !== child.identity) continue;
-        const names = key.referencedColumns.length > 0 ? key.referencedColumns : parent.primaryKey;
-        const columns = keyAmong(child.columns, key.columns);
-        const referenced = keyAmong(parent.columns, names);
-        if (columns.length === 0 || columns.length !== referenced.length) continue;
-        const known = cascades.get(parent.identity) ?? [];
-        cascades.set(parent.identity, [...known, { table: child, columns, referenced }]);
-        reached.set(parent.identity, parent);
-      }
-    }
-  }
-  return cascades;
-}

@@ -90,6 +90,7 @@ const steps: readonly ((draft: Draft) => void)[] = [
   refuseForeign,
   refuseTurnedAccess,
   nameActions,
+  switchHistory,
   ({ root, moved }) => normaliseRules(root, [], moved),
   refuseJsonSchemas,
   dropSearchOverAll,
@@ -103,6 +104,18 @@ const steps: readonly ((draft: Draft) => void)[] = [
   rewriteLookupText,
   carryImport,
 ];
+
+/** `history` switches two actions on, unless `action` says otherwise. */
+function switchHistory({ root, moved }: Draft): void {
+  const { action = {} } = root;
+  if (root["history"] !== true || !isMembers(action)) return;
+  for (const name of ["history", "revert"]) {
+    if (Object.hasOwn(action, name)) continue;
+    action[name] = true;
+    moved(["action", name], ["history"]);
+  }
+  root["action"] = action;
+}
 
 /** Null means that a setting is absent. */
 function dropNulls({ root }: Draft): void {

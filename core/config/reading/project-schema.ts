@@ -307,6 +307,16 @@ const listLimits = z.strictObject({
     .min(0)
     .default(100_000)
     .describe("Records that a page with a number may skip, at most; a cursor has no such limit."),
+  streams: z
+    .int()
+    .min(1)
+    .default(20)
+    .describe("Streams of changes that one caller can have open at the same time."),
+  streamsTotal: z
+    .int()
+    .min(1)
+    .default(1_000)
+    .describe("Streams of changes of the project in one process."),
   bulkRecords: z
     .int()
     .min(1)

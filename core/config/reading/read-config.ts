@@ -3,8 +3,11 @@
  * the first half of loading, `compile-project.ts` the second. All faults are collected. A file with a fault is left out
  * of the result, so that the others can still be compiled and their faults shown in the same run.
  */
+import type { Dashboard } from "../../plans/dashboard.ts";
+import { isObject } from "../../values/json.ts";
 import { checkShape } from "./check.ts";
 import { normaliseEndpoint } from "./compat.ts";
+import { dashboardSchema } from "./dashboard-schema.ts";
 import { readDocument, type Document } from "./document.ts";
 import { replaceVariables, type Environment } from "./environment.ts";
 import { sortFaults, type Fault } from "./faults.ts";
@@ -21,11 +24,19 @@ export interface EndpointConfig {
   readonly document: Document;
 }
 
+/** `dashboard.json`. */
+export interface DashboardConfig {
+  readonly dashboard: Dashboard;
+  readonly document: Document;
+}
+
 /** One project: the settings of its project.json, and its endpoints by name. */
 export interface ProjectConfig extends ProjectSettings {
   readonly name: string;
   readonly document: Document;
   readonly endpoints: readonly EndpointConfig[];
+  /** Null: the project has none. */
+  readonly dashboard: DashboardConfig | null;
   /** Endpoints whose files have faults, with those; only with `"onFault": "skip"`. */
   readonly leftOut: ReadonlyMap<string, readonly Fault[]>;
   /** Other files of the project by their path inside its folder: `query/open.sql` -> text. */
@@ -78,8 +89,10 @@ function readProject(
 ): ProjectConfig | null {
   const file = `${name}/project.json`;
   if (!nameShape.test(name)) faults.push(badName(file, name));
+  const dashboard = readDashboard(name, folder, faults);
+  const others = new Set(["project.json", ...(dashboard === undefined ? [] : [dashboardFile])]);
   const read = [...folder.keys()]
-    .filter((path) => isOwnJson(path) && path !== "project.json")
+    .filter((path) => isOwnJson(path) && !others.has(path))
     .map((path) => {
       const own: Fault[] = [];
       const endpoint = readEndpoint(name, path, folder.get(path)!, own);
@@ -96,6 +109,7 @@ function readProject(
       endpoints: read.flatMap((one) =>
         skips && one.faults.length > 0 ? [] : (one.endpoint ?? []),
       ),
+      dashboard: dashboard ?? null,
       leftOut: new Map(skips ? faulty.map((one) => [one.name, one.faults]) : []),
       files: folder,
     }
@@ -139,6 +153,25 @@ function readSettings(
   )
     return null;
   return { ...checked.value, document };
+}
+
+const dashboardFile = "dashboard.json";
+
+/** Undefined: there is no such file, or it is that of an endpoint, which has `action`. Null: it has faults. */
+function readDashboard(
+  project: string,
+  folder: ReadonlyMap<string, string>,
+  faults: Fault[],
+): DashboardConfig | null | undefined {
+  const text = folder.get(dashboardFile);
+  if (text === undefined) return undefined;
+  const { document, faults: textFaults } = readDocument(`${project}/${dashboardFile}`, text);
+  if (isObject(document?.value) && Object.hasOwn(document.value, "action")) return undefined;
+  faults.push(...textFaults);
+  if (document === null) return null;
+  const checked = checkShape(dashboardSchema, document, document.value);
+  faults.push(...checked.faults);
+  return checked.value && textFaults.length === 0 ? { dashboard: checked.value, document } : null;
 }
 
 function readEndpoint(

@@ -341,6 +341,21 @@ export const endpointSchema = z
       })
       .optional()
       .describe("What aggregate may do beside the entity's own columns."),
+    history: z
+      .boolean()
+      .default(false)
+      .describe("true: changes of the table are recorded, and history and revert are on."),
+    live: z
+      .boolean()
+      .default(false)
+      .describe("true: clients can be told of changes of the table when they happen."),
+    changes: z
+      .strictObject({
+        except: columns.default([]).describe("Columns whose values are never recorded."),
+        keepDays: z.int().min(1).max(36_500).optional().describe("Older changes are removed."),
+      })
+      .optional()
+      .describe("What is recorded of changes."),
     relations: z
       .record(z.string(), relationSchema)
       .optional()

@@ -23,7 +23,8 @@ export function fitsDecimals(
   operands: readonly Column[],
   target: Column,
 ): boolean {
-  const byName = new Map(operands.map((operand) => [operand.name, operand]));
+  // A joined column has another name in the formula.
+  const byName = new Map(formula.names.map((name, at) => [name, operands[at]!]));
   let fits = true;
   const checked = (digits: Digits, words = wordsOf(digits)): Digits => {
     if (words > wordsMax || digits.behind > behindMax) fits = false;

@@ -1,5 +1,8 @@
 /** Queries of PostgreSQL's catalog. Lists come as JSON text; names without a schema are looked up in pg_catalog. */
 
+/** A row if there are constraints that are checked at the COMMIT. */
+export const deferredQuery = "select 1 from pg_catalog.pg_constraint where condeferred limit 1";
+
 export const foldingQuery = `
   select quote_ident(collname) as name
   from pg_catalog.pg_collation

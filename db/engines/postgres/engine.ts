@@ -7,7 +7,7 @@ import { readOutlines, schemasQuery } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import { kinds, outputsOf, readFoldingCollation, readQuery, readTable } from "./catalog.ts";
-import { namesQuery, pointingQuery } from "./catalog-queries.ts";
+import { deferredQuery, namesQuery, pointingQuery } from "./catalog-queries.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -58,13 +58,21 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       "begin isolation level read committed",
       `lock table ${name} in share row exclusive mode`,
     ],
-    foreseeCommit: async (connection) => async () => {
-      await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
+    async foreseeCommit(connection) {
+      const { rows } = await connection.send({ text: deferredQuery, params: [], reuse: true });
+      if (rows.length === 0) return null;
+      return async () => {
+        await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
+      };
     },
     createLedger: {
       jobs: "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result text, finished_at timestamptz(3))",
       requests:
         "create table if not exists rowgate_requests (request_id varchar(64) primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamptz(3) not null, answer text, unique (started_at, request_id))",
+      changes:
+        "create table if not exists rowgate_changes (change_id bigint generated always as identity primary key, seq bigint, write_id varchar(36), at timestamptz(3) not null, table_name varchar(255) not null, record_hash varchar(16) not null, record_key text not null, endpoint varchar(255) not null, action varchar(64) not null, kind varchar(8) not null, by_user text, reason text, request_id text not null, old_values text, new_values text, scope_values text, unique (table_name, record_hash, change_id), unique (table_name, change_id), unique (seq, change_id), unique (write_id, change_id))",
+      change_order:
+        "create table if not exists rowgate_change_order (name varchar(16) primary key, log_id varchar(36) not null, last_seq bigint not null, first_seq bigint not null)",
     },
     failure,
     loggedMessage,

@@ -119,6 +119,10 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
       jobs: "create table if not exists rowgate_jobs (job_id varchar(64) not null primary key, result text, finished_at timestamp)",
       requests:
         "create table if not exists rowgate_requests (request_id varchar(64) not null primary key, body_hash varchar(64) not null, claim varchar(36) not null, started_at timestamp not null, answer text, unique (started_at, request_id))",
+      changes:
+        "create table if not exists rowgate_changes (change_id integer primary key autoincrement, seq integer, write_id varchar(36), at timestamp not null, table_name varchar(255) not null, record_hash varchar(16) not null, record_key text not null, endpoint varchar(255) not null, action varchar(64) not null, kind varchar(8) not null, by_user text, reason text, request_id text not null, old_values text, new_values text, scope_values text, unique (table_name, record_hash, change_id), unique (table_name, change_id), unique (seq, change_id), unique (write_id, change_id))",
+      change_order:
+        "create table if not exists rowgate_change_order (name varchar(16) not null primary key, log_id varchar(36) not null, last_seq integer not null, first_seq integer not null)",
     },
     failure,
     loggedMessage,
@@ -248,12 +252,12 @@ function indexFor(wish: IndexWish): IndexStatements | null {
  * SQLite counts violations of deferred foreign keys, and tells of them only at the COMMIT. Those that the file already
  * had do not count.
  */
-async function foreseeCommit(connection: Connection): Promise<() => Promise<void>> {
+async function foreseeCommit(connection: Connection): Promise<(() => Promise<void>) | null> {
   const [deferred] = await rowsFor(
     connection,
     "select 1 from sqlite_schema where sql like '%initially%deferred%' limit 1",
   );
-  if (!deferred) return async () => undefined;
+  if (!deferred) return null;
   const countDangling = async (): Promise<number> => {
     const rows = await rowsFor(
       connection,

@@ -1,29 +1,40 @@
-/** Aggregates as a small chart: what to group by, what to count or add up, as bars or as a line. */
+/** Aggregates as a chart: what to group by, what to divide it by, what to count or add up, as bars or as a line. */
 import { crumb } from "../crumb.js";
-import { barChart, lineChart } from "../chart-drawing.js";
-import { loadGroups } from "../chart-groups.js";
+import { drawn } from "../chart-drawing.js";
+import { groupables, loadFigure, usualWidth } from "../chart-groups.js";
 import { fill, h } from "../dom.js";
-import { isNumber, labelText, textOf } from "../format.js";
+import { isNumber, textOf } from "../format.js";
 import { readState, writeState } from "../grid-state.js";
 import { labelOf } from "../labels.js";
 import { loadEntity } from "../model.js";
-import { tellFault } from "../notices.js";
+import { ApiError } from "../api.js";
+import { readNumber, writeNumber } from "../numbers.js";
 import { keepInAddress } from "../router.js";
 
+/** @typedef {import("../chart-groups.js").Groupable} Groupable */
 /** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
 /** @typedef {import("../grid-state.js").GridState} GridState */
 
-const barsMax = 30;
 /** Left and right of a sheet, in pixels. */
 const paddings = 48;
-const functions = {
-  count: "Number of records",
-  sum: "Sum of",
-  avg: "Average of",
-  min: "Least",
-  max: "Greatest",
-};
+const widthMax = 1100;
+
+const days = [
+  ["year", "Years"],
+  ["quarter", "Quarters"],
+  ["month", "Months"],
+  ["week", "Weeks"],
+  ["day", "Days"],
+];
+const hours = [["hour", "Hours"]];
+const partsOfDays = [
+  ["part:month", "Months of the year"],
+  ["part:weekday", "Days of the week"],
+];
+const partsOfHours = [["part:hour", "Hours of the day"]];
+
+/** Of which a line is usual. */
+const lineSpans = new Set([...days, ...hours].map(([value]) => value));
 
 /** @type {import("../types.d.ts").View} */
 export async function show(place, { parts, query }) {
@@ -31,77 +42,32 @@ export async function show(place, { parts, query }) {
   const entity = await loadEntity(project, endpoint);
   if (!entity?.actions.has("aggregate")) throw new Error("You may not aggregate this list");
   document.title = `Chart – ${entity.title} – Rowgate`;
-  const fields = [...entity.fields.values()].filter(({ name }) => entity.shown.includes(name));
   let state = readState(query, entity);
-  const groups = fields.filter(
-    ({ name, type }) =>
-      !entity.key.includes(name) &&
-      ["text", "date", "boolean", "integer", "timestamp", "uuid"].includes(type),
-  );
-  const numbers = fields.filter((field) => isNumber(field) && !entity.key.includes(field.name));
-  const usual =
-    groups.find(({ name }) => name === entity.status?.field) ??
-    groups.find(({ references }) => references) ??
-    groups[0];
-
-  const chosen = query.get("by") ?? usual?.name ?? "";
-  const by = choice(
-    "Group by",
-    groups.map(({ name, label }) => [name, label]),
-    chosen,
-  );
-  const formFor = (/** @type {string} */ name) =>
-    ["date", "timestamp"].includes(entity.fields.get(name)?.type ?? "") ? "line" : "bars";
-  const measures = [
-    ["count:*", functions.count],
-    ...["sum", "avg", "min", "max"].flatMap((one) =>
-      numbers.map(({ name, label }) => [
-        `${one}:${name}`,
-        `${functions[/** @type {"sum"} */ (one)]} ${label.toLowerCase()}`,
-      ]),
-    ),
-  ];
-  const measure = choice("Measure", measures, query.get("measure") ?? "count:*");
-  const form = choice(
-    "As",
-    [
-      ["bars", "Bars"],
-      ["line", "Line"],
-    ],
-    query.get("as") ?? formFor(chosen),
-  );
+  const groups = await groupables(entity);
+  const choices = choicesOf(entity, groups, query);
   const drawing = h("div.sheet", { "aria-live": "polite" });
   let asked = 0;
 
   async function draw() {
     const now = ++asked;
-    const field = entity?.fields.get(by.value());
-    if (!entity || !field)
+    const group = choices.group();
+    if (!entity || !group)
       return fill(drawing, h("p.quiet", null, "There is nothing to group by."));
-    const kept = writeState(state, entity);
-    kept.set("by", by.value());
-    kept.set("measure", measure.value());
-    kept.set("as", form.value());
-    keepInAddress(parts, kept);
     try {
-      const [operation = "count", measured = "*"] = measure.value().split(":");
-      const chart = await chartOf(entity, {
-        field,
-        operation,
-        measured,
-        isLine: form.value() === "line",
-        state,
-        width: Math.min(900, Math.max(280, drawing.clientWidth - paddings)),
-      });
-      if (now === asked) fill(drawing, chart);
+      await choices.prepare(state);
+      const kept = writeState(state, entity);
+      for (const [name, value] of choices.state()) kept.set(name, value);
+      keepInAddress(parts, kept);
+      const wanted = { ...choices.wanted(group), state };
+      const figure = await loadFigure(entity, wanted);
+      const width = Math.min(widthMax, Math.max(280, drawing.clientWidth - paddings));
+      if (now === asked) fill(drawing, chartOf(entity, figure, { ...wanted, width }));
     } catch (error) {
-      tellFault(error);
+      if (!(error instanceof ApiError)) throw error;
+      if (now === asked) fill(drawing, h("p.fault-text", null, error.message));
     }
   }
 
-  by.select.addEventListener("change", () => {
-    form.select.value = formFor(by.value());
-  });
   const head = h("div.head");
   const note = h("div");
   const title = h("h1", null, `Chart: ${entity.title.toLowerCase()}`);
@@ -125,72 +91,196 @@ export async function show(place, { parts, query }) {
         onchange: () => void draw(),
         onsubmit: (/** @type {Event} */ event) => event.preventDefault(),
       },
-      by.element,
-      measure.element,
-      form.element,
+      choices.elements,
     ),
     drawing,
   );
   await draw();
 }
 
-/** @param {string} label @param {string[][]} options @param {string} chosen */
-function choice(label, options, chosen) {
+/**
+ * The drop-downs; each of them depends on the ones before.
+ * @param {Entity} entity @param {readonly Groupable[]} groups @param {URLSearchParams} query
+ */
+function choicesOf(entity, groups, query) {
+  const find = (/** @type {string} */ path) => groups.find((one) => one.path === path);
+  const by = choice("Group by", optionsOf(groups), query.get("by") ?? usualGroup(entity, groups));
+  const span = choice("In", [], "");
+  const width = h("input", { id: "chart-width", inputmode: "decimal", autocomplete: "off" });
+  const widthField = h("div.field", null, h("label", { for: "chart-width" }, "Width"), width);
+  const none = plainGroup([["", "Nothing"]]);
+  const parts = [none, ...optionsOf(groups.filter(isNamed))];
+  const divide = choice("Divide by", parts, query.get("divide") ?? "");
+  const measure = choice("Measure", measuresOf(entity), query.get("measure") ?? "count:*");
+  const forms = plainGroup([
+    ["bars", "Bars"],
+    ["line", "Line"],
+  ]);
+  const form = choice("As", [forms], query.get("as") ?? "");
+  const isBin = () => span.value() === "bins";
+
+  /** @param {string} chosen */
+  function offerSpans(chosen) {
+    const options = spansOf(find(by.value()));
+    const isKnown = options.some(([value]) => value === chosen);
+    span.offer(options, isKnown ? chosen : usualSpan(options));
+    span.element.hidden = options.length < 2;
+  }
+  const offerForm = () => void (form.select.value = lineSpans.has(span.value()) ? "line" : "bars");
+  offerSpans(query.get("in") ?? "");
+  if (!query.has("as")) offerForm();
+  width.value = query.get("width") ?? "";
+  by.select.addEventListener("change", () => {
+    offerSpans("");
+    offerForm();
+    width.value = "";
+  });
+
+  return {
+    elements: [by.element, span.element, widthField, divide.element, measure.element, form.element],
+    group: () => find(by.value()) ?? null,
+    /** Shows the width of bins, with a usual one where there is none. @param {GridState} state */
+    async prepare(state) {
+      widthField.hidden = !isBin();
+      const group = find(by.value());
+      const isSet = Number(readNumber(width.value)) > 0;
+      if (isBin() && group && !isSet)
+        width.value = writeNumber(String(await usualWidth(entity, group, state)));
+    },
+    /** For the address. */
+    state: () =>
+      Object.entries({
+        by: by.value(),
+        in: span.value(),
+        width: isBin() ? width.value : "",
+        divide: divide.value(),
+        measure: measure.value(),
+        as: form.value(),
+      }).filter(([, value]) => value !== ""),
+    /** @param {Groupable} group */
+    wanted(group) {
+      const [operation = "count", measured = "*"] = measure.value().split(":");
+      const split = find(divide.value()) ?? null;
+      return {
+        group,
+        by: isBin() ? (readNumber(width.value) ?? "1") : span.value(),
+        split: split === group ? null : split,
+        operation,
+        measured,
+        isLine: form.value() === "line",
+      };
+    },
+  };
+}
+
+/** Whether its values are names, of which there are few. @param {Groupable} group */
+const isNamed = ({ field: { type, references } }) =>
+  ["text", "boolean"].includes(type) || references !== undefined;
+
+/** @param {Entity} entity @param {readonly Groupable[]} groups */
+function usualGroup({ status }, groups) {
+  const usual =
+    groups.find(({ path }) => path === status?.field) ??
+    groups.find(({ of }) => of !== null) ??
+    groups.find(({ field }) => field.references) ??
+    groups[0];
+  return usual?.path ?? "";
+}
+
+/** Own fields first, then those of each related record. @param {readonly Groupable[]} groups */
+const optionsOf = (groups) =>
+  [...Map.groupBy(groups, ({ of }) => of)].map(([title, own]) => ({
+    title,
+    options: own.map(({ path, field }) => [path, field.label]),
+  }));
+
+/** In which groups a field can be put. @param {Groupable | undefined} group @returns {string[][]} */
+function spansOf(group) {
+  const type = group?.field.type;
+  if (type === "date") return [...days, ...partsOfDays];
+  if (type === "timestamp") return [...days, ...hours, ...partsOfDays, ...partsOfHours];
+  const each = ["", "Each value"];
+  return group && isNumber(group.field) ? [["bins", "Bins"], each] : [each];
+}
+
+/** @param {readonly string[][]} options */
+const usualSpan = (options) =>
+  (options.find(([value]) => value === "month") ?? options[0])?.[0] ?? "";
+
+/** @param {Entity} entity */
+function measuresOf({ fields, shown, key }) {
+  const own = [...fields.values()].filter(
+    ({ name }) => shown.includes(name) && !key.includes(name),
+  );
+  const numbers = own.filter(isNumber);
+  const named = own.filter(({ type, references }) => type === "text" || references);
+  const of = (
+    /** @type {string} */ operation,
+    /** @type {string} */ words,
+    /** @type {typeof own} */ some,
+  ) => some.map(({ name, label }) => [`${operation}:${name}`, `${words} ${label.toLowerCase()}`]);
+  return [
+    plainGroup([["count:*", "Number of records"]]),
+    { title: "Sum", options: of("sum", "Sum of", numbers) },
+    { title: "Average", options: of("avg", "Average of", numbers) },
+    {
+      title: "Extremes",
+      options: [...of("min", "Least", numbers), ...of("max", "Greatest", numbers)],
+    },
+    { title: "Different values", options: of("countDistinct", "Different", named) },
+  ].filter(({ options }) => options.length > 0);
+}
+
+/** @typedef {{ title: string | null, options: string[][] }} OptionGroup a title makes it a group of its own */
+
+/** @param {string[][]} options @returns {OptionGroup} */
+const plainGroup = (options) => ({ title: null, options });
+
+/** @param {string} label @param {OptionGroup[]} groups @param {string} chosen */
+function choice(label, groups, chosen) {
   const id = `chart-${label.toLowerCase().replaceAll(" ", "-")}`;
+  const optionOf = (/** @type {string[]} */ [value, text]) =>
+    h("option", { value, selected: value === chosen }, text);
   const select = h(
     "select",
     { id },
-    options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+    groups.map(({ title, options }) =>
+      title === null
+        ? options.map(optionOf)
+        : h("optgroup", { label: title }, options.map(optionOf)),
+    ),
   );
   return {
     select,
     element: h("div.field", null, h("label", { for: id }, label), select),
     value: () => /** @type {string} */ (select.value),
+    /** @param {string[][]} options @param {string} value */
+    offer(options, value) {
+      fill(select, options.map(optionOf));
+      select.value = value;
+    },
   };
 }
 
 /**
- * @param {Entity} entity @param {Omit<import("../chart-groups.js").Wanted, "barsMax"> & { width: number }} wanted the width in pixels
+ * @param {Entity} entity @param {import("../figures.js").Figure} figure
+ * @param {Omit<import("../chart-groups.js").Wanted, "state"> & { width: number }} wanted the width in pixels
  */
-async function chartOf(entity, { width, ...wanted }) {
-  const { field, operation, measured, isLine } = wanted;
-  const { groups, notes } = await loadGroups(entity, { ...wanted, barsMax });
-  const measuredField = entity.fields.get(measured);
+function chartOf(entity, figure, { group, operation, measured, isLine, width }) {
+  if (figure.categories.length === 0)
+    return h("p.quiet", null, "No record fits. Group by another field, or show all records.");
+  const isCount = operation === "count" || operation === "countDistinct";
+  const scale = entity.fields.get(measured)?.scale ?? 2;
   const write = (/** @type {number} */ value) =>
     textOf(
-      value,
-      operation === "count"
-        ? { type: "integer" }
-        : { type: "decimal", scale: measuredField?.scale ?? 2 },
+      Math.round(value * 1e6) / 1e6,
+      isCount ? { type: "integer" } : { type: "decimal", scale },
     );
-  if (groups.length === 0)
-    return h("p.quiet", null, "No record fits. Group by another field, or show all records.");
-  const points = await Promise.all(
-    groups.map(async ({ key, value, place }) => ({
-      label: await labelFor(entity, field, key),
-      value,
-      text: write(Math.round(value * 1e6) / 1e6),
-      place,
-    })),
-  );
-  const frame = { title: `${entity.title} by ${field.label.toLowerCase()}`, width };
-  const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+  const title = `${entity.title} by ${group.field.label.toLowerCase()}`;
   return [
-    isLine ? lineChart(points, frame, (value) => short.format(value)) : barChart(points, frame),
-    notes.map((note) => h("p.quiet", null, note)),
+    drawn(figure, { title, width, write, isLine }),
+    figure.notes.map((note) => h("p.quiet", null, note)),
   ];
-}
-
-/** @param {Entity} entity @param {Field} field @param {unknown} key */
-async function labelFor(entity, field, key) {
-  if (key === null) return "No value";
-  const text = String(key);
-  if (field.references)
-    return (await labelOf(entity.project, field.references, key)) ?? text.slice(0, 8);
-  if (entity.status?.field === field.name) return labelText(text);
-  if (/^\d{4}-\d\d$/.test(text)) return text;
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text);
-  return textOf(key, isDay ? { type: "date" } : field) || "Empty text";
 }
 
 /** Names the filters that limit the records of the chart. @param {Entity} entity @param {Pick<GridState, "search" | "filters">} state @param {() => void} onRemove */

@@ -1,8 +1,9 @@
 /** An entity as a grid: search, filters, order, pages and columns, all in the address. DataTables draws the rows. */
 import { h, fill, icon, iconButton } from "../dom.js";
-import { cellOf } from "../cells.js";
+import { cellIn } from "../cells.js";
 import { columnsMenu } from "../columns-menu.js";
 import { exportDialog } from "../export-dialog.js";
+import { filterChips } from "../filter-chips.js";
 import { filterRow } from "../filter-row.js";
 import { counted, isNumber } from "../format.js";
 import { loadPage, pageSizes, readState, writeState } from "../grid-state.js";
@@ -57,7 +58,9 @@ export async function show(place, { parts, query }) {
     );
     return;
   }
-  const grid = gridOf(entity, state);
+  const isEdited = ["bulk-update", "bulk-delete"].some((one) => entity.actions.has(one));
+  const edit = isEdited ? (await import("../editing/list-editing.js")).listEditing : () => null;
+  const grid = gridOf(entity, state, edit);
   fill(
     place,
     headOf(entity, state, grid.showFilters),
@@ -139,8 +142,8 @@ function toolbarOf(entity, state, grid) {
   );
 }
 
-/** @param {Entity} entity @param {GridState} state */
-function gridOf(entity, state) {
+/** @param {Entity} entity @param {GridState} state @param {(...place: Parameters<import("../editing/list-editing.js").ListEditor>) => import("../editing/list-editing.js").ListEditing | null} edit */
+function gridOf(entity, state, edit) {
   const parts = [entity.project, entity.endpoint];
   const info = h("span.info", { role: "status" });
   const cutNote = h("p.note", { role: "status", hidden: true });
@@ -158,6 +161,20 @@ function gridOf(entity, state) {
   let made = null;
   // The first rows are those of the address.
   let isStep = false;
+  const shown = (/** @type {Row} */ row, /** @type {import("../types.d.ts").Field} */ field) => {
+    const first = fields.find(({ name }) => state.columns.includes(name));
+    return rowCell(entity, row, { field, isFirst: field === first });
+  };
+  const editing = edit(entity, {
+    table,
+    fields,
+    columns: () => state.columns,
+    shown,
+    rowIn: (line) => made?.row(line).data() ?? null,
+    reload: () => made.draw("page"),
+  });
+  // The boxes that select rows stand before the fields.
+  const lead = editing ? 1 : 0;
   const filters = filterRow(entity, fields, state, (name, text) => {
     if (text === "") state.filters.delete(name);
     else state.filters.set(name, text);
@@ -168,7 +185,7 @@ function gridOf(entity, state) {
   async function load(asked, answer) {
     state.page = Math.floor(asked.start / asked.length) + 1;
     state.sort = asked.order.flatMap((/** @type {any} */ { column, dir }) => {
-      const field = fields[column]?.name;
+      const field = fields[column - lead]?.name;
       return field && dir ? [{ field, isDown: dir === "desc" }] : [];
     });
     (isStep ? stepInAddress : keepInAddress)(parts, writeState(state, entity));
@@ -208,13 +225,14 @@ function gridOf(entity, state) {
 
   /** @param {Partial<GridState>} changes */
   function change(changes) {
+    if (changes.size === undefined) editing?.deselect();
     Object.assign(state, changes);
     if (changes.size !== undefined) made.page.len(changes.size);
     made.draw();
   }
 
   return {
-    element: [cutNote, holder],
+    element: [filterChips(entity, state, () => change({})), cutNote, holder, editing?.bar],
     info,
     change,
     showFilters: filters.toggle,
@@ -222,10 +240,17 @@ function gridOf(entity, state) {
     showColumns(columns) {
       const added = columns.filter((name) => !state.columns.includes(name));
       state.columns = columns;
-      fields.forEach(({ name }, at) => made.column(at).visible(columns.includes(name), false));
+      fields.forEach(({ name }, at) =>
+        made.column(at + lead).visible(columns.includes(name), false),
+      );
       keepInAddress(parts, writeState(state, entity));
-      // Bytes are loaded only if they are shown.
-      if (!added.some((name) => entity.fields.get(name)?.type === "bytes")) return;
+      editing?.drawn();
+      // Bytes and names of related records are loaded only if they are shown.
+      const isLoaded = (/** @type {string} */ name) => {
+        const { type, relation } = entity.fields.get(name) ?? {};
+        return type !== "bytes" && !relation;
+      };
+      if (added.every(isLoaded)) return;
       isStep = false;
       made.draw("page");
     },
@@ -238,6 +263,7 @@ function gridOf(entity, state) {
           h(
             "tr",
             null,
+            editing?.heading(),
             fields.map((field) =>
               h(
                 "th",
@@ -253,23 +279,27 @@ function gridOf(entity, state) {
           filters.row,
         ),
       );
-      const first = fields.find(({ name }) => state.columns.includes(name))?.name;
+      if (editing) filters.row.prepend(h("td.pick"));
       made = new DataTable(table, {
         serverSide: true,
         ajax: (/** @type {any} */ asked, /** @type {any} */ answer) => void load(asked, answer),
-        columns: fields.map((field) => ({
-          data: null,
-          name: field.name,
-          visible: state.columns.includes(field.name),
-          className: isNumber(field) ? "number" : "",
-          orderable: !showsLabel(entity, field),
-          render: (/** @type {unknown} */ _, /** @type {string} */ type, /** @type {Row} */ row) =>
-            type === "display"
-              ? rowCell(entity, row, { field, isFirst: field.name === first })
-              : (row[field.name] ?? null),
-        })),
+        columns: [
+          ...(editing ? [boxColumn(editing.box)] : []),
+          ...fields.map((field) => ({
+            data: null,
+            name: field.name,
+            visible: state.columns.includes(field.name),
+            className: isNumber(field) ? "number" : "",
+            orderable: !showsLabel(entity, field),
+            render: (
+              /** @type {unknown} */ _,
+              /** @type {string} */ type,
+              /** @type {Row} */ row,
+            ) => (type === "display" ? shown(row, field) : (row[field.name] ?? null)),
+          })),
+        ],
         order: state.sort.map(({ field, isDown }) => [
-          fields.findIndex(({ name }) => name === field),
+          fields.findIndex(({ name }) => name === field) + lead,
           isDown ? "desc" : "asc",
         ]),
         titleRow: 0,
@@ -291,18 +321,30 @@ function gridOf(entity, state) {
           paginate: { first: "«", last: "»", next: "›", previous: "‹" },
         },
       });
-      openOnClick(table, entity, made);
+      if (editing) made.on("draw", editing.drawn);
+      else openOnClick(table, entity, made);
     },
     stop() {
+      if (editing?.leave() === false) return false;
       loading.abort();
       made?.destroy();
+      return true;
     },
   };
 }
 
+/** @param {(row: Row) => unknown} box */
+const boxColumn = (box) => ({
+  data: null,
+  orderable: false,
+  className: "pick",
+  render: (/** @type {unknown} */ _, /** @type {string} */ type, /** @type {Row} */ row) =>
+    type === "display" ? box(row) || "" : null,
+});
+
 /** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: import("../types.d.ts").Field, isFirst: boolean }} place */
 function rowCell(entity, row, { field, isFirst }) {
-  const cell = cellOf(row[field.name], field, entity);
+  const cell = cellIn(row, field, entity);
   if (!isFirst || !opens(entity, row) || cell.tagName === "A") return cell;
   return h("a.open", { href: addressOf(recordParts(entity, row)) }, cell);
 }

@@ -10,8 +10,19 @@ export async function show(place) {
   const { projects, signIn } = await loadIndex();
   fill(
     place,
-    projects.map(({ name, status, endpoints }) => [
-      h("h1", null, wordsOf(name)),
+    projects.map(({ name, status, endpoints, dashboard }) => [
+      h(
+        "div.head",
+        null,
+        h("h1", null, wordsOf(name)),
+        dashboard &&
+          h(
+            "a.button",
+            { href: addressOf([name]) },
+            icon("chart"),
+            h("span", null, dashboard.title),
+          ),
+      ),
       status === "ready"
         ? h(
             "ul.cards",

@@ -7,7 +7,7 @@ import { loadEntity } from "../model.js";
 import { tell } from "../notices.js";
 import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
-import { addressOf, go, recordParts } from "../router.js";
+import { addressOf, cameFrom, goBack, recordParts, replaceView } from "../router.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 
@@ -82,7 +82,7 @@ function showNew(place, entity, given) {
       });
       isTouched = false;
       tell("Created");
-      go(
+      replaceView(
         opensRecords(entity) ? recordParts(entity, answer.data) : [entity.project, entity.endpoint],
       );
     } catch (error) {
@@ -104,18 +104,21 @@ function showNew(place, entity, given) {
       { onsubmit: submit, novalidate: true },
       h("div.sheet", null, form.element),
       lines.map(({ element }) => h("div.sheet", null, element)),
-      h(
-        "div.save-bar",
-        null,
-        save,
-        h("a.button", { href: addressOf([entity.project, entity.endpoint]) }, "Cancel"),
-      ),
+      h("div.save-bar", null, save, h("a.button", cancelling(entity), "Cancel")),
     ),
   );
   lines[0]?.add();
   isTouched = false;
   setTimeout(() => form.inputs[0]?.focus());
   return guard(() => isTouched);
+}
+
+/** @param {Entity} entity */
+function cancelling({ project, endpoint }) {
+  const origin = cameFrom();
+  return origin
+    ? { href: origin.address, onclick: goBack }
+    : { href: addressOf([project, endpoint]) };
 }
 
 /** @param {Entity} entity */

@@ -11,9 +11,9 @@ import { conflictChoice, recordActions } from "../record-actions.js";
 import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
 import { recordLock } from "../record-lock.js";
-import { titleOf, totalsOf, valuesOf } from "../record-values.js";
-import { relatedLinks } from "../related.js";
-import { go } from "../router.js";
+import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
+import { relatedRecords } from "../related.js";
+import { go, restoreScroll } from "../router.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -43,10 +43,13 @@ export async function show(place, { parts }) {
 /** @typedef {{ row: Row, etag: string | null }} Shown */
 
 /** @param {Entity} entity @param {string[]} keys @returns {Promise<Shown | null>} */
-async function loadRecord({ path, key, actions, lines }, keys) {
+async function loadRecord(entity, keys) {
+  const { path, key, actions, lines } = entity;
   const where = key.map((name, at) => ({ key: name, value: keys[at] ?? "" }));
   const action = lines.length > 0 && actions.has("read-composite") ? "read-composite" : "first";
-  const { body, etag } = await post(`${path}/${action}`, { where });
+  const expand = namesExpanded(entity);
+  const isExpanded = Object.keys(expand).length > 0;
+  const { body, etag } = await post(`${path}/${action}`, { where, ...(isExpanded && { expand }) });
   return body.data && { row: body.data, etag };
 }
 
@@ -211,7 +214,9 @@ async function showRecord(place, entity, shown) {
     ),
     related,
   );
-  void relatedLinks(entity, row).then((links) => links && related.replaceWith(links), tellFault);
+  void relatedRecords(entity, row)
+    .then((found) => found && related.replaceWith(found), tellFault)
+    .then(() => place.isConnected && restoreScroll());
   void lock.look().catch(tellFault);
   let isDone = false;
   const leave = guard(() => !isDone && isTouched());

@@ -1,0 +1,119 @@
+/** Text of spreadsheets: rows and columns in the clipboard, and their cells as values of fields. */
+import { kindOf, readText } from "../form-field.js";
+import { labelText } from "../format.js";
+import { lookup } from "../labels.js";
+
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Field} Field */
+/** @typedef {import("../types.d.ts").Schema} Schema */
+
+/** A cell is in quotes if it contains tabs, line breaks or quotes. */
+const cellPattern = /("(?:[^"]|"")*"|[^\t\r\n]*)(\t|\r\n|[\r\n]|$)/y;
+
+/** @param {string} text @returns {string[][]} */
+export function readTable(text) {
+  /** @type {string[][]} */
+  const rows = [];
+  /** @type {string[]} */
+  let row = [];
+  cellPattern.lastIndex = 0;
+  while (cellPattern.lastIndex < text.length || row.length > 0) {
+    const [, cell = "", end = ""] = cellPattern.exec(text) ?? [];
+    row.push(/^".*"$/s.test(cell) ? cell.slice(1, -1).replaceAll('""', '"') : cell);
+    if (end === "\t") continue;
+    rows.push(row);
+    row = [];
+    if (end === "") break;
+  }
+  return rows;
+}
+
+/** @param {readonly (readonly string[])[]} rows */
+export const writeTable = (rows) =>
+  rows
+    .map((row) =>
+      row
+        .map((cell) => (/[\t\r\n"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+        .join("\t"),
+    )
+    .join("\n");
+
+/**
+ * @param {string} text @param {{ entity: Pick<Entity, "project">, field: Field, schema: Schema }} place
+ * @returns {Promise<{ value?: unknown, text?: string, fault?: string }>} without a value: the text is blank
+ */
+export async function readPasted(text, { entity, field, schema }) {
+  const kind = kindOf(field, schema);
+  const trimmed = text.trim();
+  if (kind === "line" || kind === "long") return readText(kind, text, { schema, value: null });
+  if (trimmed === "") return {};
+  const found = await meant(kind, trimmed, { entity, field, schema });
+  if (found.fault !== undefined) return { text, fault: found.fault };
+  const read = readText(kind, found.text, { schema, value: null });
+  return read.fault === undefined ? read : { text, fault: read.fault };
+}
+
+/**
+ * The text as the input of this kind would have it.
+ * @param {import("../form-field.js").Kind} kind @param {string} text
+ * @param {{ entity: Pick<Entity, "project">, field: Field, schema: Schema }} place
+ * @returns {Promise<{ text: string, fault?: string }>}
+ */
+async function meant(kind, text, { entity, field, schema }) {
+  if (kind === "reference") return referenceMeant(text, { entity, field });
+  if (kind === "choice") {
+    const values = (schema.enum ?? []).map(String);
+    const isSame = (/** @type {string} */ one) => one.toLowerCase() === text.toLowerCase();
+    const found = values.find((one) => isSame(one) || isSame(labelText(one)));
+    return { text: found ?? text };
+  }
+  if (kind === "flag" || kind === "maybe") {
+    if (/^(yes|true|1|x)$/i.test(text)) return { text: "true" };
+    if (/^(no|false|0)$/i.test(text)) return { text: "false" };
+    return { text, fault: "Write Yes or No." };
+  }
+  if (kind === "date") {
+    const day = dayMeant(text);
+    return day === null ? { text, fault: dayFault } : { text: day };
+  }
+  if (kind === "moment") {
+    const [day = "", time = "00:00"] = text.split(/[T\s]+/);
+    // With a time zone, as the API has it.
+    const iso = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${dayMeant(day) ?? day}T${time}`;
+    return Number.isNaN(Date.parse(iso)) ? { text, fault: momentFault } : { text: iso };
+  }
+  return { text };
+}
+
+const dayFault = "This is not a date. Write it as 2026-03-14.";
+const momentFault = "This is not a date with a time. Write it as 2026-03-14 09:30.";
+
+/** `day`, `month` and `year` in the order of the browser's language. */
+const order = new Intl.DateTimeFormat(undefined, { dateStyle: "short" })
+  .formatToParts()
+  .map(({ type }) => type)
+  .filter((type) => type !== "literal");
+
+/** As `2026-03-14`; null: no such day. @param {string} text */
+function dayMeant(text) {
+  const numbers = /^(\d+)\D{1,2}(\d+)\D{1,2}(\d+)\D?$/.exec(text)?.slice(1) ?? [];
+  const names = (numbers[0]?.length ?? 0) > 2 ? ["year", "month", "day"] : order;
+  const part = (/** @type {string} */ name) => numbers[names.indexOf(name)] ?? "";
+  const year = part("year").length === 2 ? `20${part("year")}` : part("year").padStart(4, "0");
+  const day = `${year}-${part("month").padStart(2, "0")}-${part("day").padStart(2, "0")}`;
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day) ? day : null;
+}
+
+/** @param {string} text @param {{ entity: Pick<Entity, "project">, field: Field }} place */
+async function referenceMeant(text, { entity, field }) {
+  const place = `api/${entity.project}/${field.references?.endpoint}`;
+  const found = await lookup(place, { search: text.slice(0, 100), limit: "50" }).catch(() => []);
+  const named = found.filter((one) => one.text.toLowerCase() === text.toLowerCase());
+  if (named.length === 1) return { text: String(named[0]?.id) };
+  if (named.length > 1) return { text, fault: `Several records are called “${text}”.` };
+  const [known] = await lookup(place, { ids: text }).catch(() => []);
+  return known && String(known.id) === text
+    ? { text }
+    : { text, fault: `No record is called “${text}”.` };
+}

@@ -1,0 +1,29 @@
+/** Rows of a list as bulk actions name them: by key, by version, and by their index in a request. */
+
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
+
+/** The lines of the page. @param {HTMLTableElement} table */
+export const linesOf = (table) => [...(table.tBodies[0]?.rows ?? [])];
+
+/** @param {Entity} entity @param {Row} row @returns {Row} */
+export const keyOf = ({ key }, row) => Object.fromEntries(key.map((name) => [name, row[name]]));
+
+/** Names a record within the page; null: the row has no whole key. @param {Entity} entity @param {Row} row */
+export function idOf({ key }, row) {
+  const values = key.map((name) => row[name] ?? null);
+  return values.includes(null) ? null : JSON.stringify(values.map(String));
+}
+
+/** The version that `etags` takes. @param {Row} row @returns {string | null} */
+export const versionOf = ({ _version }) => (typeof _version === "string" ? _version : null);
+
+/**
+ * The faults of a bulk action by the index of their records; `field` is empty for faults of a whole record.
+ * @param {Record<string, string[]>} errors @returns {{ at: number, field: string, text: string }[]}
+ */
+export const indexedFaults = (errors) =>
+  Object.entries(errors).flatMap(([path, messages]) => {
+    const [, at, field = ""] = /^\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
+    return at === undefined ? [] : [{ at: Number(at), field, text: messages.join(" ") }];
+  });

@@ -1,0 +1,155 @@
+/** Saves all changed cells in one request. Faults go to their cells; what somebody else changed meanwhile is a choice. */
+import { ApiError, post } from "../api.js";
+import { h } from "../dom.js";
+import { counted, sentence } from "../format.js";
+import { openDialog, tell, tellFault } from "../notices.js";
+import { conflictTable } from "../record-actions.js";
+import { titleOf } from "../record-values.js";
+import { indexedFaults, keyOf } from "./rows.js";
+
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
+/** @typedef {import("./changes.js").Changes} Changes */
+
+/** @typedef {{ id: string, row: Row, mine: Row, stored: Row | null, etag: string | null }} Conflict */
+
+/** @param {Entity} entity @param {Changes} changes @param {number} recordsMax @returns {Promise<boolean>} whether the list has to be loaded again */
+export async function saveChanges(entity, changes, recordsMax) {
+  const { records } = changes;
+  const unread = [...records.values()].flatMap(({ cells }) =>
+    [...cells.values()].filter(({ text }) => text !== null),
+  ).length;
+  if (unread > 0) {
+    tell(`Correct ${counted(unread, "marked cell")} first. Nothing was saved yet.`, "fault");
+    return false;
+  }
+  if (records.size > recordsMax) {
+    tell(`At most ${recordsMax} records can be saved at once.`, "fault");
+    return false;
+  }
+  const ids = [...records.keys()];
+  const request = changes.request();
+  try {
+    await post(`${entity.path}/bulk-update`, request);
+    changes.drop();
+    tell(`${counted(ids.length, "record")} saved`);
+    return true;
+  } catch (error) {
+    const faults = await allFaults(entity, request, error);
+    const moved = new Set(faults.flatMap(({ at, isMoved }) => (isMoved ? (ids[at] ?? []) : [])));
+    if (moved.size > 0 && entity.actions.has("first")) return settle([...moved]);
+    showFaults(error, faults);
+    return false;
+  }
+
+  /** @param {unknown} error @param {ReturnType<typeof indexedFaults>} faults */
+  function showFaults(error, faults) {
+    if (faults.length === 0) return tellFault(error);
+    const whole = [];
+    for (const { at, field, text } of faults) {
+      const record = records.get(ids[at] ?? "");
+      const cell = record?.cells.get(field);
+      if (cell) cell.fault = text;
+      else if (record) whole.push({ row: record.row, text: field ? `${field}: ${text}` : text });
+    }
+    changes.tellFaults(whole);
+    tell(`Nothing was saved: ${counted(faults.length, "fault")} in the list.`, "fault");
+  }
+
+  /** @param {string[]} wanted */
+  async function settle(wanted) {
+    const conflicts = await Promise.all(wanted.map((id) => storedOf(id)));
+    const choice = await choiceOf(entity, conflicts);
+    if (choice === null) return false;
+    for (const [at, { id, row, stored, etag }] of conflicts.entries()) {
+      const record = records.get(id);
+      if (stored === null || choice[at] === "stored" || !record) changes.drop(id);
+      else Object.assign(record, { version: etag, row: { ...row, ...stored } });
+    }
+    return records.size === 0 || saveChanges(entity, changes, recordsMax);
+  }
+
+  /** @param {string} id @returns {Promise<Conflict>} */
+  async function storedOf(id) {
+    const { row, cells } = /** @type {import("./changes.js").ChangedRecord} */ (records.get(id));
+    const mine = Object.fromEntries([...cells].map(([name, { value }]) => [name, value]));
+    const where = Object.entries(keyOf(entity, row)).map(([key, value]) => ({ key, value }));
+    const { body, etag } = await post(`${entity.path}/first`, { where });
+    return { id, row, mine, stored: body.data, etag };
+  }
+}
+
+/**
+ * Of what only the database finds, a refused request tells the first. A dry run of each record for itself tells all.
+ * @param {Entity} entity @param {object} request @param {unknown} error
+ * @returns {Promise<{ at: number, field: string, text: string, isMoved?: boolean }[]>} `isMoved`: changed or deleted by somebody else
+ */
+async function allFaults({ path }, request, error) {
+  if (!(error instanceof ApiError)) return [];
+  const told = indexedFaults(error.errors);
+  if (error.status === 400 || told.length === 0) return told;
+  const trial = { ...request, mode: "each", dry_run: true };
+  const { body } = await post(`${path}/bulk-update`, trial);
+  const refused = /** @type {any[]} */ (body.results).filter(({ success }) => !success);
+  return refused.flatMap(({ index: at, error: kind, message, errors }) => {
+    const isMoved = kind === "Precondition failed" || kind === "Not found";
+    const fields = Object.entries(/** @type {Record<string, string[]>} */ (errors ?? {}));
+    if (fields.length === 0) return [{ at, field: "", text: message, isMoved }];
+    return fields.map(([field, texts]) => ({ at, field, text: texts.join(" "), isMoved }));
+  });
+}
+
+/**
+ * @param {Entity} entity @param {Conflict[]} conflicts
+ * @returns {Promise<("mine" | "stored")[] | null>} null: go on editing
+ */
+function choiceOf(entity, conflicts) {
+  const title = `Somebody else changed ${counted(conflicts.length, "record")}`;
+  return openDialog(title, (/** @type {(value: ("mine" | "stored")[] | null) => void} */ close) => {
+    /** @param {SubmitEvent} event */
+    function submit(event) {
+      event.preventDefault();
+      const chosen = new FormData(/** @type {HTMLFormElement} */ (event.target));
+      close(conflicts.map((_, at) => (chosen.get(`choice-${at}`) === "mine" ? "mine" : "stored")));
+    }
+    return h(
+      "form",
+      { onsubmit: submit },
+      h("p", null, "Nothing was saved yet. Keep your values, or take those that are stored now?"),
+      conflicts.map((conflict, at) => conflictPart(entity, conflict, at)),
+      h(
+        "div.actions",
+        null,
+        h("button.button", { type: "button", onclick: () => close(null) }, "Cancel"),
+        h("button.button.primary", { type: "submit" }, "Save"),
+      ),
+    );
+  });
+}
+
+/** @param {Entity} entity @param {Conflict} conflict @param {number} at */
+function conflictPart(entity, { row, mine, stored }, at) {
+  const way = (
+    /** @type {string} */ value,
+    /** @type {string} */ text,
+    /** @type {boolean} */ checked,
+  ) =>
+    h("label.way", null, h("input", { type: "radio", name: `choice-${at}`, value, checked }), text);
+  const shown = entity.columns.filter((name) => name in row);
+  return h(
+    "fieldset.conflict",
+    null,
+    h("legend", { dir: "auto" }, titleOf(entity, row)),
+    stored === null
+      ? h("p", null, sentence("It was deleted; your changes of it will be dropped"))
+      : [
+          conflictTable(entity, { mine, before: row, stored, names: shown }),
+          h(
+            "div.button-row",
+            null,
+            way("mine", "Keep mine", true),
+            way("stored", "Take theirs", false),
+          ),
+        ],
+  );
+}

@@ -1,0 +1,179 @@
+/** revert: undoes one recorded change with an update, by restoring a deleted record, or by creating it again. */
+import { rescoped } from "../callers/scoped-session.ts";
+import { seeing } from "../callers/visibility.ts";
+import { type CallOf, defineAction, type Write } from "../calls/action.ts";
+import { type RecordedChange, changesAt, logColumns } from "../changes/change-log.ts";
+import { type HistoryPlan, historyPlan, readChanges } from "../changes/seen-changes.ts";
+import { object, text } from "../grammar/grammar.ts";
+import { keyIs } from "../query/key-conditions.ts";
+import { allOf, equals } from "../query/statement.ts";
+import { updateOf } from "../records/changed-record.ts";
+import { etagOf } from "../records/etag.ts";
+import { scalarOf } from "../records/find-rows.ts";
+import { beginCreate } from "../records/new-record.ts";
+import { beginChange, changePlan, lockRecord, type RecordPlan } from "../records/record.ts";
+import { writeAnswerSchema } from "../records/record-schema.ts";
+import { keyAsJson } from "../records/replay.ts";
+import { restoreFound, type RestorePlan } from "../records/restore-records.ts";
+import { AppError, invalidPayload, noSuchRecord, notFound } from "../values/errors.ts";
+import type { KeyValue } from "../values/types/key.ts";
+
+interface RevertPlan extends HistoryPlan, RecordPlan {
+  readonly marking: RestorePlan["marking"] | null;
+}
+
+interface RevertRequest {
+  readonly change_id: string;
+}
+
+type RevertCall = CallOf<RevertRequest>;
+
+export const revert = defineAction<RevertPlan, RevertRequest>({
+  name: "revert",
+  summary: "Undoes one recorded change of a record.",
+  mode: "writes",
+  methods: ["POST"],
+  requires: ["key", "history", "updates"],
+  headers: ["If-Match", "X-Lock-Token"],
+  events: [
+    "onBeforeUpdate",
+    "onAfterUpdate",
+    "onBeforeInsert",
+    "onAfterInsert",
+    "onBeforeRestore",
+    "onAfterRestore",
+  ],
+  errors: [
+    "validationFailed",
+    "foreignKeyMissing",
+    "duplicateEntry",
+    "constraintViolation",
+    "dataNotFound",
+  ],
+  takesOptions: false,
+  takesEmptyBody: false,
+
+  needs(entity) {
+    const [plan, record] = [historyPlan(entity), changePlan(entity)];
+    return plan && record && { ...record, ...plan, marking: entity.marking };
+  },
+  grammar: () =>
+    object(
+      { change_id: text(() => invalidPayload("change_id must be the text that history shows")) },
+      { required: ["change_id"] },
+    ),
+  answer: (plan, { entity }) => ({
+    status: 201,
+    schema: writeAnswerSchema(plan, entity, "added"),
+    others: { 200: writeAnswerSchema(plan, entity, "updated") },
+    hasEtag: true,
+  }),
+
+  async begin(call, plan): Promise<Write> {
+    const change = await changeOf(call, plan);
+    const keyValue = plan.write.key.map((column) => scalarOf(column, change.key));
+    switch (change.kind) {
+      case "create":
+      case "restore":
+        throw invalidPayload(
+          "A change that made the record cannot be reverted; delete the record instead",
+        );
+      case "update":
+        return beginUpdate(call, plan, { change, keyValue });
+      case "mark":
+        return beginRestore(call, plan, keyValue);
+      case "delete":
+        return beginCreation(call, plan, change);
+    }
+  },
+});
+
+/** Rejects with `notFound` if there is no such change for the caller. */
+async function changeOf(
+  { input, session, entity }: RevertCall,
+  plan: RevertPlan,
+): Promise<RecordedChange> {
+  const missing = () => notFound(`${entity.name} has no such change`);
+  if (!/^\d{1,18}$/.test(input.change_id)) throw missing();
+  const ledger = await session.ledger("changes");
+  const { changes } = await readChanges(session, plan, {
+    ledger,
+    where: allOf(
+      changesAt({ ledger, table: plan.recorded.table, key: null }),
+      equals(logColumns(ledger).change_id, BigInt(input.change_id)),
+    )!,
+    offset: 0,
+    size: 1,
+  });
+  const [change] = changes;
+  if (change === undefined) throw missing();
+  return change;
+}
+
+function mustAlso(call: RevertCall, action: string): void {
+  if (!call.mayAlso(action))
+    throw new AppError("forbidden", `Reverting this change needs the right to ${action} as well`);
+}
+
+/** An update to the values before, as far as the caller may write them. */
+function beginUpdate(
+  call: RevertCall,
+  plan: RevertPlan,
+  { change, keyValue }: { change: RecordedChange; keyValue: KeyValue },
+): Write | Promise<Write> {
+  mustAlso(call, "update");
+  const { shown, writable } = plan.write;
+  const values = Object.entries(change.before ?? {}).filter(
+    ([name]) => shown.has(name) && writable.has(name),
+  );
+  if (values.length === 0)
+    throw invalidPayload("The change concerns no field that an update can set");
+  const asked = { ...call, body: { ...change.key, ...Object.fromEntries(values) } };
+  return beginChange(asked, plan, updateOf(asked, plan, keyValue));
+}
+
+async function beginRestore(
+  call: RevertCall,
+  plan: RevertPlan,
+  keyValue: KeyValue,
+): Promise<Write> {
+  mustAlso(call, "restore");
+  const { marking, write } = plan;
+  const { entity, locks } = call;
+  if (marking === null) throw noSuchRecord(entity);
+  if (locks.guardsWrites) await locks.guardWrite(write, [keyValue]);
+  return {
+    isOneStatement: false,
+    async run(tx) {
+      const marked = rescoped(tx, (scope) => seeing(scope, entity, "marked"));
+      if (call.ifMatch !== null) await lockRecord(call, plan, keyValue, marked);
+      const where = keyIs(write.key, keyValue);
+      const [record] = await restoreFound(call, { ...plan, marking }, { where, tx: marked });
+      if (record === undefined)
+        throw new AppError("dataNotFound", `No deleted record of ${entity.name} matches`);
+      const message = `${entity.name} data successfully restored`;
+      const etag = etagOf(record, plan.read);
+      const subject = keyAsJson(keyValue);
+      return { status: 200, body: { message, data: record }, etag, subject };
+    },
+  };
+}
+
+/** Refused where a column was never recorded: the record would come back without its value. */
+function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChange): Write {
+  mustAlso(call, "create");
+  const { write, recorded } = plan;
+  const lost = [...write.table.columns.keys()].filter((name) => !recorded.kept.has(name));
+  if (lost.length > 0) {
+    const named = lost.filter((name) => write.shown.has(name));
+    const which = named.length > 0 ? ` of ${named.join(", ")}` : "";
+    throw new AppError(
+      "constraintViolation",
+      `The record cannot be created again, because not all of its values were recorded${which && `: those${which} are missing`}`,
+    );
+  }
+  const isNamed = (name: string): boolean =>
+    write.writable.has(name) || write.key.some((column) => column.name === name);
+  const values = Object.entries(change.before ?? {}).filter(([name]) => isNamed(name));
+  return beginCreate({ ...call, body: Object.fromEntries(values) }, plan);
+}

@@ -1,0 +1,261 @@
+/** The rows of the table `rowgate_changes`: one for each record that a request changed, in the order of its changes. */
+import type { RecordedTable } from "../plans/change-tables.ts";
+import { isMarked } from "../callers/visibility.ts";
+import type { Queries } from "../query/session.ts";
+import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { hashOf } from "../values/hash.ts";
+import { isObject, type Json, parseOwnJson } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import type { Row } from "../values/row.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import { keyText, type KeyValue } from "../values/types/key.ts";
+import type { DbQueries, UnscopedQueries } from "../query/session.ts";
+import { type RowChange, imageKey } from "./change-book.ts";
+
+/** Who changes records, and by what. */
+export interface Author {
+  readonly endpoint: string;
+  readonly action: string;
+  /** Null: the project requires no credentials. */
+  readonly by: string | null;
+  readonly requestId: string;
+  /** Why, as the request says; null: it does not. */
+  readonly reason: string | null;
+  readonly now: () => string;
+  readonly newId: () => string;
+}
+
+/** `mark` and `restore`: of a record that is only marked as deleted. */
+export type ChangeKind = "create" | "update" | "delete" | "mark" | "restore";
+
+/** A change as it was recorded. */
+export interface RecordedChange {
+  /** Grows with each change of a record. */
+  readonly id: string;
+  readonly at: string;
+  readonly by: string | null;
+  readonly endpoint: string;
+  readonly action: string;
+  readonly kind: ChangeKind;
+  readonly reason: string | null;
+  readonly requestId: string;
+  /** By column. */
+  readonly key: Row;
+  /** The recorded values before; null: there was no record. Of an update, those that it changed. */
+  readonly before: Row | null;
+  readonly after: Row | null;
+  /** The columns that scopes name, before and after. */
+  readonly scoped: { readonly before: Row | null; readonly after: Row | null };
+}
+
+const names = [
+  "change_id",
+  "seq",
+  "write_id",
+  "at",
+  "table_name",
+  "record_hash",
+  "record_key",
+  "endpoint",
+  "action",
+  "kind",
+  "by_user",
+  "reason",
+  "request_id",
+  "old_values",
+  "new_values",
+  "scope_values",
+] as const;
+
+type LogColumns = Record<(typeof names)[number], Column>;
+
+export function logColumns(ledger: Table): LogColumns {
+  const columns = names.map((name) => {
+    const column = ledger.columns.get(name);
+    if (!column) throw new Error(`The table ${ledger.name} has no column ${name}`);
+    return [name, column] as const;
+  });
+  return Object.fromEntries(columns) as LogColumns;
+}
+
+/** Records the changes, as the last statements of their transaction. */
+export async function storeChanges(
+  tx: DbQueries,
+  { ledger, changes, author }: { ledger: Table; changes: readonly RowChange[]; author: Author },
+): Promise<void> {
+  const { change_id: key, ...columns } = logColumns(ledger);
+  const at = author.now();
+  const write = author.newId();
+  const rows = changes.flatMap((changed) => {
+    const values = valuesOf(changed, author);
+    const { isLive } = changed.recorded;
+    return values === null ? [] : [[isLive ? null : 0n, isLive ? write : null, at, ...values]];
+  });
+  // No scope applies to the service's own table.
+  const own = tx as unknown as UnscopedQueries;
+  for (let from = 0; from < rows.length; from += limits.changesAtOnce)
+    await own.insert({
+      kind: "insert",
+      table: ledger,
+      key: [key],
+      columns: Object.values(columns),
+      rows: rows.slice(from, from + limits.changesAtOnce),
+      returning: [],
+    });
+}
+
+/** From the table's name on, in the order of the columns; null: nothing has changed. */
+function valuesOf(
+  { recorded, before, after, isCascade }: RowChange,
+  author: Author,
+): Scalar[] | null {
+  const kind = kindOf(recorded, before, after);
+  if (kind === null) return null;
+  const isUpdate = kind === "update";
+  const part = (image: Row | null): Row | null =>
+    image &&
+    pick(image, (name) => recorded.kept.has(name) && (!isUpdate || differs(name, before!, after!)));
+  const old = kind === "create" || kind === "restore" ? null : part(before);
+  const now = kind === "delete" || kind === "mark" ? null : part(after);
+  const scoped = (image: Row | null) => image && pick(image, (name) => recorded.scoped.has(name));
+  const image = (after ?? before)!;
+  return [
+    recorded.table.identity,
+    hashOf(keyText(imageKey(recorded, image))),
+    JSON.stringify(pick(image, (name) => recorded.key.some((column) => column.name === name))),
+    author.endpoint,
+    isCascade ? "delete" : author.action,
+    kind,
+    author.by,
+    author.reason,
+    author.requestId,
+    old && JSON.stringify(old),
+    now && JSON.stringify(now),
+    recorded.scoped.size === 0
+      ? null
+      : JSON.stringify({ before: scoped(before), after: scoped(after) }),
+  ];
+}
+
+/** Null: nothing but the time and the user of the last change differs. */
+function kindOf(
+  { marks, columns, stamps }: RecordedTable,
+  before: Row | null,
+  after: Row | null,
+): ChangeKind | null {
+  if (before === null) return after === null ? null : "create";
+  if (after === null) return "delete";
+  const [was, is] = [before, after].map((image) => marks !== null && isMarked(image, marks));
+  if (was !== is) return is ? "mark" : "restore";
+  const isSame = columns.every(({ name }) => stamps.has(name) || !differs(name, before, after));
+  return isSame ? null : "update";
+}
+
+const differs = (name: string, before: Row, after: Row): boolean =>
+  before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+
+const pick = (row: Row, isMeant: (name: string) => boolean): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => isMeant(name)));
+
+/** Where a table's changes are, or those of one of its records. */
+export interface LogPlace {
+  readonly ledger: Table;
+  readonly table: Table;
+  /** Null: all records of the table. */
+  readonly key: KeyValue | null;
+}
+
+/** The changes at the place, on which further conditions can be put. */
+export function changesAt({ ledger, table, key }: LogPlace): Condition {
+  const { table_name, record_hash } = logColumns(ledger);
+  return allOf(
+    equals(table_name, table.identity),
+    key && equals(record_hash, hashOf(keyText(key))),
+  )!;
+}
+
+/**
+ * Removes changes of the table that are older than it keeps them, the oldest first, some at most. Resolves with the place
+ * of the last write among them; 0 = they have none.
+ */
+export async function removeOldChanges(
+  queries: DbQueries,
+  { ledger, recorded, now }: { ledger: Table; recorded: RecordedTable; now: string },
+): Promise<number> {
+  if (recorded.keepDays === null) return 0;
+  const { change_id: key, seq, at } = logColumns(ledger);
+  const value = new Date(Date.parse(now) - recorded.keepDays * dayMs).toISOString();
+  const where = allOf(changesAt({ ledger, table: recorded.table, key: null }), {
+    kind: "compare",
+    column: at,
+    operator: "<",
+    value,
+  })!;
+  const own = queries as unknown as UnscopedQueries;
+  const sort = [{ column: key, direction: "asc" }] as const;
+  const limit = limits.inValuesMax;
+  const columns = [key, seq];
+  const rows = await own.all(selectFrom(sourceOf(ledger), { columns, where, sort, limit }));
+  if (rows.length === 0) return 0;
+  const values = rows.map(({ change_id }) => BigInt(String(change_id)));
+  await own.delete({
+    kind: "delete",
+    table: ledger,
+    key: [key],
+    where: { kind: "in", column: key, values, negated: false },
+    returning: [],
+  });
+  return Math.max(...rows.map((row) => Number(row["seq"] ?? 0)));
+}
+
+const dayMs = 86_400_000;
+
+/** Newest first. */
+export async function findChanges(
+  queries: Pick<Queries, "all">,
+  {
+    ledger,
+    where,
+    limit,
+    offset = 0,
+  }: { ledger: Table; where: Condition; limit: number; offset?: number },
+): Promise<RecordedChange[]> {
+  const columns = logColumns(ledger);
+  const rows = await queries.all(
+    selectFrom(sourceOf(ledger), {
+      columns: Object.values(columns),
+      where,
+      sort: [{ column: columns.change_id, direction: "desc" }],
+      limit,
+      offset,
+    }),
+  );
+  return rows.map(changeOf);
+}
+
+export function changeOf(row: Row): RecordedChange {
+  const text = (name: (typeof names)[number]): string | null =>
+    (row[name] ?? null) === null ? null : String(row[name]);
+  const image = (name: (typeof names)[number]): Row | null => {
+    const json = text(name);
+    return json === null ? null : (parseOwnJson(json) as Row);
+  };
+  const scoped: Json = image("scope_values");
+  const side = (name: "before" | "after"): Row | null =>
+    isObject(scoped) && isObject(scoped[name]) ? (scoped[name] as Row) : null;
+  return {
+    id: text("change_id")!,
+    at: text("at")!,
+    by: text("by_user"),
+    endpoint: text("endpoint")!,
+    action: text("action")!,
+    kind: text("kind") as ChangeKind,
+    reason: text("reason"),
+    requestId: text("request_id")!,
+    key: image("record_key")!,
+    before: image("old_values"),
+    after: image("new_values"),
+    scoped: { before: side("before"), after: side("after") },
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * The order of committed writes. An id that a row gets before its commit can be overtaken by later commits, so a reader
+ * that remembers the last id would miss rows. So writes get their place after their commit, from one process at a time:
+ * it locks the row of `rowgate_change_order`, and numbers the writes that are visible and have no place yet. A
+ * transaction that is still open delays nobody.
+ */
+import type { Db } from "../plans/db-port.ts";
+import type { DbQueries, DbSession, UnscopedQueries } from "../query/session.ts";
+import { type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { AppError } from "../values/errors.ts";
+import { limits } from "../values/limits.ts";
+import type { Column, Table } from "../values/types/column.ts";
+import { changeOf, logColumns, type RecordedChange } from "./change-log.ts";
+
+/** What is known of the order. */
+export interface ChangeOrder {
+  /** Differs when the log is another one, for example after the database was replaced. */
+  readonly logId: string;
+  /** The place of the last write; 0 = there is none. */
+  readonly last: number;
+  /** Writes up to this place may have been removed. */
+  readonly first: number;
+}
+
+interface Ledgers {
+  readonly changes: Table;
+  readonly order: Table;
+}
+
+export interface Ordering {
+  readonly db: Db;
+  readonly newId: () => string;
+  /** On the clock of `performance.now()`. */
+  readonly deadlineAtMs: number;
+}
+
+const rowName = "writes";
+
+/** Numbers all writes that are committed by now. */
+export async function orderWrites({ db, newId, deadlineAtMs }: Ordering): Promise<ChangeOrder> {
+  const session = db.session(deadlineAtMs);
+  const ledgers = await ledgersOf(session);
+  for (;;) {
+    const known = await findOrder(session as unknown as UnscopedQueries, ledgers.order, false);
+    if (known !== null && !(await isAnyOpen(session, ledgers))) return known;
+    await (known === null
+      ? makeOrder(session, ledgers.order, newId())
+      : session.tx((tx) => numberSome(tx as unknown as UnscopedQueries, ledgers)));
+  }
+}
+
+const ledgersOf = async (session: DbSession): Promise<Ledgers> => ({
+  changes: await session.ledger("changes"),
+  order: await session.ledger("change_order"),
+});
+
+const orderColumns = (
+  order: Table,
+): Record<"name" | "log_id" | "last_seq" | "first_seq", Column> => {
+  const column = (name: string): Column => {
+    const found = order.columns.get(name);
+    if (!found) throw new Error(`The table ${order.name} has no column ${name}`);
+    return found;
+  };
+  return {
+    name: column("name"),
+    log_id: column("log_id"),
+    last_seq: column("last_seq"),
+    first_seq: column("first_seq"),
+  };
+};
+
+async function findOrder(
+  queries: UnscopedQueries,
+  order: Table,
+  lock: boolean,
+): Promise<ChangeOrder | null> {
+  const { name, ...columns } = orderColumns(order);
+  const row = await queries.one(
+    selectFrom(sourceOf(order), {
+      columns: Object.values(columns),
+      where: equals(name, rowName),
+      limit: 1,
+      lock,
+    }),
+  );
+  return (
+    row && {
+      logId: String(row["log_id"]),
+      last: Number(row["last_seq"]),
+      first: Number(row["first_seq"]),
+    }
+  );
+}
+
+async function makeOrder(session: DbSession, order: Table, logId: string): Promise<void> {
+  const { name, log_id, last_seq, first_seq } = orderColumns(order);
+  try {
+    await (session as unknown as UnscopedQueries).insert({
+      kind: "insert",
+      table: order,
+      key: [name],
+      columns: [name, log_id, last_seq, first_seq],
+      rows: [[rowName, logId, 0n, 0n]],
+      returning: [],
+    });
+  } catch (error) {
+    // Another process made it.
+    if (!(error instanceof AppError) || error.kind !== "duplicateEntry") throw error;
+  }
+}
+
+const hasNoPlace = (changes: Table): Condition => ({
+  kind: "null",
+  column: logColumns(changes).seq,
+  negated: false,
+});
+
+async function isAnyOpen(session: DbSession, { changes }: Ledgers): Promise<boolean> {
+  const { change_id } = logColumns(changes);
+  const where = hasNoPlace(changes);
+  const select = selectFrom(sourceOf(changes), { columns: [change_id], where, limit: 1 });
+  return (await (session as unknown as UnscopedQueries).one(select)) !== null;
+}
+
+/** All changes of a write become visible at once, so they get one place. */
+async function numberSome(tx: UnscopedQueries, { changes, order }: Ledgers): Promise<void> {
+  const known = await findOrder(tx, order, true);
+  if (known === null) return;
+  const { change_id, write_id, seq } = logColumns(changes);
+  const rows = await tx.all(
+    selectFrom(sourceOf(changes), {
+      columns: [write_id],
+      where: hasNoPlace(changes),
+      sort: [{ column: change_id, direction: "asc" }],
+      limit: limits.inValuesMax,
+    }),
+  );
+  const writes = [...new Set(rows.map((row) => String(row["write_id"])))];
+  if (writes.length === 0) return;
+  await tx.updateMany({
+    kind: "updateMany",
+    table: changes,
+    key: [write_id],
+    columns: [seq],
+    rows: writes.map((write, at) => ({
+      keyValue: [write],
+      values: [BigInt(known.last + at + 1)],
+    })),
+    guard: null,
+    set: [],
+    returning: [],
+  });
+  await setOrder(tx, order, { last: known.last + writes.length });
+}
+
+/** Writes up to that place may be gone. */
+export async function forgetUpTo(tx: DbQueries, order: Table, place: number): Promise<void> {
+  const own = tx as unknown as UnscopedQueries;
+  const known = await findOrder(own, order, true);
+  if (known !== null && place > known.first) await setOrder(own, order, { first: place });
+}
+
+async function setOrder(
+  tx: UnscopedQueries,
+  order: Table,
+  { last, first }: { last?: number; first?: number },
+): Promise<void> {
+  const { name, last_seq, first_seq } = orderColumns(order);
+  await tx.updateOne({
+    kind: "update",
+    table: order,
+    key: [name],
+    keyValue: [rowName],
+    guard: null,
+    set: [
+      ...(last === undefined
+        ? []
+        : [{ kind: "set", column: last_seq, value: BigInt(last) } as const]),
+      ...(first === undefined
+        ? []
+        : [{ kind: "set", column: first_seq, value: BigInt(first) } as const]),
+    ],
+    returning: [],
+  });
+}
+
+/** A change in the order of writes. */
+export interface PlacedChange extends RecordedChange {
+  readonly place: number;
+  /** Identity of the table. */
+  readonly table: string;
+}
+
+/** Where a reader is: the last change that it has. */
+export interface Reached {
+  readonly place: number;
+  /** Of the last change with this place; "0" = before all of them. */
+  readonly id: string;
+}
+
+/** The next changes after that position, in order, `limit` at most. */
+export async function changesAfter(
+  session: DbSession,
+  { place, id }: Reached,
+  limit: number,
+): Promise<PlacedChange[]> {
+  const ledger = await session.ledger("changes");
+  const { change_id, seq, table_name, ...columns } = logColumns(ledger);
+  const compare = (column: Column, operator: "=" | ">", value: bigint): Condition => ({
+    kind: "compare",
+    column,
+    operator,
+    value,
+  });
+  const rows = await (session as unknown as UnscopedQueries).all(
+    selectFrom(sourceOf(ledger), {
+      columns: [change_id, seq, table_name, ...Object.values(columns)],
+      where: {
+        kind: "or",
+        members: [
+          compare(seq, ">", BigInt(place)),
+          {
+            kind: "and",
+            members: [compare(seq, "=", BigInt(place)), compare(change_id, ">", BigInt(id))],
+          },
+        ],
+      },
+      sort: [
+        { column: seq, direction: "asc" },
+        { column: change_id, direction: "asc" },
+      ],
+      limit,
+    }),
+  );
+  return rows.map((row) => ({
+    ...changeOf(row),
+    place: Number(row["seq"]),
+    table: String(row["table_name"]),
+  }));
+}

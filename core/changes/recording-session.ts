@@ -1,0 +1,399 @@
+/**
+ * A session that records the changes of tables whose endpoints ask for it, in the transaction that makes them. It sits
+ * below scope and totals, directly above the database, so no code that writes rows needs to know about it. It does not
+ * see SQL of handlers.
+ */
+import type { ChangeTables, RecordedTable } from "../plans/change-tables.ts";
+import { keyBatches, keyIn } from "../query/key-conditions.ts";
+import type {
+  DbQueries,
+  DbSession,
+  DbSnapshot,
+  DbTransaction,
+  JoinOptions,
+  LedgerName,
+  TransactionOptions,
+  UnscopedQueries,
+} from "../query/session.ts";
+import type { ListText, TextForm } from "../query/list-text.ts";
+import {
+  type Aggregate,
+  type Ask,
+  type Calculate,
+  type Condition,
+  type Count,
+  type Delete,
+  type Insert,
+  type Narrowed,
+  type Native,
+  type Select,
+  selectFrom,
+  sourceOf,
+  type UpdateMany,
+  type UpdateOne,
+} from "../query/statement.ts";
+import { keyValueOf, only, union } from "../totals/row-values.ts";
+import { limits } from "../values/limits.ts";
+import type { Row } from "../values/row.ts";
+import type { Table } from "../values/types/column.ts";
+import { keyText, type KeyValue } from "../values/types/key.ts";
+import { ChangeBook, imageKey } from "./change-book.ts";
+import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
+import { forgetUpTo } from "./change-order.ts";
+
+/** What is recorded, and for which request. */
+export interface Recording {
+  readonly tables: ChangeTables;
+  readonly author: Author;
+  /** Called after the commit of changes of which clients may be told. */
+  committed(): void;
+}
+
+/** The session itself if no endpoint of the project asks for changes. */
+export const recordingSession = (session: DbSession, recording: Recording): DbSession =>
+  recording.tables.recorded.size === 0 ? session : new RecordingSession(session, recording);
+
+class RecordingQueries implements DbQueries {
+  protected readonly queries: DbQueries;
+
+  constructor(queries: DbQueries) {
+    this.queries = queries;
+  }
+
+  all(select: Narrowed<Select>): Promise<Row[]> {
+    return this.queries.all(select);
+  }
+
+  one(select: Narrowed<Select>): Promise<Row | null> {
+    return this.queries.one(select);
+  }
+
+  allAsText(select: Narrowed<Select>, form: TextForm): Promise<ListText> {
+    return this.queries.allAsText(select, form);
+  }
+
+  count(count: Narrowed<Count>): Promise<number> {
+    return this.queries.count(count);
+  }
+
+  estimate(count: Narrowed<Count>): Promise<number | null> {
+    return this.queries.estimate(count);
+  }
+
+  aggregate(aggregate: Narrowed<Aggregate>): Promise<Row[]> {
+    return this.queries.aggregate(aggregate);
+  }
+
+  ask(ask: Narrowed<Ask>): Promise<Row[]> {
+    return this.queries.ask(ask);
+  }
+
+  native(statement: Narrowed<Native>): Promise<Row[]> {
+    return this.queries.native(statement);
+  }
+
+  insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    return this.queries.insert(insert);
+  }
+
+  updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    return this.queries.updateOne(update);
+  }
+
+  updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    return this.queries.updateMany(update);
+  }
+
+  calculate(statement: Narrowed<Calculate>): Promise<void> {
+    return this.queries.calculate(statement);
+  }
+
+  delete(statement: Narrowed<Delete>): Promise<Row[]> {
+    return this.queries.delete(statement);
+  }
+}
+
+class RecordingTransaction extends RecordingQueries implements DbTransaction {
+  private readonly tx: DbTransaction;
+  /** The same, for statements about all rows. */
+  private readonly own: UnscopedQueries;
+  private readonly tables: ChangeTables;
+  readonly book = new ChangeBook();
+
+  constructor(tx: DbTransaction, tables: ChangeTables) {
+    super(tx);
+    this.tx = tx;
+    this.own = tx as unknown as UnscopedQueries;
+    this.tables = tables;
+  }
+
+  async part<T>(work: () => Promise<T>): Promise<T> {
+    const forget = this.book.mark();
+    try {
+      return await this.tx.part(work);
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+
+  /** Rows that are locked are probably changed next: their whole image is read at once. */
+  override async all(select: Narrowed<Select>): Promise<Row[]> {
+    const recorded = select.lock ? this.recordedIn(select) : undefined;
+    if (recorded === undefined) return this.queries.all(select);
+    const rows = await this.queries.all({
+      ...select,
+      columns: union(select.columns, recorded.columns),
+    });
+    for (const row of rows) this.book.saw(recorded, only(row, recorded.columns));
+    return rows.map((row) => only(row, select.columns));
+  }
+
+  override async one(select: Narrowed<Select>): Promise<Row | null> {
+    if (!select.lock) return this.queries.one(select);
+    const [row = null] = await this.all({ ...select, limit: 1 });
+    return row;
+  }
+
+  override async insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    const recorded = this.recorded(insert);
+    if (recorded === undefined) return this.queries.insert(insert);
+    const returning = union(insert.returning, recorded.columns);
+    const rows = await this.queries.insert({ ...insert, returning });
+    for (const row of rows) this.book.note(recorded, null, only(row, recorded.columns));
+    return rows.map((row) => only(row, insert.returning));
+  }
+
+  override async updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    const recorded = this.recorded(update);
+    if (recorded === undefined) return this.queries.updateOne(update);
+    const { key, keyValue, returning } = update;
+    const [before = null] = await this.images(recorded, { key, values: [keyValue] });
+    if (before === null) return null;
+    const row = await this.queries.updateOne({
+      ...update,
+      returning: union(returning, recorded.columns),
+    });
+    if (row === null) return null;
+    this.book.note(recorded, before, only(row, recorded.columns));
+    return only(row, returning);
+  }
+
+  override async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    const recorded = this.recorded(update);
+    if (recorded === undefined) return this.queries.updateMany(update);
+    const values = update.rows.map(({ keyValue }) => keyValue);
+    const before = await this.images(recorded, { key: update.key, values });
+    const matched = await this.queries.updateMany(update);
+    await this.noteChanged(recorded, before);
+    return matched;
+  }
+
+  override async calculate(statement: Narrowed<Calculate>): Promise<void> {
+    const recorded = this.recorded(statement);
+    if (recorded === undefined) return this.queries.calculate(statement);
+    const before = await this.lock(recorded, statement.where);
+    await this.queries.calculate(statement);
+    await this.noteChanged(recorded, before);
+  }
+
+  override async delete(statement: Narrowed<Delete>): Promise<Row[]> {
+    const { table, where, returning } = statement;
+    const recorded = this.recorded(statement);
+    const reached = await this.reached(table, where);
+    if (recorded === undefined && reached.length === 0) return this.queries.delete(statement);
+    const gone = await this.queries.delete({
+      ...statement,
+      returning: recorded ? union(returning, recorded.columns) : returning,
+    });
+    if (recorded)
+      for (const row of gone) this.book.note(recorded, only(row, recorded.columns), null);
+    for (const { recorded: child, before, after } of reached)
+      this.book.note(child, before, after, true);
+    return gone.map((row) => only(row, returning));
+  }
+
+  private recorded({ table }: { readonly table: Table }): RecordedTable | undefined {
+    return this.tables.recorded.get(table.identity);
+  }
+
+  private recordedIn({ source, columns }: Select): RecordedTable | undefined {
+    const identity = source.kind === "table" ? source.identity : undefined;
+    const isPlain = columns.every(({ via, derived, markOf }) => !via && !derived && !markOf);
+    return identity === undefined || !isPlain ? undefined : this.tables.recorded.get(identity);
+  }
+
+  /** The rows with these keys as they are now; they are locked. */
+  private async images(
+    recorded: RecordedTable,
+    { key, values }: { key: UpdateOne["key"]; values: readonly KeyValue[] },
+  ): Promise<Row[]> {
+    const isOwn =
+      key.length === recorded.key.length &&
+      key.every((one, at) => one.name === recorded.key[at]!.name);
+    const known = isOwn
+      ? values.map((value) => this.book.imageOf(recorded, value))
+      : values.map(() => undefined);
+    const images = known.filter((image) => image !== undefined && image !== null);
+    const open = values.filter((_, at) => known[at] === undefined);
+    for (const some of keyBatches(key, open))
+      images.push(...(await this.lock(recorded, keyIn(key, some))));
+    return images;
+  }
+
+  private lock(recorded: RecordedTable, where: Condition): Promise<Row[]> {
+    const sort = recorded.key.map((column) => ({ column, direction: "asc" }) as const);
+    return this.own.all(
+      selectFrom(sourceOf(recorded.table), { columns: recorded.columns, where, sort, lock: true }),
+    );
+  }
+
+  private async noteChanged(recorded: RecordedTable, before: readonly Row[]): Promise<void> {
+    const { table, key, columns } = recorded;
+    const old = new Map(before.map((row) => [keyText(imageKey(recorded, row)), row]));
+    for (const some of keyBatches(
+      key,
+      before.map((row) => imageKey(recorded, row)),
+    )) {
+      const where = keyIn(key, some);
+      for (const row of await this.own.all(selectFrom(sourceOf(table), { columns, where }))) {
+        const was = old.get(keyText(imageKey(recorded, row)));
+        if (was !== undefined) this.book.note(recorded, was, row);
+      }
+    }
+  }
+
+  /** The recorded rows that the database changes by itself when these are deleted. */
+  private async reached(
+    table: Table,
+    where: Condition,
+    depth: number = limits.totalsLevelsMax,
+  ): Promise<{ recorded: RecordedTable; before: Row; after: Row | null }[]> {
+    const found: { recorded: RecordedTable; before: Row; after: Row | null }[] = [];
+    for (const cascade of this.tables.cascades.get(table.identity) ?? []) {
+      const { table: child, columns, referenced, effect } = cascade;
+      const rows = await this.own.all(selectFrom(sourceOf(table), { columns: referenced, where }));
+      const values = rows.flatMap((row) => keyValueOf(columns, row, referenced));
+      const recorded = this.tables.recorded.get(child.identity);
+      for (const some of keyBatches(columns, values)) {
+        const below = keyIn(columns, some);
+        if (recorded)
+          for (const before of await this.lock(recorded, below)) {
+            const cleared = Object.fromEntries(columns.map(({ name }) => [name, null]));
+            found.push({
+              recorded,
+              before,
+              after: effect === "clear" ? { ...before, ...cleared } : null,
+            });
+          }
+        if (effect === "delete" && depth > 0)
+          found.push(...(await this.reached(child, below, depth - 1)));
+      }
+    }
+    return found;
+  }
+}
+
+/** Of this process, which recorded changes. */
+let requests = 0;
+
+class RecordingSession extends RecordingQueries implements DbSession {
+  private readonly session: DbSession;
+  private readonly recording: Recording;
+
+  constructor(session: DbSession, recording: Recording) {
+    super(session);
+    this.session = session;
+    this.recording = recording;
+  }
+
+  get written(): ReadonlySet<Table | "unknown"> {
+    return this.session.written;
+  }
+
+  async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    const { tables, author, committed } = this.recording;
+    // Before the transaction: making a table takes a connection, and the only one that writes may be taken.
+    const ledger = await this.ledgerFor("changes");
+    const order = tables.live.size > 0 ? await this.ledgerFor("change_order") : null;
+    let isTold = false;
+    const result = await this.session.tx(async (tx) => {
+      const recording = new RecordingTransaction(tx, tables);
+      const done = await work(recording);
+      const { changes } = recording.book;
+      isTold = changes.some(({ recorded }) => recorded.isLive);
+      if (changes.length === 0) return done;
+      await storeChanges(tx, { ledger: ledger(), changes, author });
+      if (requests++ % limits.changesSweepEvery > 0) return done;
+      for (const recorded of new Set(changes.map((change) => change.recorded))) {
+        const place = await removeOldChanges(tx, { ledger: ledger(), recorded, now: author.now() });
+        if (order && place > 0) await forgetUpTo(tx, order(), place);
+      }
+      return done;
+    }, options);
+    if (isTold) committed();
+    return result;
+  }
+
+  /** The table, or the failure to make it, once it is needed. */
+  private ledgerFor(name: LedgerName): Promise<() => Table> {
+    return this.session.ledger(name).then(
+      (table) => () => table,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+  }
+
+  snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
+    return this.session.snapshot(work);
+  }
+
+  ledger(name: LedgerName): Promise<Table> {
+    return this.session.ledger(name);
+  }
+
+  stream(select: Narrowed<Select>, options: { batchRows: number }): AsyncIterable<Row[]> {
+    return this.session.stream(select, options);
+  }
+
+  longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
+    return this.session.longSnapshot(work);
+  }
+
+  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
+    return this.session.join(
+      (joined) => work(new RecordingSession(joined, this.recording)),
+      options,
+    );
+  }
+
+  override insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    return this.atomically(insert, (queries) => queries.insert(insert));
+  }
+
+  override updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    return this.atomically(update, (queries) => queries.updateOne(update));
+  }
+
+  override updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    return this.atomically(update, (queries) => queries.updateMany(update));
+  }
+
+  override calculate(statement: Narrowed<Calculate>): Promise<void> {
+    return this.atomically(statement, (queries) => queries.calculate(statement));
+  }
+
+  override delete(statement: Narrowed<Delete>): Promise<Row[]> {
+    return this.atomically(statement, (queries) => queries.delete(statement));
+  }
+
+  /** A write that is recorded is a transaction. */
+  private atomically<T>(
+    { table: { identity } }: { readonly table: Table },
+    work: (queries: DbQueries) => Promise<T>,
+  ): Promise<T> {
+    const { recorded, cascades } = this.recording.tables;
+    return recorded.has(identity) || cascades.has(identity) ? this.tx(work) : work(this.queries);
+  }
+}

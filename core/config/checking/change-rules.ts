@@ -1,0 +1,149 @@
+/**
+ * `history` and `changes` of all endpoints -> the tables whose changes are recorded. Rules of tables: an endpoint that
+ * asks for changes gets those of every endpoint of its table.
+ */
+import type { Catalog } from "../../plans/database-catalog.ts";
+import { type ChangeTables, noChanges, type RecordedTable } from "../../plans/change-tables.ts";
+import type { Entity } from "../../plans/entity.ts";
+import type { WritePlan } from "../../plans/write-plan.ts";
+import type { Table } from "../../values/types/column.ts";
+import { keyNames } from "../../values/types/key.ts";
+import { forEverybody } from "../compiling/plans.ts";
+import type { Survey } from "../compiling/survey.ts";
+import { cascadesTo } from "./cascades.ts";
+
+interface Compiled {
+  readonly survey: Survey;
+  /** With what soft delete adds to it. */
+  readonly entity: Entity;
+  readonly table: Table | null;
+}
+
+/** An endpoint that asks for changes of its table. */
+interface Asking extends Compiled {
+  readonly write: WritePlan;
+}
+
+/** Adds faults to the surveys. */
+export async function changeTables(
+  compiled: readonly Compiled[],
+  catalog: Catalog,
+): Promise<ChangeTables> {
+  const asking = compiled.flatMap((one): Asking[] => {
+    const { payload } = one.survey;
+    if (!payload.history && !payload.live) {
+      if (payload.changes !== undefined)
+        one.survey.fault(["changes"], {
+          expected: '"history" or "live" to be true: it limits what they record',
+        });
+      return [];
+    }
+    return checkAsking(one);
+  });
+  const recorded = new Map<string, RecordedTable>();
+  for (const group of Map.groupBy(asking, ({ write }) => write.table.identity).values()) {
+    const table = recordedTable(group, compiled);
+    recorded.set(table.table.identity, table);
+  }
+  if (recorded.size === 0) return noChanges;
+  const live = asking.flatMap(({ survey, entity }) => (survey.payload.live ? entity.name : []));
+  const tables = [...recorded.values()].map(({ table }) => table);
+  return {
+    live: new Set(live),
+    recorded,
+    cascades: await cascadesTo(tables, { catalog, effects: ["delete", "clear"] }),
+  };
+}
+
+/** Empty, and a fault, if changes of the endpoint cannot be recorded. */
+function checkAsking(one: Compiled): Asking[] {
+  const { survey, entity } = one;
+  const { write, access } = entity;
+  const names = survey.payload.changes?.except ?? [];
+  const property = survey.payload.history ? "history" : "live";
+  if (write === null || write.table.kind === "view") {
+    survey.fault([property], { expected: "a tableName that is a table with a primary key" });
+    return [];
+  }
+  if (survey.payload.live && !entity.enabled.has("read"))
+    survey.fault(["live"], { expected: "read to be on: its right is that of being told" });
+  if (!write.table.transactional)
+    survey.fault([property], {
+      found: `${write.table.name}, whose storage cannot roll back a change`,
+      expected: "a table whose storage has transactions",
+    });
+  survey.columns(
+    names,
+    write.table.columns,
+    ["changes", "except"],
+    `the table ${write.table.name}`,
+  );
+  for (const [role, rules] of access?.rows ?? [])
+    for (const { column } of rules) {
+      if (!write.table.columns.has(column) && column.includes("."))
+        survey.fault(["rowScope", role, column], {
+          expected:
+            "a column of the table, because a recorded change does not tell what it referred to",
+        });
+      if (names.includes(column))
+        survey.fault(["changes", "except", names.indexOf(column)], {
+          expected: `a column that no rowScope names, because ${column} decides who may see a change`,
+        });
+    }
+  return [{ ...one, write }];
+}
+
+/** One table, for all of its endpoints that ask for its changes. */
+function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): RecordedTable {
+  const [{ write }] = asking as readonly [Asking];
+  const { table, key } = write;
+  for (const { survey, write: other } of asking)
+    if (keyNames(other.key) !== keyNames(key))
+      survey.fault(["primaryKey"], {
+        found: keyNames(other.key),
+        expected: `${keyNames(key)}, as another endpoint with the history of the same table says`,
+      });
+  const alike = all.filter((one) => one.table?.identity === table.identity);
+  const left = new Set(
+    asking.flatMap(({ survey: { payload } }) => [
+      ...forEverybody(payload.hiddenFields),
+      ...(payload.changes?.except ?? []),
+    ]),
+  );
+  const hidden = new Set(asking.flatMap(({ survey }) => forEverybody(survey.payload.hiddenFields)));
+  const isLive = asking.some(({ survey }) => survey.payload.live);
+  const kept = new Set([...table.columns.keys()].filter((name) => !left.has(name)));
+  const scoped = new Set(
+    alike.flatMap(({ entity: { access } }) =>
+      [...(access?.rows.values() ?? [])].flatMap((rules) => rules.map(({ column }) => column)),
+    ),
+  );
+  const marks = alike.find(({ entity }) => entity.marking)?.entity.marking?.marks ?? null;
+  const keepDays = Math.max(
+    ...asking.map(({ survey: { payload } }) =>
+      payload.history ? (payload.changes?.keepDays ?? Infinity) : (payload.changes?.keepDays ?? 7),
+    ),
+  );
+  const needed = new Set([
+    ...[...key, marks?.flag, marks?.at].flatMap((column) => column?.name ?? []),
+    ...(isLive ? [...table.columns.keys()].filter((name) => !hidden.has(name)) : kept),
+    ...scoped,
+  ]);
+  return {
+    table,
+    key,
+    columns: [...table.columns.values()].filter(({ name }) => needed.has(name)),
+    kept,
+    stamps: new Set(
+      alike.flatMap(({ entity }) =>
+        (entity.write?.audit ?? []).flatMap(({ when, column }) =>
+          when === "update" ? column.name : [],
+        ),
+      ),
+    ),
+    scoped: new Set([...scoped].filter((name) => table.columns.has(name))),
+    isLive,
+    keepDays: Number.isFinite(keepDays) ? keepDays : null,
+    marks,
+  };
+}

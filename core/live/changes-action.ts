@@ -1,0 +1,303 @@
+/**
+ * `changes` and `changes/ticket`: what was committed in endpoints with `live`, as a stream of events or as a list. They
+ * belong to the project, because one stream tells of several endpoints.
+ */
+import type { Action } from "../calls/action.ts";
+import type { AnsweredStream, Answer } from "../calls/answer.ts";
+import { allErrors } from "../calls/action-errors.ts";
+import type { Handler, Request } from "../calls/handler.ts";
+import type { Access } from "../callers/access.ts";
+import { type Entities, scopeWithRelated } from "../callers/related-views.ts";
+import type { Caller } from "../plans/caller.ts";
+import type { Entity } from "../plans/entity.ts";
+import { sourceOf } from "../query/statement.ts";
+import { AppError, invalidParameter, notFound } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
+import { readWholeNumber } from "../values/types/numbers.ts";
+import { type ChangeEvent, EventBuilder, type Watched } from "../changes/change-events.ts";
+import { type ChangeOrder, changesAfter, type Reached } from "../changes/change-order.ts";
+import { endOfWrite } from "../changes/feed.ts";
+import { openEventStream } from "./event-stream.ts";
+import { issueTicket } from "./tickets.ts";
+
+export const changesName = "changes";
+const ticketName = "changes/ticket";
+export const isAboutChanges = (wideName: string): boolean =>
+  wideName === changesName || wideName === ticketName;
+
+/** Streams at the same time: of one caller, and of all. */
+export interface StreamLimits {
+  readonly ofCaller: number;
+  readonly inAll: number;
+}
+
+/** An action of an endpoint, as `dispatch.ts` binds it. */
+interface BoundRead {
+  readonly entity: Entity | null;
+  viewFor(caller: Caller): Entity | null;
+  /** Rejects if the caller may not use the action. */
+  handlerFor(caller: Caller): Handler;
+  mayUse(caller: Caller): boolean;
+}
+
+interface BoundChanges extends BoundRead {
+  readonly action: Action;
+  readonly entity: null;
+  readonly showsErrorsInline: boolean;
+}
+
+interface Binding {
+  readonly within: { readonly access: Access; readonly entities: Entities };
+  readonly streams: StreamLimits;
+}
+
+export const nothingIsLive = (): AppError =>
+  notFound('No endpoint tells of its changes; the operator sets "live": true in its file');
+
+const actionOf = (given: Pick<Action, "name" | "summary" | "methods">): Action => ({
+  ...given,
+  mode: "reads",
+  group: null,
+  follows: null,
+  requires: new Set(),
+  headers: new Set(),
+  events: [],
+  errors: allErrors({ mode: "reads", errors: ["invalidParameter", "tooManyRequests"] }),
+  sees: null,
+  showsColumns: false,
+  takesOptions: false,
+  takesForm: false,
+  takesUpload: false,
+  takesDryRun: false,
+  answersCsv: false,
+  isProjectWide: true,
+  isStep: false,
+  stepFault: () => null,
+  // They are bound to a project instead of an entity.
+  input: () => null,
+  answer: () => null,
+  bind: () => null,
+  besideErrors: () => ({}),
+  showsErrorsInline: () => false,
+});
+
+export const changesAction = actionOf({
+  name: changesName,
+  summary: "Tells of committed changes, as a stream or as a list.",
+  methods: ["GET", "POST"],
+});
+
+export const ticketAction = actionOf({
+  name: ticketName,
+  summary: "Gives a ticket for one stream of changes.",
+  methods: ["POST"],
+});
+
+/** Empty where no endpoint is live. `endpoints`: by name, their actions by name. */
+export function boundChanges(
+  endpoints: ReadonlyMap<string, ReadonlyMap<string, BoundRead>>,
+  binding: Binding,
+): BoundChanges[] {
+  const live = new Map(
+    [...endpoints].flatMap(([name, actions]): [string, BoundRead][] => {
+      const read = actions.get("read");
+      return read?.entity?.changes.live.has(name) ? [[name, read]] : [];
+    }),
+  );
+  if (live.size === 0) return [];
+  const open = openStreams(binding.streams);
+  const bound = (action: Action, run: Handler["run"]): BoundChanges => ({
+    action,
+    entity: null,
+    viewFor: () => null,
+    handlerFor: () => ({ run, replay: async (_, answer) => answer, viewKey: () => "" }),
+    mayUse: (caller) => [...live.values()].some((read) => read.mayUse(caller)),
+    showsErrorsInline: false,
+  });
+  return [
+    bound(changesAction, async (request) => {
+      const asked = readRequest(request);
+      const watched = asked.endpoints.map((name) =>
+        watchedBy(request.caller, name, { live, binding }),
+      );
+      return request.method === "GET"
+        ? { status: 200, body: {}, stream: await streamOf(request, { asked, watched, open }) }
+        : listOf(request, { asked, watched });
+    }),
+    bound(ticketAction, async (request) => ({
+      status: 200,
+      body: { data: await issueTicket(request.caller, request) },
+    })),
+  ];
+}
+
+interface Asked {
+  readonly endpoints: readonly string[];
+  /** Null: from now on. */
+  readonly since: string | null;
+  /** Events at most. */
+  readonly limit: number;
+}
+
+function readRequest({ body, method }: Request): Asked {
+  const sent = isObject(body) ? body : {};
+  const { endpoints, since = null, limit = limits.eventsDefault } = sent;
+  const names =
+    method === "GET" && typeof endpoints === "string" ? endpoints.split(",") : endpoints;
+  if (!Array.isArray(names) || names.length === 0 || !names.every((one) => typeof one === "string"))
+    throw invalidParameter("endpoints must name at least one endpoint");
+  if (since !== null && typeof since !== "string")
+    throw invalidParameter("since must be the text of an earlier answer");
+  const most = readWholeNumber(limit);
+  if (
+    most === null ||
+    most < 1 ||
+    most > limits.eventsMax ||
+    (method === "POST" && typeof limit !== "number")
+  )
+    throw invalidParameter(`limit must be a whole number from 1 to ${limits.eventsMax}`);
+  return { endpoints: [...new Set<string>(names)], since, limit: most };
+}
+
+/** Rejects with `notFound` if the endpoint is not live, and if the caller may not read it. */
+function watchedBy(
+  caller: Caller,
+  name: string,
+  { live, binding: { within } }: { live: ReadonlyMap<string, BoundRead>; binding: Binding },
+): Watched {
+  const read = live.get(name);
+  if (read === undefined)
+    throw notFound(`The endpoint ${JSON.stringify(name)} tells of no changes`);
+  read.handlerFor(caller);
+  const { write } = read.viewFor(caller)!;
+  const scope = scopeWithRelated(caller, { entity: read.entity!, action: "read" }, within);
+  return {
+    endpoint: name,
+    table: write!.table.identity,
+    rows: scope.rowsOf(sourceOf(write!.table)),
+    namesRecords: write!.namesRecords,
+  };
+}
+
+/**
+ * Where a client is: after all events of the writes up to `place`, and after `told` events behind them. The text names
+ * the log, because a place means nothing in another one.
+ */
+interface Position {
+  readonly place: number;
+  readonly told: number;
+}
+
+export const positionText = ({ logId }: ChangeOrder, { place, told }: Position): string =>
+  `${logId}.${place}${told > 0 ? `.${told}` : ""}`;
+
+/** Null: nothing is known of what followed. */
+function positionIn(since: string, { logId, first, last }: ChangeOrder): Position | null {
+  const [, log, place, told = "0"] =
+    /^([\w-]{1,36})\.(\d{1,15})(?:\.(\d{1,6}))?$/.exec(since) ?? [];
+  if (log !== logId || Number(place) < first || Number(place) > last) return null;
+  return { place: Number(place), told: Number(told) };
+}
+
+interface Telling {
+  readonly asked: Asked;
+  readonly watched: readonly Watched[];
+}
+
+/** The events after the client's position, as far as `limit` goes. */
+async function listOf(
+  { feed, deadlineAtMs, db, caller, share }: Request,
+  { asked: { since, limit }, watched }: Telling,
+): Promise<Answer> {
+  const order = await feed.order(deadlineAtMs);
+  const now = positionText(order, { place: order.last, told: 0 });
+  if (since === null) return { status: 200, body: { data: [], since: now } };
+  const begin = positionIn(since, order);
+  if (begin === null) return { status: 200, body: { data: [], since: now, reset: true } };
+  const session = db.session(deadlineAtMs, { caller, share });
+  const builder = new EventBuilder(watched);
+  const data: ChangeEvent[] = [];
+  let { place, told: skipped } = begin;
+  let reached: Reached = { place, id: endOfWrite };
+  for (;;) {
+    const rows = await changesAfter(session, reached, limits.inValuesMax);
+    const isEnd = rows.length < limits.inValuesMax;
+    for (const write of builder.add(rows, isEnd)) {
+      const fresh = write.events.slice(skipped);
+      const room = limit - data.length;
+      data.push(...fresh.slice(0, room));
+      if (fresh.length > room || (fresh.length === room && fresh.length > 0)) {
+        const isWhole = fresh.length === room;
+        const told = isWhole ? 0 : skipped + room;
+        const at = isWhole ? write.place : place;
+        return { status: 200, body: { data, since: positionText(order, { place: at, told }) } };
+      }
+      skipped = Math.max(0, skipped - write.events.length);
+      place = write.place;
+    }
+    if (isEnd) break;
+    const last = rows.at(-1)!;
+    reached = { place: last.place, id: last.id };
+  }
+  const end = { place: Math.max(place, order.last), told: 0 };
+  return { status: 200, body: { data, since: positionText(order, end) } };
+}
+
+/** Counts the streams of each caller. */
+interface OpenStreams {
+  /** Throws `tooManyRequests`; returns the function to call at the end. */
+  take(share: string): () => void;
+}
+
+function openStreams({ ofCaller, inAll }: StreamLimits): OpenStreams {
+  const byCaller = new Map<string, number>();
+  let all = 0;
+  return {
+    take(share) {
+      const own = byCaller.get(share) ?? 0;
+      if (own >= ofCaller || all >= inAll)
+        throw new AppError("tooManyRequests", "Too many streams are open; close one of them first");
+      byCaller.set(share, own + 1);
+      all++;
+      let isOpen = true;
+      return () => {
+        if (!isOpen) return;
+        isOpen = false;
+        all--;
+        const rest = byCaller.get(share)! - 1;
+        if (rest === 0) byCaller.delete(share);
+        else byCaller.set(share, rest);
+      };
+    },
+  };
+}
+
+async function streamOf(
+  { feed, deadlineAtMs, caller, share, lastEventId }: Request,
+  { asked, watched, open }: Telling & { open: OpenStreams },
+): Promise<AnsweredStream> {
+  const order = await feed.order(deadlineAtMs);
+  const since = lastEventId ?? asked.since;
+  const begin = since === null ? null : positionIn(since, order);
+  const release = open.take(share());
+  return {
+    mediaType: "text/event-stream",
+    open: () =>
+      openEventStream({
+        feed,
+        builder: new EventBuilder(watched),
+        begin: begin ?? { place: order.last, told: 0 },
+        isReset: since !== null && begin === null,
+        idOf: (position) => positionText(order, position),
+        untilMs: endOf(caller),
+        release,
+      }),
+  };
+}
+
+/** When the credentials end, in milliseconds since 1970; null = not by themselves. */
+function endOf({ kind, claims }: Caller): number | null {
+  const { exp } = claims;
+  return kind === "token" && typeof exp === "number" ? exp * 1_000 : null;
+}

@@ -1,0 +1,40 @@
+/** Which changes of rows are recorded, as rules of tables: an endpoint that asks for them tells every write of its table. */
+import type { Column, Table } from "../values/types/column.ts";
+import type { Key } from "../values/types/key.ts";
+import type { DatabaseCascade } from "./document-tables.ts";
+import type { MarkColumns } from "./soft-delete.ts";
+
+/** A table whose changes are recorded. */
+export interface RecordedTable {
+  readonly table: Table;
+  readonly key: Key;
+  /** What must be known of a row before and after a change; the key is among them. */
+  readonly columns: readonly Column[];
+  /** Names of the columns whose values are recorded. */
+  readonly kept: ReadonlySet<string>;
+  /** Names of columns that change with every write: when and by whom a row was changed. */
+  readonly stamps: ReadonlySet<string>;
+  /** Names of columns by which an endpoint of the table limits the rows of some caller. */
+  readonly scoped: ReadonlySet<string>;
+  /** Clients are told of its changes: they get a place in the order of all writes. */
+  readonly isLive: boolean;
+  /** Days after which a change is removed; null = never. */
+  readonly keepDays: number | null;
+  /** Null: rows are not marked as deleted. */
+  readonly marks: MarkColumns | null;
+}
+
+/** Of a whole project, by the identity of tables. */
+export interface ChangeTables {
+  /** Names of the endpoints whose changes clients may be told. */
+  readonly live: ReadonlySet<string>;
+  readonly recorded: ReadonlyMap<string, RecordedTable>;
+  /** By the table whose rows are deleted: the ways on which the database itself reaches rows of `recorded`. */
+  readonly cascades: ReadonlyMap<string, readonly DatabaseCascade[]>;
+}
+
+export const noChanges: ChangeTables = Object.freeze({
+  live: new Set<string>(),
+  recorded: new Map(),
+  cascades: new Map(),
+});

@@ -1,0 +1,108 @@
+/** The bulk actions over constraints that the database checks only when the transaction ends. */
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { check } from "./cases.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+
+const bulk = { "bulk-create": true, "bulk-update": true, "bulk-delete": true, upsert: true };
+
+// MySQL checks every constraint with its statement.
+describe.skipIf(inject("engine") === "mysql")("a deferred reference", () => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    fixture = await openFixture({
+      tables: [],
+      setUp: () => [
+        `create table members (member_id varchar(36) primary key, label varchar(20),
+           chief_id varchar(36) references members (member_id) deferrable initially deferred)`,
+      ],
+      endpoints: {
+        members: { tableName: "members", action: { ...bulk, read: true, create: true } },
+      },
+      project: { batch: { enabled: true } },
+    });
+  });
+  afterAll(() => fixture?.close());
+  beforeEach(() => fixture.sql("delete from members"));
+
+  const post = (path: string, body: unknown): Promise<Answer> => fixture.post(path, body);
+  const member = (member_id: string, chief_id: string | null = null) => ({ member_id, chief_id });
+  const stored = async (): Promise<unknown[]> =>
+    (await fixture.sql("select member_id from members order by member_id")).map(
+      ({ member_id }) => member_id,
+    );
+  const faulty = [member("a"), member("b", "a"), member("c", "nobody"), member("d", "a")];
+  const refusal = { status: 400, error: "Foreign key constraint" };
+
+  test.each(["bulk-create", "upsert"])(
+    "to no record is refused by %s with its index",
+    async (name) => {
+      const all = await post(`members/${name}`, { data: faulty });
+      check(all, refusal);
+      expect(Object.keys(all.body.errors)[0]).toMatch(/^\[2\]/);
+      expect(await stored()).toEqual([]);
+      const each = await post(`members/${name}`, { data: faulty, mode: "each" });
+      expect(each.status, JSON.stringify(each.body)).toBe(207);
+      expect(each.body.results.map((one: { success: boolean }) => one.success)).toEqual([
+        true,
+        true,
+        false,
+        true,
+      ]);
+      expect(await stored()).toEqual(["a", "b", "d"]);
+    },
+  );
+
+  test("is refused by bulk-update with its index", async () => {
+    check(await post("members/bulk-create", { data: ["a", "b", "c"].map((id) => member(id)) }), {
+      status: 201,
+    });
+    const data = [member("a", "b"), member("b", "nobody"), member("c", "a")];
+    const all = await post("members/bulk-update", { data });
+    check(all, refusal);
+    expect(Object.keys(all.body.errors)[0]).toMatch(/^\[1\]/);
+    const each = await post("members/bulk-update", { data, mode: "each", dry_run: true });
+    expect(each.body.summary).toEqual({ succeeded: 2, failed: 1 });
+  });
+
+  test("of a record that others point at is refused by bulk-delete with its index", async () => {
+    check(
+      await post("members/bulk-create", { data: [member("a"), member("b", "a"), member("c")] }),
+      {
+        status: 201,
+      },
+    );
+    const all = await post("members/bulk-delete", { keys: ["c", "a"] });
+    expect(all.status).toBeGreaterThanOrEqual(400);
+    expect(all.status).toBeLessThan(500);
+    expect(Object.keys(all.body.errors)[0]).toMatch(/^\[1\]/);
+    expect(await stored()).toEqual(["a", "b", "c"]);
+    const each = await post("members/bulk-delete", { keys: ["c", "a"], mode: "each" });
+    expect(each.status).toBe(207);
+    expect(await stored()).toEqual(["a", "b"]);
+    // Together they leave nothing that points at nobody.
+    check(await post("members/bulk-delete", { keys: ["a", "b"] }), { status: 200 });
+  });
+
+  test("to a later record of the request is possible", async () => {
+    const data = [member("a", "c"), member("b", "a"), member("c", "b")];
+    for (const mode of ["all", "each"]) {
+      const answer = await post("members/bulk-create", { data, mode });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(mode === "all" ? 201 : 200);
+      expect(await stored()).toEqual(["a", "b", "c"]);
+      await fixture.sql("delete from members");
+    }
+  });
+
+  test("to a record of a later step of a batch is possible", async () => {
+    const step = (data: object[]) => ({
+      endpoint: "members",
+      action: "bulk-create",
+      body: { data },
+    });
+    const first = step([member("a", "late")]);
+    check(await post("_batch", { steps: [first, step([member("late")])] }), { status: 200 });
+    await fixture.sql("delete from members");
+    check(await post("_batch", { steps: [first, step([member("other")])] }), refusal);
+    expect(await stored()).toEqual([]);
+  });
+});

@@ -1,0 +1,567 @@
+/** `history`: every write of a table is recorded, and shown within the caller's rows and columns. */
+import { createHash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { check, instant, records } from "./cases.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+
+/** Unique per run: another run can use the same Redis. */
+const run = randomUUID().slice(0, 8);
+const apiKey = (id: string, roles: string[], claims: object = {}) => ({
+  id: `${id} ${run}`,
+  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
+  roles,
+  claims,
+});
+const all = {
+  create: true,
+  read: true,
+  first: true,
+  update: true,
+  delete: true,
+  restore: true,
+  adjust: true,
+  "bulk-create": true,
+  "bulk-update": true,
+  "bulk-delete": true,
+  upsert: true,
+};
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openFixture({
+    tables: [
+      {
+        name: "items",
+        columns: {
+          item_id: "key",
+          tenant: "text(10)",
+          name: "text(40)",
+          price: "decimal(12,2)",
+          stock: { type: "integer", default: "0" },
+          status: { type: "text(20)", default: "'open'" },
+          notes: "text(40)",
+          secret: "text(40)",
+          cost: "integer",
+          is_deleted: "boolean",
+          deleted_at: "timestamp",
+          deleted_by: "text(40)",
+          created_at: "timestamp",
+          updated_at: "timestamp",
+          updated_by: "text(80)",
+        },
+      },
+      { name: "orders", columns: { order_id: "key", name: "text(40)", total: "decimal(12,2)" } },
+      { name: "places", columns: { place_id: "key", name: "text(40)" } },
+      {
+        name: "order_lines",
+        columns: {
+          line_id: "key",
+          order_id: {
+            type: "text(36)",
+            references: { table: "orders", column: "order_id", onDelete: "CASCADE" },
+          },
+          place_id: {
+            type: "text(36)",
+            references: { table: "places", column: "place_id", onDelete: "SET NULL" },
+          },
+          quantity: "integer",
+          price: "decimal(12,2)",
+          amount: "decimal(12,2)",
+        },
+      },
+    ],
+    endpoints: {
+      items: {
+        tableName: "items",
+        action: { ...all, "change-status": true },
+        history: true,
+        changes: { except: ["notes"] },
+        workflow: { statusField: "status" },
+        softDelete: true,
+        adjustConfig: { fields: { stock: { type: "integer" } } },
+        hiddenFields: { clerk: ["cost"] },
+        access: {
+          admin: "*",
+          clerk: ["create", "first", "update", "delete", "history", "revert", "restore"],
+          looker: ["read", "history"],
+          undoer: ["read", "revert"],
+        },
+        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      },
+      // Another endpoint of the table, which does not ask for its changes.
+      goods: {
+        tableName: "items",
+        action: { update: true, create: true, first: true },
+        access: { admin: "*" },
+      },
+      orders: {
+        tableName: "orders",
+        action: {
+          ...all,
+          restore: false,
+          adjust: false,
+          "create-composite": true,
+          "update-composite": true,
+        },
+        history: true,
+        masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
+        calculation: {
+          detail: { amount: "quantity * price" },
+          header: { total: "SUM(amount)" },
+        },
+        access: { admin: "*" },
+      },
+      "order-lines": {
+        tableName: "order_lines",
+        action: { create: true, update: true, delete: true, read: true },
+        history: true,
+        access: { admin: "*" },
+      },
+      places: {
+        tableName: "places",
+        action: { create: true, update: true, delete: true, read: true },
+        history: true,
+        changes: { except: ["name"], keepDays: 30 },
+        access: { admin: "*" },
+      },
+    },
+    project: {
+      batch: { enabled: true },
+      auth: {
+        apiKeys: [
+          apiKey("admin", ["admin"]),
+          apiKey("clerk", ["clerk"], { tenant: "a" }),
+          apiKey("looker", ["looker"]),
+          apiKey("undoer", ["undoer"]),
+        ],
+      },
+    },
+  });
+});
+afterAll(() => fixture?.close());
+
+const as =
+  (id: string) =>
+  (endpoint: string, action: string, body: object, headers: Record<string, string> = {}) =>
+    fixture.post(`${endpoint}/${action}`, body, { "x-api-key": `key of ${id}`, ...headers });
+const admin = as("admin");
+const clerk = as("clerk");
+const by = (key: string, value: string) => ({ where: [{ key, value }] });
+
+async function made(more: object = {}): Promise<string> {
+  const item_id = randomUUID();
+  check(await admin("items", "create", { item_id, tenant: "a", name: "n", price: 10, ...more }), {
+    status: 201,
+  });
+  return item_id;
+}
+
+interface Entry {
+  change_id: string;
+  at: string;
+  by: string | null;
+  action: string;
+  reason: string | null;
+  request_id: string;
+  key: object | null;
+  changes: Record<string, { from: unknown; to: unknown }>;
+}
+
+async function historyOf(item_id: string, ask = admin): Promise<Entry[]> {
+  const answer = await ask("items", "history", { item_id, per_page: 100 });
+  check(answer, { status: 200 });
+  return records(answer) as unknown as Entry[];
+}
+
+const summary = (entries: readonly Entry[]) =>
+  entries.map(({ action, changes }) => [action, Object.keys(changes).toSorted()]);
+
+describe("history", () => {
+  test("tells who changed what, newest first", async () => {
+    const item_id = await made({ stock: 4 });
+    check(await admin("items", "update", { item_id, price: 12 }, { "x-request-id": "r-1" }), {
+      status: 200,
+    });
+    const [update, create, ...rest] = await historyOf(item_id);
+    expect(rest).toEqual([]);
+    expect(update).toEqual({
+      change_id: expect.stringMatching(/^\d+$/),
+      at: expect.stringMatching(instant),
+      by: `admin ${run}`,
+      action: "update",
+      reason: null,
+      request_id: "r-1",
+      key: { item_id },
+      changes: { price: { from: 10, to: 12 } },
+    });
+    expect(create).toMatchObject({
+      action: "create",
+      changes: {
+        item_id: { from: null, to: item_id },
+        name: { from: null, to: "n" },
+        price: { from: null, to: 10 },
+        stock: { from: null, to: 4 },
+      },
+    });
+    expect(Object.keys(create!.changes)).not.toContain("notes");
+    expect(Object.keys(create!.changes)).not.toContain("updated_at");
+  });
+
+  test.for<[string, (item_id: string) => Promise<Answer>, string, Record<string, unknown>]>([
+    [
+      "adjust",
+      (item_id) =>
+        admin("items", "adjust", {
+          item_id,
+          adjustments: [{ field: "stock", value: 3 }],
+          reason: "count",
+        }),
+      "adjust",
+      { stock: { from: 0, to: 3 } },
+    ],
+    [
+      "change-status",
+      (item_id) => admin("items", "change-status", { item_id, status: "closed" }),
+      "change-status",
+      { status: { from: "open", to: "closed" } },
+    ],
+    [
+      "bulk-update",
+      (item_id) => admin("items", "bulk-update", { data: [{ item_id, name: "x" }] }),
+      "bulk-update",
+      { name: { from: "n", to: "x" } },
+    ],
+    [
+      "bulk-update by where",
+      (item_id) =>
+        admin("items", "bulk-update", {
+          where: { conditions: [{ key: "item_id", operator: "=", value: item_id }] },
+          set: { name: "y" },
+          expect: 1,
+        }),
+      "bulk-update",
+      { name: { from: "n", to: "y" } },
+    ],
+    [
+      "upsert",
+      (item_id) => admin("items", "upsert", { data: { item_id, name: "z" } }),
+      "upsert",
+      { name: { from: "n", to: "z" } },
+    ],
+    [
+      "update through another endpoint of the table",
+      (item_id) => admin("goods", "update", { item_id, cost: 5 }),
+      "update",
+      { cost: { from: null, to: 5 } },
+    ],
+    [
+      "a batch",
+      (item_id) =>
+        fixture.post(
+          "_batch",
+          {
+            steps: [{ endpoint: "items", action: "update", body: { item_id, name: "a" } }],
+          },
+          { "x-api-key": "key of admin" },
+        ),
+      "update",
+      { name: { from: "n", to: "a" } },
+    ],
+  ])("records %s", async ([, write, action, changes]) => {
+    const item_id = await made();
+    check(await write(item_id), { status: 200 });
+    const [newest, , ...rest] = await historyOf(item_id);
+    expect(rest).toEqual([]);
+    expect(newest).toMatchObject({ action });
+    expect(newest!.changes).toEqual(changes);
+  });
+
+  test("has the reason of an adjustment", async () => {
+    const item_id = await made();
+    const adjustments = [{ field: "stock", value: 3 }];
+    await admin("items", "adjust", { item_id, adjustments, reason: "count" });
+    expect((await historyOf(item_id))[0]).toMatchObject({ reason: "count" });
+  });
+
+  test("has deletions, restores, and what was deleted", async () => {
+    const item_id = await made();
+    await admin("items", "delete", by("item_id", item_id));
+    await admin("items", "restore", by("item_id", item_id));
+    const [restored, deleted] = await historyOf(item_id);
+    expect(deleted).toMatchObject({
+      action: "delete",
+      changes: { name: { from: "n", to: null }, price: { from: 10, to: null } },
+    });
+    expect(restored).toMatchObject({
+      action: "restore",
+      changes: { name: { from: null, to: "n" }, price: { from: null, to: 10 } },
+    });
+  });
+
+  test("has no entry for an update that changes nothing, nor for one that failed", async () => {
+    const item_id = await made();
+    check(await admin("items", "update", { item_id, name: "n" }), { status: 200 });
+    check(await admin("items", "update", { item_id, name: "n".repeat(50) }), {
+      status: 400,
+      error: "Validation failed",
+    });
+    check(await admin("items", "update", { item_id, name: "m" }, { prefer: "tx=rollback" }), {
+      status: 200,
+    });
+    const failing = [
+      { endpoint: "items", action: "update", body: { item_id, name: "m" } },
+      { endpoint: "items", action: "update", body: { item_id: "none", name: "m" } },
+    ];
+    check(await fixture.post("_batch", { steps: failing }, { "x-api-key": "key of admin" }), {
+      status: 404,
+      error: "Not found",
+    });
+    expect(summary(await historyOf(item_id))).toHaveLength(1);
+  });
+
+  test("never has columns that the file leaves out", async () => {
+    const item_id = await made({ notes: "private" });
+    await admin("items", "update", { item_id, notes: "other", name: "m" });
+    const stored = JSON.stringify(await fixture.sql("select * from rowgate_changes"));
+    expect(stored).not.toContain("private");
+    expect((await historyOf(item_id))[0]!.changes).toEqual({ name: { from: "n", to: "m" } });
+  });
+
+  test("replayed from the creation gives the record as it is now", async () => {
+    const item_id = await made();
+    for (let at = 0; at < 20; at++) {
+      const value = { price: at % 3, name: `n${at % 4}`, stock: at };
+      const body = at % 2 === 0 ? { item_id, ...value } : { item_id, name: value.name };
+      await admin("items", "update", body);
+    }
+    const state: Record<string, unknown> = {};
+    for (const { changes } of (await historyOf(item_id)).toReversed())
+      for (const [name, { from, to }] of Object.entries(changes)) {
+        expect(state[name] ?? null).toEqual(from);
+        state[name] = to;
+      }
+    const [now] = records(
+      await admin("items", "read", {
+        where: { conditions: [{ key: "item_id", operator: "=", value: item_id }] },
+      }),
+    );
+    const { notes: _, updated_at: _at, updated_by: _by, ...kept } = now as Record<string, unknown>;
+    expect(state).toMatchObject(kept);
+  });
+});
+
+describe("history of documents", () => {
+  test("has one entry for a header with its total, and one for each line", async () => {
+    const order_id = randomUUID();
+    check(
+      await admin("orders", "create-composite", {
+        orders: {
+          order_id,
+          name: "A",
+          order_lines: [
+            { line_id: `${order_id.slice(0, 30)}1`, quantity: 2, price: 5 },
+            { line_id: `${order_id.slice(0, 30)}2`, quantity: 1, price: 7 },
+          ],
+        },
+      }),
+      { status: 201 },
+    );
+    const [header, ...others] = records(
+      await admin("orders", "history", { order_id }),
+    ) as unknown as Entry[];
+    expect(others).toEqual([]);
+    expect(header).toMatchObject({
+      action: "create-composite",
+      changes: { total: { from: null, to: 17 } },
+    });
+    const [line] = records(
+      await admin("order-lines", "history", { line_id: `${order_id.slice(0, 30)}1` }),
+    ) as unknown as Entry[];
+    expect(line).toMatchObject({ action: "create-composite", changes: { amount: { to: 10 } } });
+  });
+
+  test("has the totals that a line's own endpoint changes", async () => {
+    const order_id = randomUUID();
+    const line_id = randomUUID();
+    await admin("orders", "create", { order_id, name: "A" });
+    await admin("order-lines", "create", { line_id, order_id, quantity: 2, price: 5 });
+    await admin("order-lines", "update", { line_id, quantity: 3 });
+    const entries = records(await admin("orders", "history", { order_id })) as unknown as Entry[];
+    expect(entries[0]).toMatchObject({
+      action: "update",
+      changes: { total: { from: 10, to: 15 } },
+    });
+    const lines = records(await admin("order-lines", "history", { line_id })) as unknown as Entry[];
+    expect(lines[0]!.changes).toEqual({
+      quantity: { from: 2, to: 3 },
+      amount: { from: 10, to: 15 },
+    });
+  });
+
+  test("has the rows that the database deletes or clears by itself", async () => {
+    const [order_id, line_id, place_id] = [randomUUID(), randomUUID(), randomUUID()];
+    await admin("places", "create", { place_id, name: "P" });
+    await admin("orders", "create", { order_id, name: "A" });
+    await admin("order-lines", "create", { line_id, order_id, place_id, quantity: 2, price: 5 });
+    check(await admin("places", "delete", by("place_id", place_id)), { status: 200 });
+    check(await admin("orders", "delete", by("order_id", order_id)), { status: 200 });
+    const [deleted, cleared] = records(
+      await admin("order-lines", "history", { line_id }),
+    ) as unknown as Entry[];
+    expect(cleared).toMatchObject({
+      action: "delete",
+      changes: { place_id: { from: place_id, to: null } },
+    });
+    expect(deleted).toMatchObject({
+      action: "delete",
+      changes: { quantity: { from: 2, to: null } },
+    });
+  });
+});
+
+describe("what a caller sees of history", () => {
+  test("is within its rows, before or after the change", async () => {
+    const [own, other, moved] = [await made(), await made({ tenant: "b" }), await made()];
+    await admin("items", "update", { item_id: moved, tenant: "b" });
+    await admin("items", "update", { item_id: moved, name: "later" });
+    expect(summary(await historyOf(own, clerk))).toEqual([["create", expect.any(Array)]]);
+    expect(await historyOf(other, clerk)).toEqual([]);
+    expect(summary(await historyOf(moved, clerk))).toEqual([
+      ["update", ["tenant"]],
+      ["create", expect.any(Array)],
+    ]);
+  });
+
+  test("has no column that is hidden from it", async () => {
+    const item_id = await made({ cost: 3 });
+    const [create] = await historyOf(item_id, clerk);
+    expect(Object.keys(create!.changes)).not.toContain("cost");
+    expect(Object.keys((await historyOf(item_id))[0]!.changes)).toContain("cost");
+  });
+
+  test.for<[string, string, object, number, string?]>([
+    ["nothing of a key that never was", "admin", { item_id: "none" }, 200],
+    ["no history without the right", "undoer", { item_id: "none" }, 403, "Forbidden"],
+    ["no page 0", "admin", { page: 0 }, 400, "Invalid parameter"],
+    ["no page of 101", "admin", { per_page: 101 }, 400, "Invalid parameter"],
+    [
+      "no other fields in where",
+      "admin",
+      { where: { conditions: [{ key: "name", operator: "=", value: "n" }] } },
+      400,
+      "Invalid field",
+    ],
+  ])("is %s", async ([, id, body, status, error]) => {
+    const answer = await as(id)("items", "history", body);
+    check(answer, { status, ...(error !== undefined && { error }) });
+    if (status === 200) expect(records(answer)).toEqual([]);
+  });
+
+  test("is the log of the table without a key, in pages and with conditions", async () => {
+    const item_id = await made();
+    await admin("items", "update", { item_id, name: "m" });
+    const where = {
+      conditions: [
+        { key: "action", operator: "=", value: "update" },
+        { key: "by", operator: "=", value: `admin ${run}` },
+        { key: "at", operator: ">", value: "2020-01-01" },
+      ],
+    };
+    const answer = await admin("items", "history", { where, per_page: 1 });
+    check(answer, { status: 200 });
+    const [newest] = records(answer) as unknown as Entry[];
+    expect(newest).toMatchObject({ action: "update", key: { item_id } });
+    expect(answer.body["pagination"]).toMatchObject({
+      current_page: 1,
+      per_page: 1,
+      has_next: true,
+    });
+    const log = await clerk("items", "history", { per_page: 100 });
+    const tenants = (records(log) as unknown as Entry[]).flatMap(({ changes: { tenant } }) =>
+      tenant ? [[tenant.from, tenant.to]] : [],
+    );
+    expect(tenants.length).toBeGreaterThan(0);
+    for (const sides of tenants) expect(sides).toContain("a");
+  });
+});
+
+describe("revert", () => {
+  const revert = (change_id: string, ask = admin, headers: Record<string, string> = {}) =>
+    ask("items", "revert", { change_id }, headers);
+
+  test("of an update is an update to the values before", async () => {
+    const item_id = await made();
+    await admin("items", "update", { item_id, price: 12, name: "m" });
+    await admin("items", "update", { item_id, stock: 5 });
+    const [, update] = await historyOf(item_id);
+    check(await revert(update!.change_id), {
+      status: 200,
+      data: { price: 10, name: "n", stock: 5 },
+    });
+    expect((await historyOf(item_id))[0]).toMatchObject({
+      action: "revert",
+      changes: { price: { from: 12, to: 10 }, name: { from: "m", to: "n" } },
+    });
+  });
+
+  test("of a deletion that marked the record restores it", async () => {
+    const item_id = await made();
+    await admin("items", "delete", by("item_id", item_id));
+    const [deleted] = await historyOf(item_id);
+    check(await revert(deleted!.change_id), { status: 200, data: { item_id, name: "n" } });
+    expect((await historyOf(item_id))[0]).toMatchObject({ action: "revert" });
+    check(await revert(deleted!.change_id), { status: 404, error: "Data not found" });
+  });
+
+  test("of a real deletion creates the record again", async () => {
+    const order_id = randomUUID();
+    await admin("orders", "create", { order_id, name: "A" });
+    await admin("orders", "delete", by("order_id", order_id));
+    const [deleted] = records(await admin("orders", "history", { order_id })) as unknown as Entry[];
+    check(await admin("orders", "revert", { change_id: deleted!.change_id }), {
+      status: 201,
+      data: { order_id, name: "A" },
+    });
+    check(await admin("orders", "revert", { change_id: deleted!.change_id }), {
+      status: 409,
+      error: "Duplicate entry",
+    });
+  });
+
+  test("of a deletion is refused where columns are never recorded", async () => {
+    const place_id = randomUUID();
+    await admin("places", "create", { place_id, name: "P" });
+    await admin("places", "delete", by("place_id", place_id));
+    const [deleted] = records(await admin("places", "history", { place_id })) as unknown as Entry[];
+    const answer = await admin("places", "revert", { change_id: deleted!.change_id });
+    check(answer, { status: 409, error: "Constraint violation" });
+    expect(answer.body.message).toContain("name");
+  });
+
+  test.for<[string, string, number, string]>([
+    ["a creation", "create", 400, "Invalid payload"],
+    ["an unknown change", "none", 404, "Not found"],
+    ["a change that is no number", "text", 404, "Not found"],
+    ["a change of another table", "table", 404, "Not found"],
+    ["a change of a record that the caller does not see", "hidden", 404, "Not found"],
+    ["without the right to update", "undoer", 403, "Forbidden"],
+    ["with another version", "etag", 412, "Precondition failed"],
+  ])("refuses %s", async ([, which, status, error]) => {
+    const item_id = await made({ tenant: "b" });
+    await admin("items", "update", { item_id, name: "m" });
+    const [update, create] = await historyOf(item_id);
+    const order_id = randomUUID();
+    await admin("orders", "create", { order_id, name: "A" });
+    const [order] = records(await admin("orders", "history", { order_id })) as unknown as Entry[];
+    const asked: Record<string, () => Promise<Answer>> = {
+      create: () => revert(create!.change_id),
+      none: () => revert("999999999999"),
+      text: () => revert("x"),
+      table: () => revert(order!.change_id),
+      hidden: () => revert(update!.change_id, clerk),
+      undoer: () => revert(update!.change_id, as("undoer")),
+      etag: () => revert(update!.change_id, admin, { "if-match": '"other"' }),
+    };
+    check(await asked[which]!(), { status, error });
+  });
+});

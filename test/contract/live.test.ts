@@ -1,0 +1,315 @@
+/** `changes`: committed writes in one order, told as a list and as a stream, within the caller's rows. */
+import { createHash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { check } from "./cases.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+
+/** Unique per run: another run can use the same Redis. */
+const run = randomUUID().slice(0, 8);
+const apiKey = (id: string, roles: string[], claims: object = {}) => ({
+  id: `${id} ${run}`,
+  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
+  roles,
+  claims,
+});
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openFixture({
+    tables: [
+      {
+        name: "items",
+        columns: {
+          item_id: "key",
+          tenant: "text(10)",
+          name: "text(40)",
+          secret: "text(40)",
+          is_deleted: "boolean",
+          deleted_at: "timestamp",
+        },
+      },
+      { name: "orders", columns: { order_id: "key", name: "text(40)" } },
+      { name: "quiet", columns: { quiet_id: "key", name: "text(40)" } },
+    ],
+    endpoints: {
+      items: {
+        tableName: "items",
+        action: {
+          create: true,
+          read: true,
+          update: true,
+          delete: true,
+          restore: true,
+          "bulk-create": true,
+        },
+        live: true,
+        softDelete: true,
+        access: { admin: "*", clerk: ["read"], blind: ["create"] },
+        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      },
+      orders: {
+        tableName: "orders",
+        action: { create: true, read: true },
+        live: true,
+        access: { admin: "*" },
+      },
+      quiet: { tableName: "quiet", action: { create: true, read: true }, access: { admin: "*" } },
+    },
+    project: {
+      batch: { enabled: true },
+      limits: { streams: 3 },
+      auth: {
+        apiKeys: [
+          apiKey("admin", ["admin"]),
+          apiKey("clerk", ["clerk"], { tenant: "a" }),
+          apiKey("blind", ["blind"]),
+        ],
+      },
+    },
+  });
+});
+afterAll(() => fixture?.close());
+
+const by = (id: string) => ({ "x-api-key": `key of ${id}` });
+const admin = (endpoint: string, action: string, body: object) =>
+  fixture.post(`${endpoint}/${action}`, body, by("admin"));
+
+interface Told {
+  endpoint: string;
+  type: string;
+  keys: Record<string, unknown>[] | null;
+  at: string;
+  request_id: string;
+}
+
+async function changes(id: string, body: object): Promise<Answer> {
+  const answer = await fixture.post("changes", body, by(id));
+  check(answer, { status: 200 });
+  return answer;
+}
+const told = (answer: Answer) => answer.body["data"] as unknown as Told[];
+const sinceOf = (answer: Answer) => answer.body["since"] as unknown as string;
+const now = async (id = "admin"): Promise<string> =>
+  sinceOf(await changes(id, { endpoints: ["items"] }));
+const short = (events: readonly Told[]) =>
+  events.map(({ endpoint, type, keys }) => [
+    endpoint,
+    type,
+    keys?.map((key) => Object.values(key)[0]) ?? null,
+  ]);
+
+async function made(more: object = {}): Promise<string> {
+  const item_id = randomUUID();
+  check(await admin("items", "create", { item_id, tenant: "a", name: "n", ...more }), {
+    status: 201,
+  });
+  return item_id;
+}
+
+describe("the list of changes", () => {
+  test("is empty without since, and names the present place", async () => {
+    const answer = await changes("admin", { endpoints: ["items"] });
+    expect(told(answer)).toEqual([]);
+    expect(sinceOf(answer)).toMatch(/^[\w-]+\.\d+$/);
+  });
+
+  test("has one event for each write, endpoint and type, with keys only", async () => {
+    const since = await now();
+    const item_id = await made();
+    const order_id = randomUUID();
+    await admin("items", "update", { item_id, name: "m" });
+    await admin("orders", "create", { order_id, name: "A" });
+    await admin("items", "delete", { where: [{ key: "item_id", value: item_id }] });
+    await admin("items", "restore", { where: [{ key: "item_id", value: item_id }] });
+    const answer = await changes("admin", { endpoints: ["orders", "items"], since });
+    expect(short(told(answer))).toEqual([
+      ["items", "created", [item_id]],
+      ["items", "updated", [item_id]],
+      ["orders", "created", [order_id]],
+      ["items", "deleted", [item_id]],
+      ["items", "created", [item_id]],
+    ]);
+    expect(Object.keys(told(answer)[0]!)).toEqual(["endpoint", "type", "keys", "at", "request_id"]);
+    const after = await changes("admin", { endpoints: ["items"], since: sinceOf(answer) });
+    expect(told(after)).toEqual([]);
+  });
+
+  test("goes on where limit ended it, within a write too", async () => {
+    const since = await now();
+    const ids = [await made(), await made(), await made()];
+    const found: Told[] = [];
+    let at = since;
+    for (let page = 0; page < 4; page++) {
+      const answer = await changes("admin", { endpoints: ["items"], since: at, limit: 1 });
+      found.push(...told(answer));
+      at = sinceOf(answer);
+    }
+    expect(short(found)).toEqual(ids.map((id) => ["items", "created", [id]]));
+  });
+
+  test("names no keys of more than 100 records of one write", async () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, () => ({ item_id: randomUUID(), tenant: "a" }));
+    const since = await now();
+    await admin("items", "bulk-create", { data: rows(100) });
+    await admin("items", "bulk-create", { data: rows(101) });
+    const events = told(await changes("admin", { endpoints: ["items"], since }));
+    expect(events.map(({ keys }) => keys?.length ?? null)).toEqual([100, null]);
+  });
+
+  test("tells a caller of its rows: moved in is created, moved out deleted", async () => {
+    const since = await now("clerk");
+    const own = await made();
+    const other = await made({ tenant: "b" });
+    await admin("items", "update", { item_id: other, name: "x" });
+    await admin("items", "update", { item_id: other, tenant: "a" });
+    await admin("items", "update", { item_id: own, tenant: "b" });
+    await admin("items", "update", { item_id: own, name: "y" });
+    expect(short(told(await changes("clerk", { endpoints: ["items"], since })))).toEqual([
+      ["items", "created", [own]],
+      ["items", "created", [other]],
+      ["items", "deleted", [own]],
+    ]);
+  });
+
+  test("has nothing of undone writes", async () => {
+    const since = await now();
+    const steps = [
+      { endpoint: "items", action: "create", body: { item_id: randomUUID(), tenant: "a" } },
+      { endpoint: "items", action: "update", body: { item_id: "none", name: "m" } },
+    ];
+    check(await fixture.post("_batch", { steps }, by("admin")), {
+      status: 404,
+      error: "Not found",
+    });
+    expect(told(await changes("admin", { endpoints: ["items"], since }))).toEqual([]);
+  });
+
+  test.for(["of another log", "x.1", "", "00000000-0000-0000-0000-000000000000.1"])(
+    "starts anew for a place that it does not know: %s",
+    async (since) => {
+      const answer = await changes("admin", { endpoints: ["items"], since });
+      expect(answer.body).toMatchObject({ data: [], reset: true });
+    },
+  );
+
+  test.for<[string, string, object, number, string]>([
+    ["no endpoints", "admin", {}, 400, "Invalid parameter"],
+    ["an empty list", "admin", { endpoints: [] }, 400, "Invalid parameter"],
+    ["a number as endpoint", "admin", { endpoints: [1] }, 400, "Invalid parameter"],
+    ["limit 0", "admin", { endpoints: ["items"], limit: 0 }, 400, "Invalid parameter"],
+    ["limit 1001", "admin", { endpoints: ["items"], limit: 1001 }, 400, "Invalid parameter"],
+    ["a number as since", "admin", { endpoints: ["items"], since: 1 }, 400, "Invalid parameter"],
+    ["an endpoint that is not live", "admin", { endpoints: ["quiet"] }, 404, "Not found"],
+    ["an unknown endpoint", "admin", { endpoints: ["items", "none"] }, 404, "Not found"],
+    ["without the right to read", "blind", { endpoints: ["items"] }, 403, "Forbidden"],
+    ["one of several without right", "clerk", { endpoints: ["items", "orders"] }, 403, "Forbidden"],
+  ])("refuses %s", async ([, id, body, status, error]) => {
+    check(await fixture.post("changes", body, by(id)), { status, error });
+  });
+});
+
+/** Reads a stream until `isDone` holds for what arrived. */
+async function listen(path: string, headers: Record<string, string> = {}) {
+  const response = await fixture.fetch(`/api/test/${path}`, { headers });
+  const reader = response.body!.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  return {
+    response,
+    async until(isDone: (text: string) => boolean): Promise<string> {
+      while (!isDone(text)) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        text += decoder.decode(value, { stream: true });
+      }
+      return text;
+    },
+    stop: () => reader.cancel(),
+  };
+}
+const eventsIn = (text: string): Told[] =>
+  [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!) as Told);
+
+describe("the stream of changes", () => {
+  const path = "changes?endpoints=items";
+
+  test("begins with a comment and the present place, and tells of writes", async () => {
+    const stream = await listen(path, by("admin"));
+    expect(stream.response.headers.get("content-type")).toBe("text/event-stream");
+    expect(await stream.until((text) => text.includes("\n\n"))).toMatch(
+      /^: \w+\nid: [\w-]+\.\d+\n\n/,
+    );
+    const item_id = await made();
+    const text = await stream.until((all) => all.includes(item_id));
+    expect(text).toMatch(/id: [\w-]+\.\d+\nevent: change\ndata: \{/);
+    expect(short(eventsIn(text))).toEqual([["items", "created", [item_id]]]);
+    await stream.stop();
+  });
+
+  test.for(["header", "parameter"])("goes on where the client was, by %s", async (way) => {
+    const since = await now();
+    const ids = [await made(), await made()];
+    const stream =
+      way === "header"
+        ? await listen(path, { ...by("admin"), "last-event-id": since })
+        : await listen(`${path}&since=${since}`, by("admin"));
+    const text = await stream.until((all) => all.includes(ids[1]!));
+    expect(short(eventsIn(text))).toEqual(ids.map((id) => ["items", "created", [id]]));
+    await stream.stop();
+  });
+
+  test("starts anew where the place is not known", async () => {
+    const stream = await listen(path, { ...by("admin"), "last-event-id": "gone.1" });
+    const text = await stream.until((all) => all.includes("event: reset"));
+    expect(text).toContain("event: reset\ndata: {}\n\n");
+    await stream.stop();
+  });
+
+  test("takes a ticket once, without credentials", async () => {
+    const answer = await fixture.post("changes/ticket", {}, by("clerk"));
+    check(answer, { status: 200 });
+    const { ticket, expires_at } = answer.body["data"] as unknown as Record<string, string>;
+    expect(Date.parse(expires_at!)).toBeGreaterThan(Date.now());
+    const stream = await listen(`${path}&ticket=${ticket}`);
+    await stream.until((text) => text.includes("\n\n"));
+    const [hidden, own] = [await made({ tenant: "b" }), await made()];
+    const text = await stream.until((all) => all.includes(own));
+    expect(text).not.toContain(hidden);
+    await stream.stop();
+    const again = await fixture.fetch(`/api/test/${path}&ticket=${ticket}`, {});
+    expect(again.status).toBe(401);
+  });
+
+  test.for<[string, string, string, number]>([
+    ["an unknown ticket", "", "changes?endpoints=items&ticket=none", 401],
+    ["no credentials", "", "changes?endpoints=items", 401],
+    ["no endpoints", "admin", "changes", 400],
+    ["an endpoint that is not live", "admin", "changes?endpoints=quiet", 404],
+    ["without the right to read", "blind", "changes?endpoints=items", 403],
+  ])("refuses %s", async ([, id, asked, status]) => {
+    const response = await fixture.fetch(`/api/test/${asked}`, {
+      headers: id === "" ? {} : by(id),
+    });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-type")).toContain("application/json");
+    await response.body?.cancel();
+  });
+
+  test("is limited for each caller, until one ends", async () => {
+    const streams = await Promise.all([1, 2, 3].map(() => listen(path, by("admin"))));
+    await Promise.all(streams.map((one) => one.until((text) => text.includes("\n\n"))));
+    const fourth = await fixture.fetch(`/api/test/${path}`, { headers: by("admin") });
+    expect(fourth.status).toBe(429);
+    await fourth.body?.cancel();
+    await streams[0]!.stop();
+    await expect
+      .poll(async () => {
+        const one = await fixture.fetch(`/api/test/${path}`, { headers: by("admin") });
+        await one.body?.cancel();
+        return one.status;
+      })
+      .toBe(200);
+    await Promise.all(streams.map((one) => one.stop()));
+  });
+});
