@@ -17,7 +17,7 @@ function signature(beside: string, answerOf: (answer: string) => string): string
 }
 
 /**
- * `ShownRecord` depends on the literal names in `select` and `expand`. Where they are only known while the program runs, a
+ * `AnsweredRecord` depends on the literal names in `select` and `expand`. Where they are only known while the program runs, a
  * record is what the document says: each member may be absent.
  */
 export const recordRuntime = `/** What the answers of an action are made of: its body, its answer, its errors, and the relations that records have. */
@@ -117,7 +117,7 @@ type Relations<Row, Related, Names, Expand> = {
 type IsUnknown<Select, Expand> = null extends NamesIn<Select> | NamesIn<Expand> ? true : false;
 
 /** A record as the answer shows it. */
-export type ShownRecord<Row, Related, Select, Expand, Versions> =
+export type AnsweredRecord<Row, Related, Select, Expand, Versions> =
   IsUnknown<Select, Expand> extends true
     ? Row
     : Plain<
@@ -127,10 +127,10 @@ export type ShownRecord<Row, Related, Select, Expand, Versions> =
       >;
 
 type ShownData<Data, Related, Select, Expand, Versions> = Data extends readonly (infer Row)[]
-  ? ShownRecord<Row, Related, Select, Expand, Versions>[]
+  ? AnsweredRecord<Row, Related, Select, Expand, Versions>[]
   : Data extends null
     ? null
-    : ShownRecord<Data, Related, Select, Expand, Versions>;
+    : AnsweredRecord<Data, Related, Select, Expand, Versions>;
 
 type AnswerOf<Types extends RecordTypes, Select, Expand, Versions> = [Types["related"]] extends [null]
   ? Types["answer"]
