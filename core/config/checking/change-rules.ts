@@ -134,6 +134,7 @@ function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): Rec
     key,
     columns: [...table.columns.values()].filter(({ name }) => needed.has(name)),
     kept,
+    settable: new Set(alike.flatMap(({ entity }) => [...(entity.write?.writable.keys() ?? [])])),
     stamps: new Set(
       alike.flatMap(({ entity }) =>
         (entity.write?.audit ?? []).flatMap(({ when, column }) =>
