@@ -12,6 +12,7 @@ import type { Column } from "../../core/values/types/column.ts";
 import { limits } from "../../core/values/limits.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "../../core/records/find-rows.ts";
+import { closedCheck } from "./foresee-closed.ts";
 import { addMessage, type Case } from "./row-case.ts";
 import type { ChangedRow, NewRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
@@ -23,12 +24,13 @@ export type Foresee = (
 ) => Promise<Verdict[]>;
 
 /** A row that is to be stored. */
-interface Stored {
+export interface Stored {
   readonly one: Case;
   readonly verdict: NewRow | ChangedRow;
 }
 
-type Check = (queries: Queries, stored: readonly Stored[]) => Promise<void>;
+/** Adds to the rows what the database or the service would refuse. */
+export type Check = (queries: Queries, stored: readonly Stored[]) => Promise<void>;
 
 /** For all batches of one file. */
 export function createForesight(options: VerdictOptions): Foresee {
@@ -43,6 +45,7 @@ export function createForesight(options: VerdictOptions): Foresee {
     neededCheck(options),
     ...references.flatMap((reference) => referenceCheck(reference, options) ?? []),
     ...uniques.flatMap((columns) => uniqueCheck(columns, options) ?? []),
+    ...[closedCheck(options) ?? []].flat(),
   ];
   return async (queries, cases, verdicts) => {
     const stored = cases.flatMap((one, at): Stored[] => {

@@ -130,6 +130,7 @@ const endpoints = {
   "orders-plain": {
     tableName: "orders",
     action: { ...all, restore: false, "create-composite": false, "update-composite": false },
+    workflow: {},
     adjustConfig,
     importConfig: { upsertKeys: ["code"] },
     ...forAdmin,
@@ -187,6 +188,8 @@ export interface Office {
   line(order_id: string, more?: object): Promise<string>;
   /** What became of a row of the table, past the service. */
   rows(table: string, key: string, value: string): Promise<Record<string, Json>[]>;
+  /** The commit of these rows, after a preview that found nothing. */
+  approved(endpoint: string, rows: readonly (readonly Json[])[]): Promise<() => Promise<Answer>>;
   /** The answer of the preview, or of the commit if the preview found nothing. */
   imported(endpoint: string, rows: readonly (readonly Json[])[]): Promise<Answer>;
 }
@@ -224,6 +227,7 @@ export function openOffice(): Office {
         headers: { ...(init.headers as object), "x-api-key": "key of admin" },
       }),
   };
+  const importer = importerOf(withKey);
   const office: Office = {
     get fixture() {
       return fixture;
@@ -247,8 +251,12 @@ export function openOffice(): Office {
     },
     rows: (table, key, value) =>
       fixture.sql(`select * from ${table} where ${key} = '${value}'`) as never,
+    async approved(endpoint, rows) {
+      const preview = await importer.previewed(endpoint, await workbookOf(rows));
+      if (preview.body.status !== "preview_ok") throw new Error(JSON.stringify(preview.body));
+      return () => importer.commit(endpoint, preview.body.job_id);
+    },
     async imported(endpoint, rows) {
-      const importer = importerOf(withKey);
       const preview = await importer.previewed(endpoint, await workbookOf(rows));
       return preview.body.status === "preview_ok"
         ? importer.commit(endpoint, preview.body.job_id)
