@@ -64,6 +64,8 @@ test("the collection has a folder for each endpoint and a request for each actio
     "suppliers",
     "warehouses",
     "lock",
+    "batch",
+    "changes",
   ]);
   expect(collection.item[0]!.item.map(({ name }) => name)).toEqual([
     "create",
