@@ -10,20 +10,21 @@ import { scalarFor, shownScalar } from "../../core/totals/row-values.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Row } from "../../core/values/row.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import type { Check, Stored } from "./foresee.ts";
 import { addMessage } from "./row-case.ts";
-import type { VerdictOptions } from "./row-verdict.ts";
+import type { StoredRow, VerdictOptions } from "./row-verdict.ts";
 
 /** A row of the file, and its record before and after. */
 interface Change {
-  readonly stored: Stored;
+  readonly stored: StoredRow;
   /** Null: it is new. */
   readonly before: Row | null;
   readonly after: Row;
 }
 
+type ClosedCheck = (queries: Queries, rows: readonly StoredRow[]) => Promise<void>;
+
 /** Null if no status of the table or of its owners has rules. */
-export function closedCheck({ entity, plan }: VerdictOptions): Check | null {
+export function closedCheck({ entity, plan }: VerdictOptions): ClosedCheck | null {
   const { table, key } = plan.write;
   const own = entity.statuses.guarded.get(table.identity);
   const links = entity.statuses.owners.get(table.identity) ?? [];
@@ -78,7 +79,7 @@ const ownersIn = ({ columns, referenced }: OwnerLink, rows: readonly (Row | null
     return key.includes(null) ? [] : [key];
   });
 
-function addReason({ one: { faults } }: Stored, text: string): void {
+function addReason({ one: { faults } }: StoredRow, text: string): void {
   if (!faults.some((fault) => fault.text === text)) faults.push({ text, place: null });
 }
 

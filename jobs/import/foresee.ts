@@ -14,7 +14,7 @@ import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "../../core/records/find-rows.ts";
 import { closedCheck } from "./foresee-closed.ts";
 import { addMessage, type Case } from "./row-case.ts";
-import type { ChangedRow, NewRow, Verdict, VerdictOptions } from "./row-verdict.ts";
+import type { StoredRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
 /** Turns verdicts on rows that the database would refuse into errors. Batches of one file come in their order. */
 export type Foresee = (
@@ -23,14 +23,7 @@ export type Foresee = (
   verdicts: readonly Verdict[],
 ) => Promise<Verdict[]>;
 
-/** A row that is to be stored. */
-export interface Stored {
-  readonly one: Case;
-  readonly verdict: NewRow | ChangedRow;
-}
-
-/** Adds to the rows what the database or the service would refuse. */
-export type Check = (queries: Queries, stored: readonly Stored[]) => Promise<void>;
+type Check = (queries: Queries, stored: readonly StoredRow[]) => Promise<void>;
 
 /** For all batches of one file. */
 export function createForesight(options: VerdictOptions): Foresee {
@@ -48,7 +41,7 @@ export function createForesight(options: VerdictOptions): Foresee {
     ...[closedCheck(options) ?? []].flat(),
   ];
   return async (queries, cases, verdicts) => {
-    const stored = cases.flatMap((one, at): Stored[] => {
+    const stored = cases.flatMap((one, at): StoredRow[] => {
       const verdict = verdicts[at]!;
       if (verdict.kind === "skip" || verdict.kind === "invalid") return [];
       return isOpen[verdict.kind] ? [] : [{ one, verdict }];
@@ -149,7 +142,7 @@ function uniqueCheck(
 
 /** What the row will have in the columns; null where one of them will be null, or is not known. */
 function valuesOf(
-  { one, verdict: { values } }: Stored,
+  { one, verdict: { values } }: StoredRow,
   columns: readonly Column[],
   upsertKeys: readonly Column[],
 ): KeyValue | null {
