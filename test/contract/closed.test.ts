@@ -94,10 +94,6 @@ const ofRecord: readonly Row[] = [
     "a dry run",
     (order_id) => post("orders", "update", { order_id, note: "x" }, { Prefer: "tx=rollback" }),
   ],
-  [
-    "change-status of another field",
-    async (order_id) => post("orders", "update", { order_id, tenant: "b" }),
-  ],
 ];
 
 /** Writes of its lines, through the endpoint of their own table. */
@@ -109,6 +105,7 @@ const ofLines: readonly Row[] = [
     (order_id) =>
       post("lines", "adjust", { line_id: order_id, adjustments: [{ field: "amount", value: 1 }] }),
   ],
+  ["change-status", (line_id) => post("lines", "change-status", { line_id, status: "x" })],
   ["delete", (order_id) => post("lines", "delete", by("line_id", order_id))],
   ["delete of all", (order_id) => post("lines", "delete", by("order_id", order_id))],
   [

@@ -151,7 +151,8 @@ const endpoints = {
   },
   lines: {
     tableName: "order_lines",
-    action: { ...everything, adjust: true, restore: true },
+    action: { ...everything, adjust: true, restore: true, "change-status": true },
+    workflow: { statusField: "code" },
     history: true,
     softDelete: true,
     adjustConfig: { fields: { amount: { type: "decimal" } } },
