@@ -20,6 +20,7 @@ import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
 import { isOfRecord } from "./records/bulk-outcomes.ts";
+import { statusSession } from "./workflow/status-session.ts";
 import { repeatable, writtenBy } from "./records/idempotency.ts";
 import { narrowReplay } from "./records/replay.ts";
 
@@ -54,7 +55,8 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         newId,
       },
     });
-    return keptSession(recorded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
+    const guarded = statusSession(recorded, { tables: entity.statuses, action: action.name });
+    return keptSession(guarded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   };
   const handler: Handler = {
     async run(request, keepAnswer) {

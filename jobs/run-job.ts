@@ -8,6 +8,7 @@ import { scopeWithRelated } from "../core/callers/related-views.ts";
 import { stampOf } from "../core/records/record.ts";
 import { recordingSession } from "../core/changes/recording-session.ts";
 import { keptSession } from "../core/totals/kept-session.ts";
+import { statusSession } from "../core/workflow/status-session.ts";
 import { notFound } from "../core/values/errors.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
 import type { Json } from "../core/values/json.ts";
@@ -57,20 +58,23 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       scope,
       session: scopedSession(
         keptSession(
-          recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
-            tables: entity.changes,
-            // The processes that serve look every second.
-            committed: () => undefined,
-            author: {
-              endpoint,
-              action,
-              by: caller.id,
-              requestId: run.job.id,
-              reason: null,
-              now: rest.now,
-              newId: rest.newId,
-            },
-          }),
+          statusSession(
+            recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
+              tables: entity.changes,
+              // The processes that serve look every second.
+              committed: () => undefined,
+              author: {
+                endpoint,
+                action,
+                by: caller.id,
+                requestId: run.job.id,
+                reason: null,
+                now: rest.now,
+                newId: rest.newId,
+              },
+            }),
+            { tables: entity.statuses, action },
+          ),
           { tables: entity.documents, stamp: stampOf({ caller, now: rest.now }) },
         ),
         scope,

@@ -11,12 +11,10 @@ import {
   type AuditField,
   auditFields,
 } from "../plans/audit-columns.ts";
-import type { Entity } from "../plans/entity.ts";
+import { type Entity, noTableRules } from "../plans/entity.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
 import type { JoinableTable } from "../plans/aggregate-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
-import { noChanges } from "../plans/change-tables.ts";
-import { noDocuments } from "../plans/document-tables.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
@@ -28,6 +26,7 @@ import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts
 import { compositeOf } from "./compiling/compile-composite.ts";
 import { changeTables } from "./checking/change-rules.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
+import { statusTables } from "./checking/status-rules.ts";
 import { sortFaults, type Fault } from "./reading/faults.ts";
 import { exportOf } from "./compiling/compile-export.ts";
 import { deepFreeze } from "../values/freeze.ts";
@@ -103,8 +102,11 @@ export async function compileProject(
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
   const changes = await changeTables(apart, asked);
-  const ruled = (entity: Entity): Entity => ({ ...withDocuments(entity, documents), changes });
-  const documented = apart.map((one) => ({ ...one, entity: ruled(one.entity) }));
+  const statuses = await statusTables(apart, asked);
+  const documented = apart.map((one) => ({
+    ...one,
+    entity: { ...withDocuments(one.entity, documents), changes, statuses },
+  }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);
   const good = all.filter(({ survey }) => survey.faults.length === 0);
@@ -258,8 +260,7 @@ async function compileEntity(
     handlers,
     visibility: null,
     marking: null,
-    documents: noDocuments,
-    changes: noChanges,
+    ...noTableRules,
   };
   return {
     entity: deepFreeze(entity),

@@ -5,15 +5,16 @@
  */
 import type { AccessRules } from "./access-rules.ts";
 import type { AggregatePlan } from "./aggregate-plan.ts";
-import type { ChangeTables } from "./change-tables.ts";
+import { type ChangeTables, noChanges } from "./change-tables.ts";
 import type { CompositePlan } from "./composite-plan.ts";
-import type { DocumentTables } from "./document-tables.ts";
+import { type DocumentTables, noDocuments } from "./document-tables.ts";
 import type { ExportPlan } from "./export-plan.ts";
 import type { GridPlan } from "./grid-plan.ts";
 import type { Handlers } from "./hook.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
+import { noStatuses, type StatusTables } from "./status-tables.ts";
 import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
 import type { AdjustPlan, InsertPlan, WritePlan } from "./write-plan.ts";
@@ -75,4 +76,13 @@ export interface Entity {
   readonly documents: DocumentTables;
   /** The tables of the project whose changes are recorded. */
   readonly changes: ChangeTables;
+  /** The tables of the project whose statuses have rules. */
+  readonly statuses: StatusTables;
 }
+
+/** Before the rules of all endpoints of the project are known. */
+export const noTableRules = {
+  documents: noDocuments,
+  changes: noChanges,
+  statuses: noStatuses,
+} satisfies Partial<Entity>;

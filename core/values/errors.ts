@@ -38,6 +38,8 @@ export type ErrorKind =
   /** A row cannot be deleted while others point at it. */
   | "foreignKeyInUse"
   | "constraintViolation"
+  /** The record, or the one that it is a detail of, has a status in which nothing is changed any more. */
+  | "recordClosed"
   /** A request named records by a condition, and other than the expected number of records match. */
   | "unexpectedCount"
   /** Another caller holds a lock that this request needs. */

@@ -36,6 +36,12 @@ export interface ChangedRow extends Omit<NewRow, "kind"> {
   readonly key: KeyValue;
 }
 
+/** A row that is to be stored. */
+export interface StoredRow {
+  readonly one: Case;
+  readonly verdict: NewRow | ChangedRow;
+}
+
 /** Nothing can be stored, for these reasons. */
 export interface InvalidRow {
   readonly kind: "invalid";

@@ -10,6 +10,7 @@ import { dashboardSchema } from "./dashboard-schema.ts";
 import { projectSchema } from "./project-schema.ts";
 import { constraintsSchema, ruleSchema } from "./rule-schema.ts";
 import * as first from "./schema.ts";
+import { hook, workflow } from "./workflow-schema.ts";
 
 /** File name in the configuration folder -> the schema's text, as it is committed. */
 export function jsonSchemas(): ReadonlyMap<string, string> {
@@ -92,11 +93,11 @@ function buildEndpointFile(): z.ZodType {
     ...ignored(harmless.masterDetail),
     ...calculations,
   });
-  const hook = first.hook.partial({ name: true }).extend({
+  const loose = hook.partial({ name: true }).extend({
     type: z.literal("api").optional().describe("Without effect here."),
     ...others(hookAliases),
   });
-  const hooks = z.array(hook).optional();
+  const hooks = z.array(loose).optional();
   const importLookup = first.importLookup.partial().extend(others(lookupAliases));
   const importConfig = first.importConfig.extend({
     maxFileSize: z
@@ -139,13 +140,13 @@ function buildEndpointFile(): z.ZodType {
         .optional()
         .describe(shape.dateTimeFields.description!),
       cascadeDelete: other("masterDetail.cascadeDelete").optional(),
-      workflow: first.workflow
+      workflow: workflow
         .extend({
           hooks: z
             .record(z.string(), z.strictObject({ onBefore: hooks, onAfter: hooks }))
             .nullable()
             .optional(),
-          transitions: first.workflow.shape.transitions.nullable(),
+          transitions: workflow.shape.transitions.nullable(),
         })
         .optional()
         .describe(shape.workflow.description!),

@@ -8,6 +8,7 @@ import { eventNames } from "../../plans/hook.ts";
 import { actionNames } from "../../actions.ts";
 import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
+import { workflow } from "./workflow-schema.ts";
 
 const column = z.string().min(1);
 const columns = z.array(column);
@@ -82,40 +83,6 @@ export const masterDetail = z.strictObject({
   detailConfig: detailConfig.prefault({}),
   detailQuery,
   calculation,
-});
-
-export const hook = z.strictObject({
-  name: z.string().min(1).describe("Shown in hooksExecuted."),
-  url: z
-    .string()
-    .min(1)
-    .describe("Address to call, or a path of this service; {{…}} in it is replaced."),
-  method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).default("POST"),
-  blocking: z
-    .boolean()
-    .default(false)
-    .describe("true: the status changes only when the call succeeds."),
-  headers: z.record(z.string(), z.string()).optional(),
-  body: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("JSON to send; {{…}} in its texts is replaced."),
-  timeoutMs: z.int().min(1).max(600_000).optional(),
-});
-
-export const workflow = z.strictObject({
-  statusField: column.default("status").describe("The column that holds the status."),
-  transitions: z
-    .record(z.string(), z.array(z.string()))
-    .optional()
-    .describe("For each status, the ones that may follow. An empty list ends the workflow."),
-  hooks: z
-    .record(
-      z.string(),
-      z.strictObject({ onBefore: z.array(hook).default([]), onAfter: z.array(hook).default([]) }),
-    )
-    .optional()
-    .describe("Calls around the change to a status."),
 });
 
 const join = z.strictObject({
