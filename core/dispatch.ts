@@ -8,6 +8,8 @@ import { bindAction, type Within } from "./bind.ts";
 import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
 import { boundChanges, nothingIsLive, type StreamLimits } from "./changes/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
+import type { ChangeTables } from "./plans/change-tables.ts";
+import type { Sender } from "./webhooks/sender.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -63,6 +65,7 @@ export interface Project {
   readonly background: Background;
   readonly jobs: ProjectJobs;
   readonly feed: Feed;
+  readonly webhooks: Sender;
   readonly schema: SchemaWatch;
   readonly runtime: Runtime;
   routes: Routes | null;
@@ -87,6 +90,7 @@ export interface Routes {
   readonly leftOut: ReadonlySet<string>;
   /** Null: the project has no batches. */
   readonly batches: { readonly stepsMax: number } | null;
+  readonly changes: ChangeTables;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
@@ -97,12 +101,13 @@ interface BindOptions {
   /** Null: there are none. */
   readonly batches: { readonly project: string; readonly stepsMax: number } | null;
   readonly streams: StreamLimits;
+  readonly changes: ChangeTables;
 }
 
 /** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
 export function bindProject(
   entities: ReadonlyMap<string, Entity>,
-  { access, leftOut, batches, streams }: BindOptions,
+  { access, leftOut, batches, streams, changes }: BindOptions,
 ): Routes {
   const within = { access, entities };
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
@@ -136,6 +141,7 @@ export function bindProject(
     projectWide,
     leftOut,
     batches,
+    changes,
     rightsKeyOf: (caller) => access.rightsKeyOf(caller),
   };
   if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
@@ -363,7 +369,10 @@ export async function perform(
       newId,
     };
     const answer = await handler.run(whole, null);
-    if (session.written.size > 0) await cache.wrote(session.written);
+    if (session.written.size > 0) {
+      await cache.wrote(session.written);
+      project.webhooks.wrote(session.written);
+    }
     const { later = [] } = answer;
     if (later.length > 0 && !request.dryRun) await background.add(later);
     return answer;

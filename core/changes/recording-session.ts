@@ -39,6 +39,7 @@ import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import { ChangeBook, imageKey } from "./change-book.ts";
 import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
+import { storeDeliveries } from "./deliveries.ts";
 import { forgetUpTo } from "./change-order.ts";
 
 /** What is recorded, and for which request. */
@@ -52,6 +53,16 @@ export interface Recording {
 /** The session itself if no endpoint of the project asks for changes. */
 export const recordingSession = (session: DbSession, recording: Recording): DbSession =>
   recording.tables.recorded.size === 0 ? session : new RecordingSession(session, recording);
+
+/** The service's own tables that recording needs. */
+export function ledgersOf({ recorded, live }: ChangeTables): readonly LedgerName[] {
+  const tables = [...recorded.values()];
+  return [
+    ...(tables.some(({ isLogged }) => isLogged) ? (["changes"] as const) : []),
+    ...(live.size > 0 ? (["change_order"] as const) : []),
+    ...(tables.some(({ webhooks }) => webhooks.length > 0) ? (["deliveries"] as const) : []),
+  ];
+}
 
 class RecordingQueries implements DbQueries {
   protected readonly queries: DbQueries;
@@ -314,8 +325,8 @@ class RecordingSession extends RecordingQueries implements DbSession {
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     const { tables, author, committed } = this.recording;
     // Before the transaction: making a table takes a connection, and the only one that writes may be taken.
-    const ledger = await this.ledgerFor("changes");
-    const order = tables.live.size > 0 ? await this.ledgerFor("change_order") : null;
+    const ledgers = new Map<LedgerName, () => Table>();
+    for (const name of ledgersOf(tables)) ledgers.set(name, await this.ledgerFor(name));
     let isTold = false;
     const result = await this.session.tx(async (tx) => {
       const recording = new RecordingTransaction(tx, tables);
@@ -323,10 +334,18 @@ class RecordingSession extends RecordingQueries implements DbSession {
       const { changes } = recording.book;
       isTold = changes.some(({ recorded }) => recorded.isLive);
       if (changes.length === 0) return done;
-      await storeChanges(tx, { ledger: ledger(), changes, author });
+      if (changes.some(({ recorded: { webhooks } }) => webhooks.length > 0))
+        await storeDeliveries(tx, { ledger: ledgers.get("deliveries")!(), changes, author });
+      const logged = new Set(
+        changes.flatMap(({ recorded }) => (recorded.isLogged ? recorded : [])),
+      );
+      if (logged.size === 0) return done;
+      const ledger = ledgers.get("changes")!();
+      await storeChanges(tx, { ledger, changes, author });
       if (requests++ % limits.changesSweepEvery > 0) return done;
-      for (const recorded of new Set(changes.map((change) => change.recorded))) {
-        const place = await removeOldChanges(tx, { ledger: ledger(), recorded, now: author.now() });
+      const order = ledgers.get("change_order");
+      for (const recorded of logged) {
+        const place = await removeOldChanges(tx, { ledger, recorded, now: author.now() });
         if (order && place > 0) await forgetUpTo(tx, order(), place);
       }
       return done;

@@ -20,6 +20,7 @@ import {
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
 import { createFeed } from "../../../core/changes/feed.ts";
+import { createSender, type DeliveryTimes } from "../../../core/webhooks/sender.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
@@ -60,6 +61,8 @@ export interface ProjectParts {
   /** Absent: as the project's `auth` says. */
   readonly callers?: Callers | undefined;
   readonly knownKeys?: KnownKeys | undefined;
+  /** Absent: those of `limits`. */
+  readonly deliveryTimes?: DeliveryTimes | undefined;
 }
 
 /** The project without routes; they are added once its database was reached. */
@@ -69,10 +72,10 @@ export function openProject(
   { runtime, cache, hookDepths, observation }: SharedParts,
 ): Project {
   const { db, database, lockStore: store, jobs, schema, outboundTo, knownKeys } = parts;
-  const { name, locking: settings, auth, hooks } = config;
+  const { name, locking: settings, auth, hooks, webhooks } = config;
   const observe = observation.cache(name);
   const outbound = hookDepths.signing(observation.outbound(outboundTo(hooks.allowedHosts)));
-  return {
+  const project: Project = {
     name,
     db,
     cache: cache.forProject({ database, ...config.cache, observe }),
@@ -81,11 +84,22 @@ export function openProject(
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
     feed: createFeed({ db, newId: runtime.newId, log: runtime.log }),
+    webhooks: createSender({
+      ...runtime,
+      project: name,
+      webhooks,
+      timeoutMs: hooks.timeoutMs,
+      db,
+      outbound,
+      changes: () => project.routes?.changes ?? null,
+      times: parts.deliveryTimes,
+    }),
     runtime,
     callers: parts.callers ?? openCallers(auth, { ...runtime, outboundTo, knownKeys }),
     schema,
     routes: null,
   };
+  return project;
 }
 
 /** The result of compiling against a database that answers. */
@@ -120,7 +134,7 @@ export async function lookAt(
   try {
     // Without endpoints nothing else would query the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faulty, ...found } = await compileProject(config, asked, {
+    const { entities, faulty, changes, ...found } = await compileProject(config, asked, {
       importComponent,
     });
     const all = new Map([...entities, ...faulty]);
@@ -130,7 +144,7 @@ export async function lookAt(
     const batches = enabled ? { project: config.name, stepsMax } : null;
     const { streams: ofCaller, streamsTotal: inAll } = config.limits;
     const streams = { ofCaller, inAll };
-    const routes = bindProject(entities, { access: rules, leftOut, batches, streams });
+    const routes = bindProject(entities, { access: rules, leftOut, batches, streams, changes });
     const faults = [...found.faults, ...dashboardFaults(config, routes)];
     return { ...found, faults, routes, shape: shape() };
   } catch (error) {

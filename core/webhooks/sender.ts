@@ -1,0 +1,202 @@
+/**
+ * START HERE: sends what webhooks are to be told, from the table of deliveries. It looks when this process has written
+ * and, once started, every second, because other processes write too and pauses between tries end.
+ */
+import type { ChangeTables } from "../plans/change-tables.ts";
+import type { Db } from "../plans/db-port.ts";
+import type { Log } from "../plans/log-port.ts";
+import type { Outbound } from "../plans/outbound-port.ts";
+import type { QueueCounts } from "../jobs/queue.ts";
+import type { DbSession } from "../query/session.ts";
+import { limits } from "../values/limits.ts";
+import type { Table } from "../values/types/column.ts";
+import { withTimeout } from "../values/with-timeout.ts";
+import { briefReason, isGivenUp } from "../workflow/hook-queue.ts";
+import { createDeliveryQueue, type Delivery, type Outcome } from "./delivery-queue.ts";
+import { aboutOf, sendDelivery, type Target } from "./send-delivery.ts";
+
+/** Times of deliveries; only tests have others than those of `limits`. */
+export interface DeliveryTimes {
+  /** Between two tries; there is one try more. */
+  readonly pauseSeconds: readonly number[];
+  readonly lookMs: number;
+  readonly leaseMs: number;
+}
+
+export const deliveryTimes: DeliveryTimes = {
+  pauseSeconds: limits.deliveryPauseSeconds,
+  lookMs: limits.deliveryLookMs,
+  leaseMs: limits.deliveryLeaseMs,
+};
+
+export interface SenderOptions {
+  readonly project: string;
+  readonly webhooks: readonly (Target & { readonly name: string })[];
+  /** Of one try. */
+  readonly timeoutMs: number;
+  readonly db: Db;
+  readonly outbound: Outbound;
+  /** What is recorded; null: the database was not reached yet. */
+  readonly changes: () => ChangeTables | null;
+  readonly now: () => string;
+  readonly newId: () => string;
+  readonly log: Log;
+  /** Absent: those of `limits`. */
+  readonly times?: DeliveryTimes | undefined;
+}
+
+export interface Sender {
+  /** These tables were written and committed: looks at once if webhooks may be told. Costs nothing without any. */
+  wrote(tables: ReadonlySet<Table | "unknown">): void;
+  /** Looks from now on, also when this process writes nothing. */
+  start(): void;
+  /** Null: the project has no webhooks. Rejects when the database is unreachable. */
+  readonly counts: (() => Promise<QueueCounts>) | null;
+  /**
+   * Takes no more deliveries. Resolves when those under way are sent, or at this moment (of `performance.now()`), when
+   * the others are left to the next process.
+   */
+  stop(untilMs: number): Promise<void>;
+}
+
+/** One piece, because its functions share what is being sent and what is known of the next look. */
+export function createSender(options: SenderOptions): Sender {
+  const { project, webhooks, timeoutMs, db, outbound, now, newId, log } = options;
+  const { pauseSeconds, lookMs, leaseMs } = options.times ?? deliveryTimes;
+  if (webhooks.length === 0)
+    return { wrote: () => {}, start: () => {}, counts: null, stop: async () => {} };
+
+  const targets = new Map(webhooks.map((webhook) => [webhook.name, webhook]));
+  const queue = createDeliveryQueue({ project, now, newId, leaseMs: timeoutMs + leaseMs });
+  const abort = new AbortController();
+  const running = new Set<Promise<void>>();
+  let looking: Promise<void> | null = null;
+  /** Something may have become due while a look was under way, or there was no room for all that was. */
+  let isAgain = false;
+  let isStarted = false;
+  let isStopping = false;
+  let isAway = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const session = (): DbSession => db.session(performance.now() + limits.requestDeadlineMs);
+
+  function look(): void {
+    isAgain = true;
+    if (isStopping || looking !== null) return;
+    clearTimeout(timer);
+    looking = takeAll().finally(() => {
+      looking = null;
+      if (!isStarted || isStopping) return;
+      timer = setTimeout(look, lookMs);
+      timer.unref?.();
+    });
+  }
+
+  async function takeAll(): Promise<void> {
+    while (isAgain && !isStopping) {
+      isAgain = false;
+      const limit = limits.deliveriesAtOnceMax - running.size;
+      const named = namesOf(options.changes());
+      if (named.length === 0) return;
+      if (limit <= 0) {
+        // The next one that ends looks again.
+        isAgain = true;
+        return;
+      }
+      try {
+        const taken = await queue.take(session(), { webhooks: named, limit });
+        isAway = false;
+        for (const delivery of taken) begin(delivery);
+        if (taken.length > 0) isAgain = true;
+      } catch (error) {
+        if (!isAway) log.warn({ err: error }, "Deliveries could not be read; trying again");
+        isAway = true;
+      }
+    }
+  }
+
+  function begin(delivery: Delivery): void {
+    const run = sendLane(delivery).finally(() => {
+      running.delete(run);
+      if (isAgain) look();
+    });
+    running.add(run);
+  }
+
+  /** The delivery, and those of the same record after it. Never rejects. */
+  async function sendLane(first: Delivery): Promise<void> {
+    let next: Delivery | null = first;
+    while (next !== null) {
+      const delivery: Delivery = next;
+      const outcome = await send(delivery);
+      const takesNext = !isStopping && outcome.kind !== "later" && outcome.kind !== "again";
+      next = await queue.settle(session(), delivery, { outcome, takesNext }).catch((error) => {
+        const about = { err: error, webhook: delivery.webhook, delivery: delivery.messageId };
+        log.warn(about, "The outcome of a delivery could not be stored; it is sent again");
+        return null;
+      });
+    }
+  }
+
+  async function send(delivery: Delivery): Promise<Outcome> {
+    const { messageId, webhook } = delivery;
+    const about = aboutOf(delivery);
+    const target = targets.get(webhook)!;
+    const { signal } = abort;
+    const sending = { outbound, target, timeoutMs, signal };
+    const failure = await sendDelivery(delivery, about, sending);
+    if (failure === null) return { kind: "sent" };
+    if (signal.aborted) return { kind: "again" };
+    const tries = delivery.tries + 1;
+    const reason = briefReason(failure);
+    const call = { id: messageId, requestId: about.requestId, label: `${webhook} ${about.type}` };
+    const triesMax = pauseSeconds.length + 1;
+    if (isGivenUp(log, call, { ...failure, tries, triesMax }))
+      return { kind: "failed", tries, reason };
+    // Partly random, so that deliveries which failed together are not repeated together.
+    const pauseMs = pauseSeconds[tries - 1]! * 1_000 * (1 + Math.random() / 10);
+    return { kind: "later", tries, reason, atMs: Date.parse(now()) + pauseMs };
+  }
+
+  return {
+    wrote(tables) {
+      const recorded = options.changes()?.recorded;
+      const isTold = [...tables].some(
+        (table) => table !== "unknown" && (recorded?.get(table.identity)?.webhooks.length ?? 0) > 0,
+      );
+      if (isTold) look();
+    },
+    start() {
+      isStarted = true;
+      look();
+    },
+    async counts() {
+      const { waiting, ...counts } = await queue.counts(session());
+      const active = running.size;
+      return { ...counts, waiting: Math.max(0, waiting - active), active, completed: 0 };
+    },
+    async stop(untilMs) {
+      isStopping = true;
+      clearTimeout(timer);
+      const done = async (): Promise<void> => {
+        await looking;
+        while (running.size > 0) await Promise.all(running);
+      };
+      const timeoutMs = Math.min(Math.max(untilMs - performance.now(), 0), longestMs);
+      await withTimeout(done(), { timeoutMs, onTimeout: () => abort.abort() });
+      await done();
+    },
+  };
+}
+
+/** The longest time of a timer. */
+const longestMs = 2 ** 31 - 1;
+
+/** The webhooks of the project that are told of something; the others have a fault. */
+const namesOf = (changes: ChangeTables | null): string[] => [
+  ...new Set(
+    [...(changes?.recorded.values() ?? [])].flatMap(({ webhooks }) =>
+      webhooks.map(({ webhook }) => webhook),
+    ),
+  ),
+];
