@@ -46,49 +46,67 @@ export interface QueueOptions {
   readonly leaseMs: number;
 }
 
+/** A delivery that was tried. */
+export interface Tried {
+  readonly delivery: Delivery;
+  readonly outcome: Outcome;
+}
+
+export interface Asked {
+  readonly webhooks: readonly string[];
+  readonly limit: number;
+  /** Ids of the deliveries that this process is sending. */
+  readonly busy: ReadonlySet<bigint>;
+}
+
 export interface DeliveryQueue {
   /** Deliveries of these webhooks that are due, `limit` at most, each of another lane. */
-  take(
-    session: DbSession,
-    asked: { readonly webhooks: readonly string[]; readonly limit: number },
-  ): Promise<Delivery[]>;
-  /** Stores the outcome, and takes the next delivery of the lane; null: there is none, or `takesNext` is false. */
+  take(session: DbSession, asked: Asked): Promise<Delivery[]>;
+  /**
+   * Stores the outcomes, and takes the next delivery of each lane whose first one was sent or has failed. `takesNext`
+   * false: takes none.
+   */
   settle(
     session: DbSession,
-    delivery: Delivery,
-    { outcome, takesNext }: { outcome: Outcome; takesNext: boolean },
-  ): Promise<Delivery | null>;
+    tried: readonly Tried[],
+    { takesNext }: { takesNext: boolean },
+  ): Promise<Delivery[]>;
   counts(session: DbSession): Promise<Omit<QueueCounts, "active" | "completed">>;
 }
 
 export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
-  const { project } = options;
   return {
-    async take(session, { webhooks, limit }) {
+    async take(session, asked) {
       const ledger = await session.ledger("deliveries");
       // Each round puts off what it found and could not take, so that the next one finds others.
       for (let round = 0; round < roundsMax; round++) {
-        const lanes = await dueLanes(session, { ledger, webhooks, options });
-        const heads =
-          lanes.length === 0 ? [] : await headsOf(session, { ledger, lanes, webhooks, project });
-        if (heads.length === 0) return [];
-        const taken = await takeHeads(session, { ledger, heads, limit, options });
+        const lanes = await dueLanes(session as unknown as UnscopedQueries, {
+          ledger,
+          asked,
+          options,
+        });
+        if (lanes.length === 0) return [];
+        const taken = await takeLanes(session, { ledger, lanes, asked, options });
         if (taken.length > 0) return taken;
       }
       return [];
     },
 
-    async settle(session, delivery, { outcome, takesNext }) {
+    async settle(session, tried, { takesNext }) {
       const ledger = await session.ledger("deliveries");
-      return session.tx(async (tx) => {
-        const own = tx as unknown as UnscopedQueries;
-        await storeOutcome(own, { ledger, delivery, outcome, now: options.now() });
-        if (!takesNext) return null;
-        const next = await nextOf(own, ledger, delivery);
-        if (next === null || !isFree(next, options.now())) return null;
-        const [taken = null] = await claim(own, { ledger, rows: [next], options });
-        return taken;
-      });
+      const over = tried.filter(({ outcome: { kind } }) => kind === "sent" || kind === "failed");
+      const asked: Asked = {
+        webhooks: [...new Set(over.map(({ delivery }) => delivery.webhook))],
+        limit: over.length,
+        busy: new Set(),
+      };
+      const lanes = over.map(({ delivery }) => delivery.lane);
+      const now = options.now();
+      await session.tx((tx) =>
+        storeOutcomes(tx as unknown as UnscopedQueries, { ledger, tried, now }),
+      );
+      // After the commit: a process that still saw these deliveries can have put off what came after them.
+      return takesNext ? takeLanes(session, { ledger, lanes, asked, options }) : [];
     },
 
     async counts(session) {
@@ -98,7 +116,7 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
         (session as unknown as UnscopedQueries).count({
           kind: "count",
           source: sourceOf(ledger),
-          where: allOf(equals(columns.project, project), ...conditions),
+          where: allOf(equals(columns.project, options.project), ...conditions),
         });
       const isWaiting = equals(columns.state, "waiting");
       return {
@@ -112,7 +130,7 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
 
 const roundsMax = 20;
 
-const compare = (column: Column, operator: "<=" | "<" | ">", value: Scalar): Condition => ({
+const compare = (column: Column, operator: "<=" | ">", value: Scalar): Condition => ({
   kind: "compare",
   column,
   operator,
@@ -125,28 +143,32 @@ const isOneOf = (column: Column, values: readonly Scalar[]): Condition => ({
   negated: false,
 });
 
-/** The lanes of the deliveries that are due longest. */
-async function dueLanes(
-  session: DbSession,
-  {
-    ledger,
-    webhooks,
-    options: { project, now },
-  }: { ledger: Table; webhooks: readonly string[]; options: QueueOptions },
-): Promise<string[]> {
+interface Looking {
+  readonly ledger: Table;
+  readonly asked: Asked;
+  readonly options: QueueOptions;
+}
+
+/** Of these webhooks, and not sent yet. */
+function isWaiting({ ledger, asked: { webhooks }, options: { project } }: Looking): Condition {
   const columns = deliveryColumns(ledger);
-  const rows = await (session as unknown as UnscopedQueries).all(
-    selectFrom(sourceOf(ledger), {
-      columns: [columns.lane],
-      where: allOf(
-        equals(columns.project, project),
-        equals(columns.state, "waiting"),
-        compare(columns.due_at, "<=", now()),
-        isOneOf(columns.webhook, webhooks),
-      ),
+  return allOf(
+    equals(columns.project, project),
+    equals(columns.state, "waiting"),
+    isOneOf(columns.webhook, webhooks),
+  )!;
+}
+
+/** The lanes of the deliveries that are due longest. */
+async function dueLanes(own: UnscopedQueries, looking: Looking): Promise<string[]> {
+  const { lane, due_at, delivery_id } = deliveryColumns(looking.ledger);
+  const rows = await own.all(
+    selectFrom(sourceOf(looking.ledger), {
+      columns: [lane],
+      where: allOf(isWaiting(looking), compare(due_at, "<=", looking.options.now())),
       sort: [
-        { column: columns.due_at, direction: "asc" },
-        { column: columns.delivery_id, direction: "asc" },
+        { column: due_at, direction: "asc" },
+        { column: delivery_id, direction: "asc" },
       ],
       limit: limits.deliveriesLookedAt,
     }),
@@ -154,90 +176,80 @@ async function dueLanes(
   return [...new Set(rows.map((row) => String(row["lane"])))];
 }
 
-/** The oldest delivery of each lane, due or not, in the order of the lanes. */
-async function headsOf(
+/** Takes the oldest delivery of each of the lanes. Where it is not due, the others of its lane are put off until then. */
+async function takeLanes(
   session: DbSession,
-  {
-    ledger,
-    lanes,
-    webhooks,
-    project,
-  }: { ledger: Table; lanes: readonly string[]; webhooks: readonly string[]; project: string },
-): Promise<Row[]> {
-  const { delivery_id, lane, state, due_at, ...columns } = deliveryColumns(ledger);
-  const rows = await (session as unknown as UnscopedQueries).all(
+  { lanes, ...looking }: Looking & { readonly lanes: readonly string[] },
+): Promise<Delivery[]> {
+  const { ledger, asked, options } = looking;
+  if (lanes.length === 0) return [];
+  const columns = deliveryColumns(ledger);
+  const { delivery_id, lane, due_at, tries, claim: claimed } = columns;
+  const found = await (session as unknown as UnscopedQueries).all(
     selectFrom(sourceOf(ledger), {
-      columns: [delivery_id, lane, due_at],
-      where: allOf(
-        isOneOf(lane, lanes),
-        equals(state, "waiting"),
-        // A lane is a hash, which others can share.
-        equals(columns.project, project),
-        isOneOf(columns.webhook, webhooks),
-      ),
+      columns: [delivery_id, lane, due_at, tries, claimed],
+      where: allOf(isOneOf(lane, lanes), isWaiting(looking)),
       sort: [{ column: delivery_id, direction: "asc" }],
       perGroup: { by: [lane], rows: 1 },
     }),
   );
   const places = new Map(lanes.map((name, at) => [name, at]));
-  return rows.toSorted(
-    (one, other) => places.get(String(one["lane"]))! - places.get(String(other["lane"]))!,
+  const heads = found.toSorted(
+    (one, other) => places.get(laneIn(one))! - places.get(laneIn(other))!,
   );
-}
-
-interface Heads {
-  readonly ledger: Table;
-  readonly heads: readonly Row[];
-  readonly limit: number;
-  readonly options: QueueOptions;
-}
-
-/** Takes heads that are due. Where one is not, its lane is put off until then. */
-async function takeHeads(
-  session: DbSession,
-  { ledger, heads, limit, options }: Heads,
-): Promise<Delivery[]> {
-  const columns = deliveryColumns(ledger);
   const now = options.now();
-  const ready = heads.filter((head) => timeOf(head) <= Date.parse(now)).slice(0, limit);
-  const early = heads.filter((head) => timeOf(head) > Date.parse(now));
-  const isDue = allOf(equals(columns.state, "waiting"), compare(columns.due_at, "<=", now))!;
+  const isReady = (head: Row): boolean => isFree(head, now) && !asked.busy.has(idOf(head));
+  if (heads.length === 0) return [];
   return session.tx(async (tx) => {
     const own = tx as unknown as UnscopedQueries;
-    if (early.length > 0)
-      await own.updateMany({
-        kind: "updateMany",
-        table: ledger,
-        key: [columns.lane],
-        columns: [columns.due_at],
-        rows: early.map((head) => ({
-          keyValue: [String(head["lane"])],
-          values: [new Date(timeOf(head)).toISOString()],
-        })),
-        guard: isDue,
-        set: [],
-        returning: [],
-      });
+    await putOff(own, { heads: heads.filter((head) => !isReady(head)), now, ...looking });
+    const ready = heads.filter(isReady).slice(0, asked.limit);
     if (ready.length === 0) return [];
     const rows = await own.all(
       selectFrom(sourceOf(ledger), {
         columns: Object.values(columns),
-        where: allOf(
-          isOneOf(
-            columns.delivery_id,
-            ready.map((head) => idOf(head)),
-          ),
-          isDue,
-        ),
-        sort: [{ column: columns.delivery_id, direction: "asc" }],
+        where: allOf(isOneOf(delivery_id, ready.map(idOf)), isWaiting(looking)),
+        sort: [{ column: delivery_id, direction: "asc" }],
         lock: true,
       }),
     );
-    return claim(own, { ledger, rows, options });
+    // Another process can have taken some before they were locked.
+    return claim(own, { ledger, rows: rows.filter((row) => isFree(row, now)), options });
+  });
+}
+
+/** Whether it is due, or waits only for a delivery before it. */
+const isFree = (row: Row, now: string): boolean =>
+  timeOf(row) <= Date.parse(now) || ((row["claim"] ?? null) === null && Number(row["tries"]) === 0);
+
+/** What is due in the lanes of these deliveries waits for them. */
+async function putOff(
+  own: UnscopedQueries,
+  { heads, now, ...looking }: Looking & { readonly heads: readonly Row[]; readonly now: string },
+): Promise<void> {
+  const { ledger, asked, options } = looking;
+  const { lane, due_at } = deliveryColumns(ledger);
+  if (heads.length === 0) return;
+  // One that this process is sending stays its own.
+  const untilMs = (head: Row): number =>
+    asked.busy.has(idOf(head)) ? Date.parse(now) + options.leaseMs : timeOf(head);
+  await own.updateMany({
+    kind: "updateMany",
+    table: ledger,
+    key: [lane],
+    columns: [due_at],
+    rows: heads.map((head) => ({
+      keyValue: [laneIn(head)],
+      values: [new Date(untilMs(head)).toISOString()],
+    })),
+    guard: allOf(isWaiting(looking), compare(due_at, "<=", now)),
+    set: [],
+    returning: [],
   });
 }
 
 const idOf = (row: Row): bigint => BigInt(String(row["delivery_id"]));
+const laneIn = (row: Row): string => String(row["lane"]);
 const timeOf = (row: Row): number => Date.parse(String(row["due_at"]));
 
 /** The rows are locked. */
@@ -274,74 +286,51 @@ async function claim(
   }));
 }
 
-/** The oldest delivery that the lane still has, locked; null = there is none. */
-function nextOf(
-  own: UnscopedQueries,
-  ledger: Table,
-  { lane, project, webhook }: Delivery,
-): Promise<Row | null> {
-  const columns = deliveryColumns(ledger);
-  return own.one(
-    selectFrom(sourceOf(ledger), {
-      columns: Object.values(columns),
-      where: allOf(
-        equals(columns.lane, lane),
-        equals(columns.state, "waiting"),
-        equals(columns.project, project),
-        equals(columns.webhook, webhook),
-      ),
-      sort: [{ column: columns.delivery_id, direction: "asc" }],
-      limit: 1,
-      lock: true,
-    }),
-  );
-}
-
-/** Whether it waits for nothing, or only for the delivery before it. */
-const isFree = (row: Row, now: string): boolean =>
-  timeOf(row) <= Date.parse(now) || ((row["claim"] ?? null) === null && Number(row["tries"]) === 0);
-
 /** What was delivered is removed, whoever has it now. A failure counts as long as the delivery is this process's. */
-async function storeOutcome(
+async function storeOutcomes(
   own: UnscopedQueries,
-  {
-    ledger,
-    delivery,
-    outcome,
-    now,
-  }: { ledger: Table; delivery: Delivery; outcome: Outcome; now: string },
+  { ledger, tried, now }: { ledger: Table; tried: readonly Tried[]; now: string },
 ): Promise<void> {
   const columns = deliveryColumns(ledger);
   const { delivery_id: id, state, due_at, claim: claimed, tries, failed_at, reason } = columns;
-  if (outcome.kind === "sent") {
-    const where = equals(id, delivery.id);
-    await own.delete({ kind: "delete", table: ledger, key: [id], where, returning: [] });
-    return;
+  const sent = tried.filter(({ outcome: { kind } }) => kind === "sent");
+  if (sent.length > 0)
+    await own.delete({
+      kind: "delete",
+      table: ledger,
+      key: [id],
+      where: isOneOf(
+        id,
+        sent.map(({ delivery }) => delivery.id),
+      ),
+      returning: [],
+    });
+  for (const { delivery, outcome } of tried) {
+    if (outcome.kind === "sent") continue;
+    const dueAt = outcome.kind === "later" ? new Date(outcome.atMs).toISOString() : now;
+    await own.updateOne({
+      kind: "update",
+      table: ledger,
+      key: [id],
+      keyValue: [delivery.id],
+      guard: equals(claimed, delivery.claim),
+      set: [
+        { kind: "set", column: claimed, value: null },
+        { kind: "set", column: due_at, value: dueAt },
+        ...(outcome.kind === "again"
+          ? []
+          : ([
+              { kind: "set", column: tries, value: BigInt(outcome.tries) },
+              { kind: "set", column: reason, value: outcome.reason },
+            ] as const)),
+        ...(outcome.kind === "failed"
+          ? ([
+              { kind: "set", column: state, value: "failed" },
+              { kind: "set", column: failed_at, value: now },
+            ] as const)
+          : []),
+      ],
+      returning: [],
+    });
   }
-  const { kind } = outcome;
-  const dueAt = kind === "later" ? new Date(outcome.atMs).toISOString() : now;
-  await own.updateOne({
-    kind: "update",
-    table: ledger,
-    key: [id],
-    keyValue: [delivery.id],
-    guard: equals(claimed, delivery.claim),
-    set: [
-      { kind: "set", column: claimed, value: null },
-      { kind: "set", column: due_at, value: dueAt },
-      ...(kind === "again"
-        ? []
-        : ([
-            { kind: "set", column: tries, value: BigInt(outcome.tries) },
-            { kind: "set", column: reason, value: outcome.reason },
-          ] as const)),
-      ...(kind === "failed"
-        ? ([
-            { kind: "set", column: state, value: "failed" },
-            { kind: "set", column: failed_at, value: now },
-          ] as const)
-        : []),
-    ],
-    returning: [],
-  });
 }

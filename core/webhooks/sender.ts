@@ -12,7 +12,7 @@ import { limits } from "../values/limits.ts";
 import type { Table } from "../values/types/column.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { briefReason, isGivenUp } from "../workflow/hook-queue.ts";
-import { createDeliveryQueue, type Delivery, type Outcome } from "./delivery-queue.ts";
+import { createDeliveryQueue, type Delivery, type Outcome, type Tried } from "./delivery-queue.ts";
 import { aboutOf, sendDelivery, type Target } from "./send-delivery.ts";
 
 /** Times of deliveries; only tests have others than those of `limits`. */
@@ -45,6 +45,11 @@ export interface SenderOptions {
   readonly times?: DeliveryTimes | undefined;
 }
 
+interface Pending extends Tried {
+  /** With the next delivery of the lane. */
+  resolve(next: Delivery | null): void;
+}
+
 export interface Sender {
   /** These tables were written and committed: looks at once if webhooks may be told. Costs nothing without any. */
   wrote(tables: ReadonlySet<Table | "unknown">): void;
@@ -70,6 +75,11 @@ export function createSender(options: SenderOptions): Sender {
   const queue = createDeliveryQueue({ project, now, newId, leaseMs: timeoutMs + leaseMs });
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
+  /** Ids of what is being sent, until its outcome is stored. */
+  const busy = new Set<bigint>();
+  const pending: Pending[] = [];
+  let isSettling = false;
+  let last: Promise<unknown> = Promise.resolve();
   let looking: Promise<void> | null = null;
   /** Something may have become due while a look was under way, or there was no room for all that was. */
   let isAgain = false;
@@ -79,6 +89,13 @@ export function createSender(options: SenderOptions): Sender {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const session = (): DbSession => db.session(performance.now() + limits.requestDeadlineMs);
+
+  /** One after the other, because the statements about deliveries would wait for each other's locks. */
+  function serially<T>(work: () => Promise<T>): Promise<T> {
+    const run = last.then(work);
+    last = run.catch(() => undefined);
+    return run;
+  }
 
   function look(): void {
     isAgain = true;
@@ -104,9 +121,12 @@ export function createSender(options: SenderOptions): Sender {
         return;
       }
       try {
-        const taken = await queue.take(session(), { webhooks: named, limit });
+        const taken = await serially(async () => {
+          const found = await queue.take(session(), { webhooks: named, limit, busy });
+          for (const delivery of found) begin(delivery);
+          return found;
+        });
         isAway = false;
-        for (const delivery of taken) begin(delivery);
         if (taken.length > 0) isAgain = true;
       } catch (error) {
         if (!isAway) log.warn({ err: error }, "Deliveries could not be read; trying again");
@@ -128,14 +148,33 @@ export function createSender(options: SenderOptions): Sender {
     let next: Delivery | null = first;
     while (next !== null) {
       const delivery: Delivery = next;
+      busy.add(delivery.id);
       const outcome = await send(delivery);
-      const takesNext = !isStopping && outcome.kind !== "later" && outcome.kind !== "again";
-      next = await queue.settle(session(), delivery, { outcome, takesNext }).catch((error) => {
-        const about = { err: error, webhook: delivery.webhook, delivery: delivery.messageId };
-        log.warn(about, "The outcome of a delivery could not be stored; it is sent again");
-        return null;
-      });
+      const { promise, resolve } = Promise.withResolvers<Delivery | null>();
+      pending.push({ delivery, outcome, resolve });
+      void settleAll();
+      next = await promise;
     }
+  }
+
+  /** Outcomes that come while others are stored are stored together. */
+  async function settleAll(): Promise<void> {
+    if (isSettling) return;
+    isSettling = true;
+    while (pending.length > 0) {
+      const some = pending.splice(0);
+      const takesNext = !isStopping;
+      const settle = () => queue.settle(session(), some, { takesNext });
+      const taken = await serially(settle).catch((error: unknown) => {
+        const message = "The outcome of deliveries could not be stored; they are sent again";
+        log.warn({ err: error, deliveries: some.length }, message);
+        return [];
+      });
+      for (const { delivery } of some) busy.delete(delivery.id);
+      const byLane = new Map(taken.map((delivery) => [delivery.lane, delivery]));
+      for (const { delivery, resolve } of some) resolve(byLane.get(delivery.lane) ?? null);
+    }
+    isSettling = false;
   }
 
   async function send(delivery: Delivery): Promise<Outcome> {
