@@ -1,6 +1,10 @@
 /** `webhooks`: other services are told of committed changes, signed, in order, and until they have taken them. */
 import { randomUUID } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { runHooks } from "../../app/start/commands/hooks-command.ts";
 import { createLog } from "../../app/start/observing/log.ts";
 import { openService } from "../../app/start/servers/wire.ts";
 import { check, instant, uuid } from "./cases.ts";
@@ -16,7 +20,8 @@ import {
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
 const tries = 12;
-const timeoutMs = 1_500;
+/** Longer than a busy machine takes. */
+const timeoutMs = 3_000;
 const times = { pauseSeconds: Array<number>(tries - 1).fill(0.02), lookMs: 20, leaseMs: 5_000 };
 
 const all = {
@@ -49,7 +54,6 @@ beforeAll(async () => {
   const isOpen = { conditions: [{ key: "status", operator: "=", value: "open" }] };
   fixture = await openFixture({
     deliveryTimes: times,
-    log: createLog("warn"),
     tables: [
       {
         name: "items",
@@ -513,12 +517,12 @@ describe("several processes", () => {
           files: fixture.files,
           env: {},
           log: createLog("silent"),
-          deliveryTimes: times,
+          deliveryTimes: { ...times, lookMs: 100 },
         }),
       ),
     );
     await Promise.all(others.map(({ ready }) => ready));
-    const ids: string[] = Array.from({ length: 60 }, () => randomUUID());
+    const ids: string[] = Array.from({ length: 25 }, () => randomUUID());
     const data = ids.map((item_id) => ({ item_id, name: `shared ${run}` }));
     await items("bulk-create", { data });
     await Promise.all(ids.map((item_id) => items("update", { item_id, price: 5 })));
@@ -534,5 +538,128 @@ describe("several processes", () => {
         .filter((one) => one.path === "all" && keyOf(one) === key)
         .map(({ message }) => message.type);
     for (const id of ids) expect(types(id)).toEqual(["items.created", "items.updated"]);
+  });
+});
+
+describe("rowgate hooks", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rowgate-test-webhooks-"));
+    for (const [path, text] of fixture.files) {
+      await mkdir(join(folder, "configs", dirname(path)), { recursive: true });
+      await writeFile(join(folder, "configs", path), text);
+    }
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const rowgate = async (...args: string[]): Promise<string> => {
+    const env = {
+      CONFIG_DIR: join(folder, "configs"),
+      STORAGE_URL: `file:${join(folder, "files")}`,
+    };
+    const { out, errors } = await runHooks(args, env);
+    expect(errors).toBe("");
+    return out;
+  };
+
+  /** A delivery that was given up; resolves with its id. */
+  async function givenUp(item_id: string): Promise<string> {
+    await items("update", { item_id, name: "bad" });
+    const told = await heard("all", item_id, tries + 1);
+    const count = () => waiting(`and state = 'failed' and message_id = '${told[1]!.message.id}'`);
+    await expect.poll(count, { timeout: 10_000 }).toBe(1);
+    return told[1]!.message.id;
+  }
+
+  test("lists what was given up, and has it sent again with the same id", async () => {
+    const ids = [await made(), await made()];
+    receiver.reacts((one) => (one.path === "all" ? 500 : 200));
+    const [one, other] = [await givenUp(ids[0]!), await givenUp(ids[1]!)];
+    const lines = (await rowgate()).split("\n");
+    expect(lines[0]).toMatch(/^ID +GIVEN UP +TRIES +ENDPOINT +HOOK +REASON$/);
+    expect(lines[1]!.split(/ {2,}/)).toEqual([
+      one,
+      expect.stringMatching(instant),
+      "12",
+      "test/items",
+      "items.updated webhook:all",
+      "The receiver answered with status 500",
+    ]);
+    const listed = JSON.parse(await rowgate("--json")) as object[];
+    expect(listed).toHaveLength(2);
+    expect(listed[0]).toEqual({
+      kind: "webhook",
+      id: one,
+      project: "test",
+      webhook: "all",
+      endpoint: "items",
+      type: "items.updated",
+      key: { item_id: ids[0] },
+      request_id: expect.any(String),
+      tries: 12,
+      failed_at: expect.stringMatching(instant),
+      reason: "The receiver answered with status 500",
+    });
+    receiver.reacts(() => 200);
+    expect(await rowgate("retry", one)).toBe(
+      "1 webhook delivery is sent again by the running service\n",
+    );
+    const again = await heard("all", ids[0]!, tries + 2);
+    expect(again.at(-1)!.message).toEqual(again[1]!.message);
+    expect(JSON.parse(await rowgate("list", "--json"))).toMatchObject([{ id: other }]);
+    expect(await rowgate("retry", "--all")).toMatch(/^1 webhook delivery is/);
+    await heard("all", ids[1]!, tries + 2);
+    await settled();
+    expect(await rowgate()).toBe("No hook call was given up\n");
+  });
+
+  test.for<[string, string[], RegExp]>([
+    ["an id that is not there", ["retry", "d9f0"], /No hook call with the id d9f0 was given up/],
+    ["an id and --all", ["retry", "d9f0", "--all"], /^Use: rowgate hooks/],
+    ["--all without retry", ["--all"], /^Use: rowgate hooks/],
+    ["an unknown word", ["send"], /^Use: rowgate hooks/],
+    ["--json with retry", ["retry", "--all", "--json"], /^Use: rowgate hooks/],
+    ["an unknown option", ["--every"], /Unknown option '--every'/],
+  ])("refuses %s", async ([, args, message]) => {
+    await expect(rowgate(...args)).rejects.toThrow(message);
+  });
+});
+
+describe("a service that stops", () => {
+  test("leaves what it was sending to the next one, at once and as if it had not been tried", async () => {
+    const files = new Map(fixture.files);
+    const project = JSON.parse(files.get("test/project.json")!) as { webhooks: { name: string }[] };
+    // A project of its own, whose deliveries no other service takes.
+    files.delete("test/project.json");
+    const own = new Map([...files].map(([path, text]) => [path.replace("test/", "other/"), text]));
+    const webhooks = project.webhooks.filter(({ name }) => name === "all");
+    own.set("other/project.json", JSON.stringify({ ...project, webhooks }));
+    const open = async () => {
+      const service = await openService({
+        files: own,
+        env: {},
+        log: createLog("silent"),
+        deliveryTimes: times,
+      });
+      await service.ready;
+      return service;
+    };
+    const first = await open();
+    receiver.reacts(() => null);
+    const item_id = randomUUID();
+    await first.app.request("/api/other/items/create", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ item_id, name: "n" }),
+    });
+    await heard("all", item_id, 1);
+    await first.close();
+    expect(await waiting("and project = 'other' and claim is null and tries = 0")).toBe(1);
+    receiver.reacts(() => 200);
+    const second = await open();
+    const [before, after] = await heard("all", item_id, 2);
+    expect(after!.message).toEqual(before!.message);
+    await expect.poll(() => waiting("and project = 'other'"), { timeout: 5_000 }).toBe(0);
+    await second.close();
   });
 });

@@ -103,5 +103,5 @@ export function killedWebhooks(engine: EngineName, rounds: number): void {
     }
     // What is committed is told, also where the killed service did not answer.
     for (const [entry, n] of stored) expect(told).toContain(`${entry} ${n}`);
-  }, 600_000);
+  }, 1_800_000);
 }
