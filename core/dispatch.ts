@@ -9,7 +9,7 @@ import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action
 import { boundChanges, nothingIsLive, type StreamLimits } from "./changes/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
 import type { ChangeTables } from "./plans/change-tables.ts";
-import type { Sender } from "./webhooks/sender.ts";
+import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -65,7 +65,7 @@ export interface Project {
   readonly background: Background;
   readonly jobs: ProjectJobs;
   readonly feed: Feed;
-  readonly webhooks: Sender;
+  readonly webhooks: WebhookSender;
   readonly schema: SchemaWatch;
   readonly runtime: Runtime;
   routes: Routes | null;

@@ -115,7 +115,7 @@ function valuesOf(
   { recorded, before, after, isCascade }: RowChange,
   author: Author,
 ): Scalar[] | null {
-  const kind = kindOf(recorded, before, after);
+  const kind = changeKind(recorded, before, after);
   if (kind === null) return null;
   const isUpdate = kind === "update";
   const part = (image: Row | null): Row | null =>
@@ -144,7 +144,7 @@ function valuesOf(
 }
 
 /** Null: nothing but the time and the user of the last change differs. */
-export function kindOf(
+export function changeKind(
   { marks, columns, stamps }: RecordedTable,
   before: Row | null,
   after: Row | null,

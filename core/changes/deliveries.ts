@@ -11,7 +11,14 @@ import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import { imageKey, type RowChange } from "./change-book.ts";
-import { type Author, type ChangeKind, columnsNamed, differs, kindOf, pick } from "./change-log.ts";
+import {
+  type Author,
+  type ChangeKind,
+  columnsNamed,
+  differs,
+  changeKind,
+  pick,
+} from "./change-log.ts";
 import { holds } from "./holds.ts";
 
 const names = [
@@ -104,7 +111,7 @@ const events: Readonly<Record<ChangeKind, WebhookEvent>> = {
 
 /** The webhooks that are told of the change. */
 function toldOf({ recorded, before, after }: RowChange): (Told & { rule: WebhookRule })[] {
-  const kind = recorded.webhooks.length === 0 ? null : kindOf(recorded, before, after);
+  const kind = recorded.webhooks.length === 0 ? null : changeKind(recorded, before, after);
   if (kind === null) return [];
   const event = events[kind];
   const record = event === "delete" ? null : after;

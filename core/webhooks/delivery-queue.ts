@@ -27,7 +27,7 @@ export interface Delivery {
 }
 
 /** What became of a try. `again`: as if there had been none. */
-export type Outcome =
+export type TryOutcome =
   | { readonly kind: "sent" }
   | { readonly kind: "again" }
   | {
@@ -49,10 +49,10 @@ export interface QueueOptions {
 /** A delivery that was tried. */
 export interface Tried {
   readonly delivery: Delivery;
-  readonly outcome: Outcome;
+  readonly outcome: TryOutcome;
 }
 
-export interface Asked {
+export interface TakeOptions {
   readonly webhooks: readonly string[];
   readonly limit: number;
   /** Ids of the deliveries that this process is sending. */
@@ -61,7 +61,7 @@ export interface Asked {
 
 export interface DeliveryQueue {
   /** Deliveries of these webhooks that are due, `limit` at most, each of another lane. */
-  take(session: DbSession, asked: Asked): Promise<Delivery[]>;
+  take(session: DbSession, asked: TakeOptions): Promise<Delivery[]>;
   /**
    * Stores the outcomes, and takes the next delivery of each lane whose first one was sent or has failed. `takesNext`
    * false: takes none.
@@ -95,7 +95,7 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
     async settle(session, tried, { takesNext }) {
       const ledger = await session.ledger("deliveries");
       const over = tried.filter(({ outcome: { kind } }) => kind === "sent" || kind === "failed");
-      const asked: Asked = {
+      const asked: TakeOptions = {
         webhooks: [...new Set(over.map(({ delivery }) => delivery.webhook))],
         limit: over.length,
         busy: new Set(),
@@ -145,7 +145,7 @@ const isOneOf = (column: Column, values: readonly Scalar[]): Condition => ({
 
 interface Looking {
   readonly ledger: Table;
-  readonly asked: Asked;
+  readonly asked: TakeOptions;
   readonly options: QueueOptions;
 }
 

@@ -5,28 +5,28 @@ import type { HookFailure } from "../workflow/hook-queue.ts";
 import type { Delivery } from "./delivery-queue.ts";
 
 /** A webhook as it is called. */
-export interface Target {
+export interface WebhookTarget {
   readonly url: string;
   /** `whsec_` and the key in base64. */
   readonly secret: string;
 }
 
 /** What the body of a delivery says about itself. */
-export interface About {
+export interface Summary {
   readonly endpoint: string;
   /** `orders.updated` */
   readonly type: string;
   readonly requestId: string;
 }
 
-export function aboutOf({ body }: Pick<Delivery, "body">): About {
+export function deliverySummary({ body }: Pick<Delivery, "body">): Summary {
   const { endpoint, type, request_id } = parseOwnJson(body) as Record<string, string>;
   return { endpoint: endpoint!, type: type!, requestId: request_id! };
 }
 
-export interface Sending {
+export interface SendOptions {
   readonly outbound: Outbound;
-  readonly target: Target;
+  readonly target: WebhookTarget;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -34,8 +34,8 @@ export interface Sending {
 /** Null when the receiver answered with a status from 200 to 299. Never rejects. */
 export async function sendDelivery(
   { messageId, project, webhook, body }: Delivery,
-  { endpoint, type }: About,
-  { outbound, target, timeoutMs, signal }: Sending,
+  { endpoint, type }: Summary,
+  { outbound, target, timeoutMs, signal }: SendOptions,
 ): Promise<HookFailure | null> {
   try {
     const timestamp = String(Math.floor(Date.now() / 1_000));

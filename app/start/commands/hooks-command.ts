@@ -35,7 +35,7 @@ interface GivenUp {
 }
 
 /** The texts for standard output, and for standard error. */
-export interface Printed {
+export interface HooksOutput {
   readonly out: string;
   readonly errors: string;
 }
@@ -47,7 +47,7 @@ export interface Printed {
 export async function runHooks(
   args: readonly string[],
   env: Record<string, string | undefined>,
-): Promise<Printed> {
+): Promise<HooksOutput> {
   const { command, envFiles, isJson, ...selection } = readArguments(args);
   const { env: whole } = createEnvFiles(envFiles, env)();
   const settings = parseEnv(whole);

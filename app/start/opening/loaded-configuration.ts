@@ -3,7 +3,7 @@ import { type Callers, openToAll } from "../../../core/callers/callers.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
-import type { DeliveryTimes } from "../../../core/webhooks/sender.ts";
+import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../../http/guard.ts";
 import type { ConfigState } from "../../http/health.ts";
 import type { App } from "../../http/http.ts";

@@ -20,7 +20,7 @@ import {
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
 import { createFeed } from "../../../core/changes/feed.ts";
-import { createSender, type DeliveryTimes } from "../../../core/webhooks/sender.ts";
+import { createWebhookSender, type DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
@@ -84,7 +84,7 @@ export function openProject(
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
     feed: createFeed({ db, newId: runtime.newId, log: runtime.log }),
-    webhooks: createSender({
+    webhooks: createWebhookSender({
       ...runtime,
       project: name,
       webhooks,

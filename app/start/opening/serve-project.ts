@@ -8,7 +8,7 @@ import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
-import type { DeliveryTimes } from "../../../core/webhooks/sender.ts";
+import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { databaseOf } from "../../../db/open.ts";
 import { createOutbound, type OutboundOptions } from "../../outbound/outbound-client.ts";
 import { logLeftOut } from "../settings/read-projects.ts";

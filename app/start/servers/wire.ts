@@ -8,7 +8,7 @@ import type { ProjectConfig } from "../../../core/config/reading/read-config.ts"
 import { limits } from "../../../core/values/limits.ts";
 import { databaseFaults } from "../../../db/open.ts";
 import { ownCall } from "../../http/client-address.ts";
-import type { DeliveryTimes } from "../../../core/webhooks/sender.ts";
+import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import type { Watcher } from "../../observe/watcher.ts";
 import { countQueues, deliveryCounts, gaugeProjects } from "../../metrics/gauges.ts";
 import { createRefuse, type Refuse } from "../../http/exchange.ts";

@@ -12,8 +12,13 @@ import { limits } from "../values/limits.ts";
 import type { Table } from "../values/types/column.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { briefReason, isGivenUp } from "../workflow/hook-queue.ts";
-import { createDeliveryQueue, type Delivery, type Outcome, type Tried } from "./delivery-queue.ts";
-import { aboutOf, sendDelivery, type Target } from "./send-delivery.ts";
+import {
+  createDeliveryQueue,
+  type Delivery,
+  type TryOutcome,
+  type Tried,
+} from "./delivery-queue.ts";
+import { deliverySummary, sendDelivery, type WebhookTarget } from "./send-delivery.ts";
 
 /** Times of deliveries; only tests have others than those of `limits`. */
 export interface DeliveryTimes {
@@ -31,7 +36,7 @@ export const deliveryTimes: DeliveryTimes = {
 
 export interface SenderOptions {
   readonly project: string;
-  readonly webhooks: readonly (Target & { readonly name: string })[];
+  readonly webhooks: readonly (WebhookTarget & { readonly name: string })[];
   /** Of one try. */
   readonly timeoutMs: number;
   readonly db: Db;
@@ -50,7 +55,7 @@ interface Pending extends Tried {
   resolve(next: Delivery | null): void;
 }
 
-export interface Sender {
+export interface WebhookSender {
   /** These tables were written and committed: looks at once if webhooks may be told. Costs nothing without any. */
   wrote(tables: ReadonlySet<Table | "unknown">): void;
   /** Looks from now on, also when this process writes nothing. */
@@ -65,7 +70,7 @@ export interface Sender {
 }
 
 /** One piece, because its functions share what is being sent and what is known of the next look. */
-export function createSender(options: SenderOptions): Sender {
+export function createWebhookSender(options: SenderOptions): WebhookSender {
   const { project, webhooks, timeoutMs, db, outbound, now, newId, log } = options;
   const { pauseSeconds, lookMs, leaseMs } = options.times ?? deliveryTimes;
   if (webhooks.length === 0)
@@ -177,9 +182,9 @@ export function createSender(options: SenderOptions): Sender {
     isSettling = false;
   }
 
-  async function send(delivery: Delivery): Promise<Outcome> {
+  async function send(delivery: Delivery): Promise<TryOutcome> {
     const { messageId, webhook } = delivery;
-    const about = aboutOf(delivery);
+    const about = deliverySummary(delivery);
     const target = targets.get(webhook)!;
     const { signal } = abort;
     const sending = { outbound, target, timeoutMs, signal };
