@@ -3,7 +3,8 @@
  * the action in the transaction that its mode needs, and answers. Actions never open transactions and never check the
  * caller.
  */
-import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
+import type { Action, Bound, Call, Write } from "./calls/action.ts";
+import type { Answer } from "./calls/answer.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";

@@ -2,11 +2,17 @@
  * START HERE: how a request finds its action. At start, `bindProject` builds the table project -> endpoint -> action ->
  * handler. `findRoute` looks a request up in it, and `perform` runs the handler within the request's deadline.
  */
-import type { Action, Answer, Method } from "./calls/action.ts";
+import type { Action, Method } from "./calls/action.ts";
+import type { Answer } from "./calls/answer.ts";
 import { actions } from "./actions.ts";
 import { bindAction, type Within } from "./bind.ts";
 import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
-import { boundChanges, nothingIsLive, type StreamLimits } from "./changes/changes-action.ts";
+import {
+  boundChanges,
+  isAboutChanges,
+  nothingIsLive,
+  type StreamLimits,
+} from "./live/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
 import type { ChangeTables } from "./plans/change-tables.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
@@ -281,8 +287,8 @@ function routeIn(routes: Routes, target: Target): BoundAction {
   if (routes.leftOut.has(target.endpoint)) throw isLeftOut();
   const endpoint = routes.endpoints.get(target.endpoint);
   const route = endpoint?.get(target.action) ?? routes.projectWide.get(wideName(target));
-  if (!route && target.action === batchName) throw batchesAreOff();
-  if (!route && target.endpoint === "") throw nothingIsLive();
+  if (!route && wideName(target) === batchName) throw batchesAreOff();
+  if (!route && isAboutChanges(wideName(target))) throw nothingIsLive();
   if (!route) throw endpoint ? unknownAction(target, endpoint) : unknownEndpoint(target, routes);
   if (!route.action.methods.includes(target.method as Method)) {
     throw new AppError(

@@ -1,5 +1,5 @@
 /** Answers a file, or the single range of it that the request asks for (RFC 9110). */
-import type { AnsweredFile } from "../../core/calls/action.ts";
+import type { AnsweredFile } from "../../core/calls/answer.ts";
 import { headersOf } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Reply } from "./reply.ts";

@@ -1,5 +1,5 @@
 /** The JSON envelope of every answer: success, message and data, or error and message, and always the time. */
-import type { Answer } from "../../core/calls/action.ts";
+import type { Answer } from "../../core/calls/answer.ts";
 import { answerText, asAppError, errorBody } from "../../core/calls/answer-text.ts";
 import type { AppError, ErrorKind } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/log-port.ts";

@@ -8,10 +8,10 @@ import {
   type Projects,
   type Routes,
 } from "../../core/dispatch.ts";
-import type { AnsweredStream } from "../../core/calls/action.ts";
+import type { AnsweredStream } from "../../core/calls/answer.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
-import { changesName } from "../../core/changes/changes-action.ts";
-import { redeemTicket } from "../../core/changes/tickets.ts";
+import { changesName } from "../../core/live/changes-action.ts";
+import { redeemTicket } from "../../core/live/tickets.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";

@@ -2,7 +2,8 @@
  * delete: deletes all matching records (with cascadeDelete, their details first) and answers the deleted records. With
  * softDelete it marks them instead.
  */
-import { type Answer, defineAction, type Write } from "../calls/action.ts";
+import { defineAction, type Write } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import { noSuchRecord } from "../values/errors.ts";
 import { hasHandlers } from "../records/events.ts";
 import type { Queries } from "../query/session.ts";

@@ -1,5 +1,6 @@
 /** first: one record by equality, straight from the database, without the default scope. */
-import { type Answer, defineAction } from "../calls/action.ts";
+import { defineAction } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import { object } from "../grammar/grammar.ts";
 import { selectedRecordSchema } from "../lists/shown-schema.ts";
 import { type Column, columnList } from "../values/types/column.ts";

@@ -2,7 +2,8 @@
  * import-status: the progress of a preview or a commit. As for exports, a failed job is answered with status 200 and
  * `success: false`.
  */
-import { type Answer, type Call, defineAction } from "../calls/action.ts";
+import { type Call, defineAction } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
 import { AppError } from "../values/errors.ts";

@@ -3,7 +3,8 @@
  * to fill in.
  */
 import { tableMediaTypes, type UploadFormat, uploadFormats } from "../plans/table-formats.ts";
-import { type AnsweredFile, defineAction } from "../calls/action.ts";
+import { defineAction } from "../calls/action.ts";
+import type { AnsweredFile } from "../calls/answer.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { readGuide } from "../jobs/import-guide.ts";

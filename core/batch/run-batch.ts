@@ -4,7 +4,8 @@
  */
 import { scopedSession } from "../callers/scoped-session.ts";
 import { wholeScope } from "../callers/scope.ts";
-import type { Action, Answer, AnsweredStep } from "../calls/action.ts";
+import type { Action } from "../calls/action.ts";
+import type { Answer, AnsweredStep } from "../calls/answer.ts";
 import { answerText, asAppError, errorBody } from "../calls/answer-text.ts";
 import { errorTable } from "../calls/error-table.ts";
 import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";

@@ -6,9 +6,9 @@ import type { ProjectCache } from "../cache/cache.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Queries, ReadSession, Transaction } from "../query/session.ts";
 import { allErrors, type RequestHeader } from "./action-errors.ts";
+import type { Answer, AnswerForm } from "./answer.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ErrorKind } from "../values/errors.ts";
-import type { AnsweredTable } from "../plans/export-plan.ts";
 import type { EventName } from "../plans/hook.ts";
 import type { Table } from "../values/types/column.ts";
 import { isObject, type Json } from "../values/json.ts";
@@ -18,7 +18,6 @@ import type { RequestLocks } from "../locks/locks.ts";
 import type { Grammar } from "../grammar/grammar.ts";
 import { type ActionGroup, onlyUsesDatabase, type Requirement } from "./requirement.ts";
 import { payloadReader, type ReadPayload } from "./payload.ts";
-import type { HookCall } from "../plans/hook-call.ts";
 import type { Log } from "../plans/log-port.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
 import type { Clock, NewId } from "../values/clock.ts";
@@ -94,60 +93,6 @@ export interface Upload {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** A successful answer; the edge adds `success` and `timestamp`. */
-export interface Answer {
-  readonly status: 200 | 201 | 207;
-  /** Members of the envelope in the order in which they are shown. */
-  readonly body: Record<string, unknown>;
-  /** JSON text of an object whose members follow those of the body. It is sent unchanged, without being parsed. */
-  readonly rest?: string;
-  /** True: the body is the whole answer, without `success` and `timestamp`. */
-  readonly isBare?: boolean | undefined;
-  readonly etag?: string;
-  /** The envelope's time; absent: now. */
-  readonly answeredAt?: string;
-  /** True: an earlier request with the same Idempotency-Key got this answer. */
-  readonly isReplayed?: boolean;
-  /** Hook calls to make after the commit. */
-  readonly later?: readonly HookCall[];
-  /** The answer is this file instead of JSON. */
-  readonly file?: AnsweredFile;
-  /** The answer is this stream, which goes on until the client leaves. */
-  readonly stream?: AnsweredStream;
-  /** The answer is this table as csv instead of JSON. */
-  readonly table?: AnsweredTable;
-  /**
-   * The key of the record in `data`, in the form of `keyAsJson`. A replay of the answer shows the record only if the
-   * caller may see it at that time.
-   */
-  readonly subject?: readonly Json[];
-  /** The same for each record of a list in `data` or `results`; null = it is gone, or was refused. */
-  readonly subjects?: readonly (readonly Json[] | null)[];
-  /** Of a batch: what a replay needs to know of each step. */
-  readonly steps?: readonly AnsweredStep[];
-}
-
-export interface AnsweredStep {
-  /** Of `Handler.viewKey` at that time; null: the step failed. */
-  readonly view: string | null;
-  readonly subject?: readonly Json[];
-  readonly subjects?: readonly (readonly Json[] | null)[];
-}
-
-export interface AnsweredStream {
-  readonly mediaType: string;
-  open(): ReadableStream<Uint8Array<ArrayBuffer>>;
-}
-
-export interface AnsweredFile {
-  /** The file name for the download. */
-  readonly name: string;
-  readonly mediaType: string;
-  readonly bytes: number;
-  /** The bytes, or those from `start` to `end`, both included. */
-  read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
-}
-
 /** What an action does to rows. `bind.ts` opens the transaction that the mode requires. */
 export type Mode = "reads" | "writes" | "starts a job";
 
@@ -168,25 +113,6 @@ export interface About {
   /** As the caller sees it. */
   readonly entity: Entity;
   readonly method: Method;
-}
-
-/** The form of a successful answer: its members without the envelope's `success` and `timestamp`, or a file. */
-export type AnswerForm = JsonForm | FileForm;
-
-export interface JsonForm {
-  readonly status: 200 | 201 | 207;
-  readonly schema: JsonSchema;
-  /** True: the schema is that of the whole answer, which has no envelope. Absent: it has one. */
-  readonly isBare?: boolean;
-  /** True: an answer that shows a record has its ETag. Absent: there is none. */
-  readonly hasEtag?: boolean;
-  /** Further successful answers, by their status. Absent: there are none. */
-  readonly others?: Readonly<Partial<Record<200 | 207, JsonSchema>>>;
-}
-
-export interface FileForm {
-  readonly status: 200;
-  readonly mediaTypes: readonly string[];
 }
 
 /** What every action declares. Lists and descriptions of actions are derived from it. */

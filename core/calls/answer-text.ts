@@ -1,6 +1,6 @@
 /** Answers as JSON: in the envelope of a success, or as an error with its public name. */
 import { AppError } from "../values/errors.ts";
-import type { Answer } from "./action.ts";
+import type { Answer } from "./answer.ts";
 import { errorTable } from "./error-table.ts";
 
 /** The whole text of a successful answer. */

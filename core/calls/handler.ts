@@ -2,7 +2,8 @@
  * A request to an action, and the function that answers it: `bind.ts` creates handlers, `dispatch.ts` finds and calls
  * them.
  */
-import type { Answer, Call } from "./action.ts";
+import type { Call } from "./action.ts";
+import type { Answer } from "./answer.ts";
 import type { Queries, DbSession } from "../query/session.ts";
 import type { Feed } from "../changes/feed.ts";
 import type { Db } from "../plans/db-port.ts";

@@ -2,7 +2,8 @@
  * The statements of a composite, inside its transaction: details go in with as few INSERTs as there are sets of
  * columns, computed columns and totals are worked out by the database from the rows as they are then.
  */
-import type { Answer, Call, Write } from "../calls/action.ts";
+import type { Call, Write } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import type { Column } from "../values/types/column.ts";
 import {
   type ChangedDetail,

@@ -1,5 +1,6 @@
 /** One operation of a document before printing: an action of an endpoint by one method, with the caller's rights. */
-import type { Action, AnswerForm, Method } from "../calls/action.ts";
+import type { Action, Method } from "../calls/action.ts";
+import type { AnswerForm } from "../calls/answer.ts";
 import type { BoundAction } from "../dispatch.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { JsonSchema } from "../values/json-schema.ts";

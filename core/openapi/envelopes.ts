@@ -1,5 +1,6 @@
 /** Answers as they are sent: the action's answer in the common envelope. */
-import type { Action, JsonForm } from "../calls/action.ts";
+import type { Action } from "../calls/action.ts";
+import type { JsonForm } from "../calls/answer.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 
 /** The time of the service in examples. */

@@ -1,7 +1,8 @@
 /** The responses of an operation: its success, as JSON or as a file, and each possible error. */
 import type { ErrorKind } from "../values/errors.ts";
 import { errorTable } from "../calls/error-table.ts";
-import type { Action, FileForm, JsonForm } from "../calls/action.ts";
+import type { Action } from "../calls/action.ts";
+import type { FileForm, JsonForm } from "../calls/answer.ts";
 import type { Json } from "../values/json.ts";
 import type { DocumentParts } from "./document-parts.ts";
 import type { DraftOperation, OperationPlace } from "./draft-operation.ts";

@@ -4,7 +4,7 @@
  * such, and the others are stored.
  */
 import { errorTable } from "../calls/error-table.ts";
-import type { Answer } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import type { Transaction } from "../query/session.ts";
 import { AppError, type FieldErrors, validationFailed } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";

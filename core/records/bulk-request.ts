@@ -9,7 +9,7 @@ import {
   value,
   word,
 } from "../grammar/grammar.ts";
-import type { JsonForm } from "../calls/action.ts";
+import type { JsonForm } from "../calls/answer.ts";
 import type { Entity } from "../plans/entity.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";

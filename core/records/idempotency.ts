@@ -4,7 +4,7 @@
  * the request commits a claim to the same table, so that repeats in every process see at once that it is still running.
  * A claim expires after a short time, and a run whose claim was taken over cannot finish.
  */
-import type { Answer } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import { identityOf } from "../plans/caller.ts";
 import { wholeScope } from "../callers/scope.ts";
 import { past, scopedSession } from "../callers/scoped-session.ts";

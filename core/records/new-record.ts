@@ -1,5 +1,6 @@
 /** Stores new records: one as create does, with the operator's handlers around it, or a set of them with few statements. */
-import type { Answer, Call, Write } from "../calls/action.ts";
+import type { Call, Write } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import type { Queries } from "../query/session.ts";
 import type { Insert } from "../query/statement.ts";
 import type { Column } from "../values/types/column.ts";

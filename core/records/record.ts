@@ -3,7 +3,8 @@
  * with handlers and If-Match, and the record that a write answers.
  */
 import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
-import type { Answer, Call, Write } from "../calls/action.ts";
+import type { Call, Write } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import type { Column } from "../values/types/column.ts";
 import type { AuditColumns } from "../plans/audit-columns.ts";
 import type { Entity } from "../plans/entity.ts";

@@ -2,7 +2,7 @@
  * A stored answer of an Idempotency-Key, reduced to what its caller may see now, since rights may have changed. A
  * record outside of the scope becomes null, and fields that are now hidden are left out.
  */
-import type { Answer } from "../calls/action.ts";
+import type { Answer } from "../calls/answer.ts";
 import { seenLines } from "../callers/seen-lines.ts";
 import type { ReadQueries } from "../query/session.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";

@@ -257,24 +257,6 @@ export const limits = {
   fileLookMs: 60_000,
   /** Half-written files of processes that died are removed after this time. */
   fileAbandonedMs: 3_600_000,
-  /** One call of a bucket, its tries included, beyond the time for the bytes that it sends. */
-  bucketAnswerMs: 5_000,
-  /** A connection that sends fewer bytes in a millisecond is too slow. */
-  bucketBytesPerMsMin: 100,
-  /** Time for the bucket to join the parts of a file. */
-  bucketCompleteMs: 60_000,
-  /** Without a byte for this long, reading from a bucket has failed. */
-  bucketIdleMs: 10_000,
-  /** Bytes of an answer of a bucket that is not a file: a list of 1,000 long keys fits. */
-  bucketAnswerBytesMax: 8 * 1024 ** 2,
-  /** Tries of one call of a bucket, the first included. */
-  bucketTriesMax: 4,
-  /** Pause before the second try; it doubles each time. */
-  bucketRetryMs: 100,
-  /** Bytes of a part of a large file: the least that services take. 10,000 parts make 50 GB. */
-  bucketPartBytes: 5 * 1024 ** 2,
-  /** Parts of one file on their way at the same time. */
-  bucketPartsAtOnce: 2,
   /** However slow the database is, a request is answered within this time. */
   requestDeadlineMs: 15_000,
   /** Connections of one request to a database, where each request has its own: the runtime allows six in all. */
@@ -357,9 +339,9 @@ export const limits = {
   importOutcomesMax: 10_000,
   /** Names, looked up for keys, that an import caches. */
   importNamesMax: 100_000,
-  /** Rows of a sheet that is read, its headings not counted. */
   /** UTF-16 units of one row of a csv file that is read. */
   csvRowLengthMax: 4 * 1024 ** 2,
+  /** Rows of a sheet that is read, its headings not counted. */
   workbookRowsMax: 1_048_575,
   workbookColumnsMax: 1_024,
   /** Cells of a sheet that is read, empty ones before a row's last value included. */

@@ -3,7 +3,7 @@
  * workers on several machines can share it. Needs only `fetch` and Web Crypto.
  */
 import { notFound, unavailable } from "../../core/values/errors.ts";
-import { limits } from "../../core/values/limits.ts";
+import { bucketLimits } from "./bucket/bucket-limits.ts";
 import type { FileInfo, Files } from "../../core/plans/files-port.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { removeAbandoned } from "./bucket/abandoned.ts";
@@ -20,7 +20,7 @@ export interface BucketOptions extends BucketAddress {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Sends nothing before the first call. Calls end within `limits.bucketAnswerMs` plus the time for their bytes. */
+/** Sends nothing before the first call. Calls end within `bucketLimits.answerMs` plus the time for their bytes. */
 export function createBucketFiles({ prefix, ...address }: BucketOptions): Files {
   const client = createBucketClient(address);
   let hasCleaned = false;
@@ -95,7 +95,7 @@ function detailsIn(headers: Headers): Omit<FileInfo, "key"> {
   return { bytes, modifiedAtMs: Date.parse(headers.get("last-modified") ?? "") };
 }
 
-/** The body; ends with `unavailable` after `limits.bucketIdleMs` without data, or when it is shorter than announced. */
+/** The body; ends with `unavailable` after `bucketLimits.idleMs` without data, or when it is shorter than announced. */
 function bodyOf(answer: Response): ReadableStream<Bytes> {
   const reader = (answer.body ?? new Blob([]).stream()).getReader();
   let missing = Number(answer.headers.get("content-length"));
@@ -116,7 +116,7 @@ function bodyOf(answer: Response): ReadableStream<Bytes> {
   async function next() {
     try {
       return await withTimeout(reader.read(), {
-        timeoutMs: limits.bucketIdleMs,
+        timeoutMs: bucketLimits.idleMs,
         onTimeout: () => {
           throw new Error("No data arrived in time");
         },

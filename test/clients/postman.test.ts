@@ -64,6 +64,7 @@ test("the collection has a folder for each endpoint and a request for each actio
     "suppliers",
     "warehouses",
     "lock",
+    "batch",
   ]);
   expect(collection.item[0]!.item.map(({ name }) => name)).toEqual([
     "create",

@@ -82,6 +82,9 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
   update: (id) => about("plain/update", { order_id: id, title: "changed" }),
   delete: (id) => about("plain/delete", pairs(id)),
   restore: (id) => about("bins/restore", { where: [{ key: "bin_id", value: id }] }),
+  // Records that were not made through the service have no changes; `scopes.test.ts` has some.
+  history: (id) => beside("bins/history", { bin_id: id }),
+  revert: () => beside("bins/revert", { change_id: "999999999999" }),
   adjust: (id) =>
     about("plain/adjust", { order_id: id, adjustments: [{ field: "qty", value: 1 }] }),
   "bulk-create": () => beside("plain/bulk-create", { data: [{ title: "new", tenant: "a" }] }),

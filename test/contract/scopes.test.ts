@@ -10,6 +10,7 @@ import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Job, JobKind } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
+import { check } from "./cases.ts";
 import type { Answer, Fixture } from "./harness.ts";
 import { type Importer, importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { callerOf, openTenants, type Tenant } from "./tenants.ts";
@@ -133,6 +134,15 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
   update: (id) => post("plain/update", { order_id: id, title: "changed" }),
   delete: (id) => post("plain/delete", equalTo(id)),
   restore: (id) => post("bins/restore", { where: [{ key: "bin_id", value: id }] }),
+  history: async (id) => {
+    await changedBin(id);
+    return post("bins/history", { bin_id: id });
+  },
+  revert: async (id) => {
+    const change_id = await changedBin(id);
+    const answer = await post("bins/revert", { change_id });
+    return { ...answer, body: JSON.parse(JSON.stringify(answer.body).replaceAll(change_id, id)) };
+  },
   adjust: (id) => post("plain/adjust", { order_id: id, adjustments: [{ field: "qty", value: 1 }] }),
   "bulk-create": (id) =>
     post("plain/bulk-create", {
@@ -204,6 +214,16 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
     return answer.status === 404 ? answer : { ...answer, body: { found: true } };
   }),
 };
+
+/** The id of a change of the marked record, which becomes an active one; of a missing one, of no change. */
+async function changedBin(id: string): Promise<string> {
+  if (id === missing) return "999999999999";
+  check(await asOperator("bins/restore", { where: [{ key: "bin_id", value: id }] }), {
+    status: 200,
+  });
+  const { body } = await asOperator("bins/history", { bin_id: id });
+  return body.data[0].change_id;
+}
 
 test("a delete that marks stores the user, whatever the body says", async () => {
   const where = [{ key: "bin_id", value: own }];

@@ -140,11 +140,16 @@ const orders = {
 const column = { table: "orders", column: "order_id" };
 
 /** Clerks have every action that is on. Only the last role has its own hidden columns. */
-const withRules = <Payload extends { action: Readonly<Record<string, boolean | undefined>> }>(
+const withRules = <
+  Payload extends { action: Readonly<Record<string, boolean | undefined>>; history?: boolean },
+>(
   payload: Payload,
   hidesTitle: boolean,
 ) => {
-  const own = Object.keys(payload.action).filter((name) => payload.action[name] === true);
+  const own = [
+    ...Object.keys(payload.action).filter((name) => payload.action[name] === true),
+    ...(payload.history === true ? ["history", "revert"] : []),
+  ];
   return {
     ...payload,
     ...rules,
@@ -224,6 +229,7 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
           tableName: "bins",
           action: { read: true, first: true, delete: true, restore: true },
           softDelete: true,
+          history: true,
         },
         false,
       ),

@@ -8,7 +8,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLog, type Logger } from "../../app/start/observing/log.ts";
 import { openService, type Service } from "../../app/start/servers/wire.ts";
-import { limits } from "../../core/values/limits.ts";
+import { bucketLimits } from "../../jobs/files/bucket/bucket-limits.ts";
 import { workbookOf } from "../contract/imports.ts";
 import { createTables } from "../contract/tables.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -121,7 +121,7 @@ test.each([
       for (const { status, headers, body, lastedMs } of answers) {
         expect([status, body.error]).toEqual([503, "Service unavailable"]);
         expect(headers.get("retry-after")).toMatch(/^\d+$/);
-        expect(lastedMs).toBeLessThan(2 * limits.bucketAnswerMs);
+        expect(lastedMs).toBeLessThan(2 * bucketLimits.answerMs);
       }
       expect((await post("read", { select: ["id"] })).status).toBe(200);
       expect((await ask(`export-status?job_id=${id}`)).body.status).toBe("completed");
@@ -172,7 +172,7 @@ test("a service that starts while its bucket is too busy to read a job forgets n
   const id = await started();
   await completed(id);
   await service!.close();
-  let refusals = limits.bucketTriesMax;
+  let refusals = bucketLimits.triesMax;
   const isRead = (line: string) => line.startsWith("GET") && line.includes(`jobs/${id}`);
   const network = await startNetwork(bucket.address.url, (line) =>
     isRead(line) && refusals-- > 0 ? { status: 503, body: "" } : null,

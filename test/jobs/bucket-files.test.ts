@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { AppError } from "../../core/values/errors.ts";
-import { limits } from "../../core/values/limits.ts";
+import { bucketLimits } from "../../jobs/files/bucket/bucket-limits.ts";
 import { type BucketOptions, createBucketFiles } from "../../jobs/files/bucket-files.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { runAside } from "../running/run-aside.ts";
@@ -152,7 +152,7 @@ describe("a bucket that", () => {
     ];
     const errors = await Promise.all(calls.map(errorOf));
     expect(errors.map(({ kind }) => kind)).toEqual(calls.map(() => "unavailable"));
-    expect(performance.now() - beganMs).toBeLessThan(2 * limits.bucketAnswerMs);
+    expect(performance.now() - beganMs).toBeLessThan(2 * bucketLimits.answerMs);
     await bucket.start();
     expect(await new Response(await files.read("a")).text()).toBe("kept");
   });
@@ -172,7 +172,7 @@ describe("a bucket that", () => {
       ];
       const errors = await Promise.all(calls.map(errorOf));
       expect(errors.map(({ kind }) => kind)).toEqual(calls.map(() => "unavailable"));
-      expect(performance.now() - beganMs).toBeLessThan(3 * limits.bucketAnswerMs);
+      expect(performance.now() - beganMs).toBeLessThan(3 * bucketLimits.answerMs);
     } finally {
       bucket.goOn();
     }
@@ -285,7 +285,7 @@ describe("over a network that", () => {
     expect(reads()).toBe(1);
     fateOf = () => busy;
     await errorOf(away().read("a"));
-    expect(reads()).toBe(1 + limits.bucketTriesMax);
+    expect(reads()).toBe(1 + bucketLimits.triesMax);
   });
 
   test("sends one on to another place is not followed", async () => {
@@ -296,7 +296,7 @@ describe("over a network that", () => {
   });
 
   test("answers without an end is given up, and asked once", async () => {
-    fateOf = () => ({ status: 200, body: "x".repeat(limits.bucketAnswerBytesMax + 1) });
+    fateOf = () => ({ status: 200, body: "x".repeat(bucketLimits.answerBytesMax + 1) });
     const error = await errorOf(Array.fromAsync(away().list("")));
     expect(detailOf(error)).toContain("the answer is too long");
     expect(network.calls).toHaveLength(1);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";
+import { bucketLimits } from "../../jobs/files/bucket/bucket-limits.ts";
 import type { Files } from "../../core/plans/files-port.ts";
 import { removeOld } from "../../jobs/files/clean-up.ts";
 import { createBucketFiles } from "../../jobs/files/bucket-files.ts";
@@ -101,7 +102,7 @@ describe.each(Object.entries(places))("in %s", (_, makePlace) => {
   });
 
   test.each([-1, 0, 1])("a file of a part's length and %d bytes is kept whole", async (more) => {
-    const whole = noise(limits.bucketPartBytes + more);
+    const whole = noise(bucketLimits.partBytes + more);
     await files.write("edge", [whole]);
     const read = Buffer.from(await new Response(await files.read("edge")).arrayBuffer());
     expect(read.equals(whole)).toBe(true);

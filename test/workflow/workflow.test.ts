@@ -6,7 +6,7 @@ import { bindAction } from "../../core/bind.ts";
 import type { ProjectCache } from "../../core/cache/cache.ts";
 import { openAccess } from "../../core/callers/access.ts";
 import { nobody } from "../../core/plans/caller.ts";
-import type { Answer } from "../../core/calls/action.ts";
+import type { Answer } from "../../core/calls/answer.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { Request } from "../../core/calls/handler.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";

@@ -4,7 +4,7 @@
  */
 import { AwsClient } from "aws4fetch";
 import { type AppError, unavailable } from "../../../core/values/errors.ts";
-import { limits } from "../../../core/values/limits.ts";
+import { bucketLimits } from "./bucket-limits.ts";
 import type { BucketKeys } from "../../../core/jobs/storage-url.ts";
 import { textIn } from "./answers.ts";
 
@@ -24,7 +24,7 @@ export interface BucketCall {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer>;
-  /** Default: `limits.bucketAnswerMs`, and the time that a slow line needs for the body. All tries together. */
+  /** Default: `bucketLimits.answerMs`, and the time that a slow line needs for the body. All tries together. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -82,9 +82,9 @@ export function createBucketClient({ url, region, keys }: BucketAddress): Bucket
         if (!(outcome instanceof Trouble)) return outcome;
         call.signal?.throwIfAborted();
         if (overdue.signal.aborted) throw outOfReach(call, "no answer in time");
-        if (!outcome.mayPass || tries >= limits.bucketTriesMax)
+        if (!outcome.mayPass || tries >= bucketLimits.triesMax)
           throw outOfReach(call, outcome.message, outcome.cause);
-        await pause(limits.bucketRetryMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
+        await pause(bucketLimits.retryMs * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
       }
     } finally {
       clearTimeout(timer);
@@ -135,7 +135,7 @@ async function textOf({ body }: Response): Promise<string> {
   let text = "";
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    if (size > limits.bucketAnswerBytesMax)
+    if (size > bucketLimits.answerBytesMax)
       throw new Trouble("the answer is too long", { mayPass: false });
     text += decoder.decode(chunk, { stream: true });
   }
@@ -162,7 +162,7 @@ function outOfReach({ method, key = "" }: BucketCall, reason: string, cause?: un
 }
 
 const defaultTimeoutMs = ({ body }: BucketCall): number =>
-  limits.bucketAnswerMs + Math.ceil((body?.byteLength ?? 0) / limits.bucketBytesPerMsMin);
+  bucketLimits.answerMs + Math.ceil((body?.byteLength ?? 0) / bucketLimits.bytesPerMsMin);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -3,7 +3,7 @@
  * memory does not grow with the file. The key shows nothing before the upload is complete.
  */
 import { unavailable } from "../../../core/values/errors.ts";
-import { limits } from "../../../core/values/limits.ts";
+import { bucketLimits } from "./bucket-limits.ts";
 import { escaped, textIn } from "./answers.ts";
 import type { BucketClient } from "./client.ts";
 
@@ -18,8 +18,8 @@ export async function upload(
 ): Promise<void> {
   let multipart: Multipart | null = null;
   try {
-    for await (const part of partsOf(bytes, limits.bucketPartBytes)) {
-      const isWhole = multipart === null && part.byteLength < limits.bucketPartBytes;
+    for await (const part of partsOf(bytes, bucketLimits.partBytes)) {
+      const isWhole = multipart === null && part.byteLength < bucketLimits.partBytes;
       if (isWhole) return void (await client.ask({ method: "PUT", key, body: part }));
       multipart ??= await begin(client, key);
       await multipart.add(part);
@@ -86,7 +86,7 @@ async function begin(client: BucketClient, key: string): Promise<Multipart> {
 
   return {
     async add(part) {
-      while (failure === null && underWay.size >= limits.bucketPartsAtOnce)
+      while (failure === null && underWay.size >= bucketLimits.partsAtOnce)
         await Promise.race(underWay);
       if (failure !== null) throw failure;
       const sending: Promise<void> = send(part, etags.length)
@@ -104,7 +104,7 @@ async function begin(client: BucketClient, key: string): Promise<Multipart> {
       await Promise.all(underWay);
       if (failure !== null) throw failure;
       const body = new TextEncoder().encode(completion(etags));
-      const timeoutMs = limits.bucketCompleteMs;
+      const timeoutMs = bucketLimits.completeMs;
       const { status } = await client.ask({ method: "POST", key, query, body, timeoutMs });
       if (status !== 404) return;
       // The answer to an earlier try can have been lost.

@@ -2,7 +2,8 @@
  * `changes` and `changes/ticket`: what was committed in endpoints with `live`, as a stream of events or as a list. They
  * belong to the project, because one stream tells of several endpoints.
  */
-import type { Action, AnsweredStream, Answer } from "../calls/action.ts";
+import type { Action } from "../calls/action.ts";
+import type { AnsweredStream, Answer } from "../calls/answer.ts";
 import { allErrors } from "../calls/action-errors.ts";
 import type { Handler, Request } from "../calls/handler.ts";
 import type { Access } from "../callers/access.ts";
@@ -14,14 +15,16 @@ import { AppError, invalidParameter, notFound } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { readWholeNumber } from "../values/types/numbers.ts";
-import { type ChangeEvent, EventBuilder, type Watched } from "./change-events.ts";
-import { type ChangeOrder, changesAfter, type Reached } from "./change-order.ts";
-import { endOfWrite } from "./feed.ts";
+import { type ChangeEvent, EventBuilder, type Watched } from "../changes/change-events.ts";
+import { type ChangeOrder, changesAfter, type Reached } from "../changes/change-order.ts";
+import { endOfWrite } from "../changes/feed.ts";
 import { openEventStream } from "./event-stream.ts";
 import { issueTicket } from "./tickets.ts";
 
 export const changesName = "changes";
-export const ticketName = "changes/ticket";
+const ticketName = "changes/ticket";
+export const isAboutChanges = (wideName: string): boolean =>
+  wideName === changesName || wideName === ticketName;
 
 /** Streams at the same time: of one caller, and of all. */
 export interface StreamLimits {

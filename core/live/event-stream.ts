@@ -1,7 +1,7 @@
 /** Events of changes as `text/event-stream` (Server-Sent Events), until the client leaves or its credentials end. */
 import { limits } from "../values/limits.ts";
-import type { EventBuilder, WriteEvents } from "./change-events.ts";
-import { endOfWrite, type Feed, type Listener } from "./feed.ts";
+import type { EventBuilder, WriteEvents } from "../changes/change-events.ts";
+import { endOfWrite, type Feed, type Listener } from "../changes/feed.ts";
 
 interface Position {
   readonly place: number;
