@@ -14,7 +14,6 @@ import {
   type StreamLimits,
 } from "./live/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
-import type { ChangeTables } from "./plans/change-tables.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
@@ -31,7 +30,7 @@ import { lockTokensIn } from "./locks/lock-keys.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
 import type { RouteNames } from "./plans/observer.ts";
 import type { Background } from "./plans/hook-call.ts";
-import type { Db } from "./plans/db-port.ts";
+import type { Db, SchemaWatch } from "./plans/db-port.ts";
 import type { Outbound } from "./plans/outbound-port.ts";
 import {
   unknownAction,
@@ -77,14 +76,6 @@ export interface Project {
   routes: Routes | null;
 }
 
-/** Notices that the tables of the database are no longer those that the routes were compiled from. */
-export interface SchemaWatch {
-  /** Schedules a new compilation of the project. `failure`: the database's error for the failed statement, if any. */
-  readonly doubt: (failure?: string) => void;
-  /** Whether a request that failed like this may succeed when repeated. False: compiling again does not help. */
-  mayPass(failure: string): boolean;
-}
-
 export interface Routes {
   /** By endpoint and action. */
   readonly endpoints: ReadonlyMap<string, ReadonlyMap<string, BoundAction>>;
@@ -96,7 +87,6 @@ export interface Routes {
   readonly leftOut: ReadonlySet<string>;
   /** Null: the project has no batches. */
   readonly batches: { readonly stepsMax: number } | null;
-  readonly changes: ChangeTables;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
@@ -107,13 +97,12 @@ interface BindOptions {
   /** Null: there are none. */
   readonly batches: { readonly project: string; readonly stepsMax: number } | null;
   readonly streams: StreamLimits;
-  readonly changes: ChangeTables;
 }
 
 /** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
 export function bindProject(
   entities: ReadonlyMap<string, Entity>,
-  { access, leftOut, batches, streams, changes }: BindOptions,
+  { access, leftOut, batches, streams }: BindOptions,
 ): Routes {
   const within = { access, entities };
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
@@ -147,7 +136,6 @@ export function bindProject(
     projectWide,
     leftOut,
     batches,
-    changes,
     rightsKeyOf: (caller) => access.rightsKeyOf(caller),
   };
   if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));

@@ -13,7 +13,7 @@ import type { ProjectCache } from "../cache/cache.ts";
 import { lockTokensIn } from "../locks/lock-keys.ts";
 import { formsIn } from "../locks/lock-names.ts";
 import { isInUse } from "../locks/locks.ts";
-import { ledgersOf } from "../changes/recording-session.ts";
+import { ledgersOf } from "../changes/store-recorded.ts";
 import type { Caller } from "../plans/caller.ts";
 import { type ChangeTables, noChanges } from "../plans/change-tables.ts";
 import type { Entity } from "../plans/entity.ts";

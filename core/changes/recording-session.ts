@@ -38,9 +38,8 @@ import type { Row } from "../values/row.ts";
 import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import { ChangeBook, imageKey } from "./change-book.ts";
-import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
-import { storeDeliveries } from "./deliveries.ts";
-import { forgetUpTo } from "./change-order.ts";
+import type { Author } from "./change-log.ts";
+import { ledgersOf, storeRecorded } from "./store-recorded.ts";
 
 /** What is recorded, and for which request. */
 export interface Recording {
@@ -53,16 +52,6 @@ export interface Recording {
 /** The session itself if no endpoint of the project asks for changes. */
 export const recordingSession = (session: DbSession, recording: Recording): DbSession =>
   recording.tables.recorded.size === 0 ? session : new RecordingSession(session, recording);
-
-/** The service's own tables that recording needs. */
-export function ledgersOf({ recorded, live }: ChangeTables): readonly LedgerName[] {
-  const tables = [...recorded.values()];
-  return [
-    ...(tables.some(({ isLogged }) => isLogged) ? (["changes"] as const) : []),
-    ...(live.size > 0 ? (["change_order"] as const) : []),
-    ...(tables.some(({ webhooks }) => webhooks.length > 0) ? (["deliveries"] as const) : []),
-  ];
-}
 
 class RecordingQueries implements DbQueries {
   protected readonly queries: DbQueries;
@@ -305,9 +294,6 @@ class RecordingTransaction extends RecordingQueries implements DbTransaction {
   }
 }
 
-/** Of this process, which recorded changes. */
-let requests = 0;
-
 class RecordingSession extends RecordingQueries implements DbSession {
   private readonly session: DbSession;
   private readonly recording: Recording;
@@ -333,21 +319,7 @@ class RecordingSession extends RecordingQueries implements DbSession {
       const done = await work(recording);
       const { changes } = recording.book;
       isTold = changes.some(({ recorded }) => recorded.isLive);
-      if (changes.length === 0) return done;
-      if (changes.some(({ recorded: { webhooks } }) => webhooks.length > 0))
-        await storeDeliveries(tx, { ledger: ledgers.get("deliveries")!(), changes, author });
-      const logged = new Set(
-        changes.flatMap(({ recorded }) => (recorded.isLogged ? recorded : [])),
-      );
-      if (logged.size === 0) return done;
-      const ledger = ledgers.get("changes")!();
-      await storeChanges(tx, { ledger, changes, author });
-      if (requests++ % limits.changesSweepEvery > 0) return done;
-      const order = ledgers.get("change_order");
-      for (const recorded of logged) {
-        const place = await removeOldChanges(tx, { ledger, recorded, now: author.now() });
-        if (order && place > 0) await forgetUpTo(tx, order(), place);
-      }
+      await storeRecorded(tx, { changes, author, ledger: (name) => ledgers.get(name)?.() ?? null });
       return done;
     }, options);
     if (isTold) committed();

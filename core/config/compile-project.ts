@@ -15,7 +15,7 @@ import type { Entity } from "../plans/entity.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
 import type { JoinableTable } from "../plans/aggregate-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
-import { type ChangeTables, noChanges } from "../plans/change-tables.ts";
+import { noChanges } from "../plans/change-tables.ts";
 import { noDocuments } from "../plans/document-tables.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
@@ -27,7 +27,6 @@ import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
 import { compositeOf } from "./compiling/compile-composite.ts";
 import { changeTables } from "./checking/change-rules.ts";
-import { openWebhookSurvey } from "./checking/webhook-rules.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
 import { sortFaults, type Fault } from "./reading/faults.ts";
 import { exportOf } from "./compiling/compile-export.ts";
@@ -69,7 +68,6 @@ export interface CompiledProject {
   readonly entities: ReadonlyMap<string, Entity>;
   /** Endpoints with faults, with access rules that refuse everyone: what they protect stays protected in joins. */
   readonly faulty: ReadonlyMap<string, Entity>;
-  readonly changes: ChangeTables;
   readonly faults: readonly Fault[];
   /** Notes for the operator that do not prevent the start. */
   readonly notices: readonly string[];
@@ -104,8 +102,7 @@ export async function compileProject(
   const marked = await withSoftDelete(compiled, asked);
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
-  const webhooks = openWebhookSurvey(config);
-  const changes = await changeTables(apart, webhooks, asked);
+  const { changes, faults } = await changeTables(apart, config, asked);
   const ruled = (entity: Entity): Entity => ({ ...withDocuments(entity, documents), changes });
   const documented = apart.map((one) => ({ ...one, entity: ruled(one.entity) }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
@@ -124,8 +121,7 @@ export async function compileProject(
   return {
     entities,
     faulty: new Map(faulty.map(({ entity }) => [entity.name, deepFreeze(closed(entity))])),
-    changes,
-    faults: sortFaults([...webhooks.faults, ...compiled.flatMap(({ survey }) => survey.faults)]),
+    faults: sortFaults([...faults, ...compiled.flatMap(({ survey }) => survey.faults)]),
     notices,
     risks: endpointRisks(config, entities),
     remarks: compiled.flatMap(({ survey }) => survey.remarks),

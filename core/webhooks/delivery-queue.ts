@@ -52,7 +52,7 @@ export interface Tried {
   readonly outcome: TryOutcome;
 }
 
-export interface TakeOptions {
+export interface DeliveryChoice {
   readonly webhooks: readonly string[];
   readonly limit: number;
   /** Ids of the deliveries that this process is sending. */
@@ -61,7 +61,7 @@ export interface TakeOptions {
 
 export interface DeliveryQueue {
   /** Deliveries of these webhooks that are due, `limit` at most, each of another lane. */
-  take(session: DbSession, asked: TakeOptions): Promise<Delivery[]>;
+  take(session: DbSession, asked: DeliveryChoice): Promise<Delivery[]>;
   /**
    * Stores the outcomes, and takes the next delivery of each lane whose first one was sent or has failed. `takesNext`
    * false: takes none.
@@ -95,7 +95,7 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
     async settle(session, tried, { takesNext }) {
       const ledger = await session.ledger("deliveries");
       const over = tried.filter(({ outcome: { kind } }) => kind === "sent" || kind === "failed");
-      const asked: TakeOptions = {
+      const asked: DeliveryChoice = {
         webhooks: [...new Set(over.map(({ delivery }) => delivery.webhook))],
         limit: over.length,
         busy: new Set(),
@@ -145,7 +145,7 @@ const isOneOf = (column: Column, values: readonly Scalar[]): Condition => ({
 
 interface Looking {
   readonly ledger: Table;
-  readonly asked: TakeOptions;
+  readonly asked: DeliveryChoice;
   readonly options: QueueOptions;
 }
 

@@ -1,5 +1,4 @@
 /** A sample shop for the configuration tests: its tables as a catalog reports them, and functions that load files. */
-import { noChanges } from "../../core/plans/change-tables.ts";
 import { compileProject, type CompiledProject } from "../../core/config/compile-project.ts";
 import { faultMessage, sortFaults, type Fault } from "../../core/config/reading/faults.ts";
 import {
@@ -159,7 +158,6 @@ export async function load(
   return {
     projects,
     entities: new Map(compiled.flatMap(({ entities }) => [...entities])),
-    changes: compiled[0]?.changes ?? noChanges,
     faulty: new Map(compiled.flatMap(({ faulty }) => [...faulty])),
     faults: sortFaults([...faults, ...compiled.flatMap((one) => one.faults)]),
     notices: compiled.flatMap(({ notices }) => notices),

@@ -39,9 +39,9 @@ test.for<[string, object]>([
   ],
   ["an address of this machine", { ...good, url: "http://localhost:4000/in?from=rowgate" }],
 ])("%s is accepted", async ([, webhook]) => {
-  const { faults, changes } = await loaded([webhook]);
+  const { faults, entities } = await loaded([webhook]);
   expect(faults.map(sentenceOf)).toEqual([]);
-  const [recorded] = changes.recorded.values();
+  const [recorded] = entities.get("items")!.changes.recorded.values();
   expect(recorded!.webhooks).toMatchObject([
     { webhook: "erp", endpoint: "items", project: "shop" },
   ]);
@@ -214,8 +214,9 @@ test("changes of an endpoint need a webhook, history or live", async () => {
 });
 
 test("tables that no webhook names are not recorded", async () => {
-  const { changes } = await loaded([good], {
+  const { entities } = await loaded([good], {
     "members.json": { tableName: "members", action: { create: true } },
   });
+  const { changes } = entities.get("members")!;
   expect([...changes.recorded.values()].map(({ table }) => table.name)).toEqual(["products"]);
 });

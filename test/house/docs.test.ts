@@ -104,8 +104,9 @@ test.each(["idempotency", "changes"])(
     const engines = ["postgres", "mysql", "sqlite"].map((name) =>
       readText(`db/engines/${name}/engine.ts`),
     );
-    expect(statements).toHaveLength(engines.length);
-    for (const [at, engine] of engines.entries()) expect(engine).toContain(`"${statements![at]}"`);
+    expect(statements!.length % engines.length).toBe(0);
+    for (const [at, statement] of statements!.entries())
+      expect(engines[at % engines.length]).toContain(`"${statement}"`);
   },
 );
 

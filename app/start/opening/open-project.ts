@@ -11,20 +11,16 @@ import { dashboardFaults } from "../../../core/config/checking/dashboard-faults.
 import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Risk } from "../../../core/config/checking/risks.ts";
-import {
-  bindProject,
-  type Project,
-  type Routes,
-  type SchemaWatch,
-} from "../../../core/dispatch.ts";
+import { bindProject, type Project, type Routes } from "../../../core/dispatch.ts";
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
 import { createFeed } from "../../../core/changes/feed.ts";
 import { createWebhookSender, type DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
+import type { ChangeTables } from "../../../core/plans/change-tables.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
-import type { Db } from "../../../core/plans/db-port.ts";
+import type { Db, SchemaWatch } from "../../../core/plans/db-port.ts";
 import type { LockStore } from "../../../core/locks/lock-store.ts";
 import type { Outbound } from "../../../core/plans/outbound-port.ts";
 import type { Runtime } from "../../../core/plans/runtime.ts";
@@ -91,7 +87,7 @@ export function openProject(
       timeoutMs: hooks.timeoutMs,
       db,
       outbound,
-      changes: () => project.routes?.changes ?? null,
+      changes: () => changesIn(project.routes),
       times: parts.deliveryTimes,
     }),
     runtime,
@@ -100,6 +96,13 @@ export function openProject(
     routes: null,
   };
   return project;
+}
+
+/** Every entity has those of the whole project. */
+function changesIn(routes: Routes | null): ChangeTables | null {
+  for (const actions of routes?.endpoints.values() ?? [])
+    for (const { entity } of actions.values()) if (entity) return entity.changes;
+  return null;
 }
 
 /** The result of compiling against a database that answers. */
@@ -134,7 +137,7 @@ export async function lookAt(
   try {
     // Without endpoints nothing else would query the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faulty, changes, ...found } = await compileProject(config, asked, {
+    const { entities, faulty, ...found } = await compileProject(config, asked, {
       importComponent,
     });
     const all = new Map([...entities, ...faulty]);
@@ -144,7 +147,7 @@ export async function lookAt(
     const batches = enabled ? { project: config.name, stepsMax } : null;
     const { streams: ofCaller, streamsTotal: inAll } = config.limits;
     const streams = { ofCaller, inAll };
-    const routes = bindProject(entities, { access: rules, leftOut, batches, streams, changes });
+    const routes = bindProject(entities, { access: rules, leftOut, batches, streams });
     const faults = [...found.faults, ...dashboardFaults(config, routes)];
     return { ...found, faults, routes, shape: shape() };
   } catch (error) {

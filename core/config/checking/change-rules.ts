@@ -9,9 +9,16 @@ import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Table } from "../../values/types/column.ts";
 import { keyNames } from "../../values/types/key.ts";
 import { forEverybody } from "../compiling/plans.ts";
+import type { Fault } from "../reading/faults.ts";
+import type { ProjectConfig } from "../reading/read-config.ts";
 import type { Survey } from "../compiling/survey.ts";
 import { cascadesTo } from "./cascades.ts";
-import { type NamedBy, type WebhookSurvey, webhookRule } from "./webhook-rules.ts";
+import {
+  type NamedBy,
+  openWebhookSurvey,
+  type WebhookSurvey,
+  webhookRule,
+} from "./webhook-rules.ts";
 
 interface Compiled {
   readonly survey: Survey;
@@ -28,12 +35,14 @@ interface Asking extends Compiled {
 
 const isLogged = ({ survey: { payload } }: Compiled): boolean => payload.history || payload.live;
 
-/** Adds faults to the surveys. */
+/** `faults`: those of the webhooks. The others are added to the surveys. */
 export async function changeTables(
   compiled: readonly Compiled[],
-  webhooks: WebhookSurvey,
+  config: ProjectConfig,
   catalog: Catalog,
-): Promise<ChangeTables> {
+): Promise<{ readonly changes: ChangeTables; readonly faults: readonly Fault[] }> {
+  const webhooks = openWebhookSurvey(config);
+  const { faults } = webhooks;
   const asking = compiled.flatMap((one): Asking[] => {
     const named = webhooks.naming(one.survey.endpoint);
     if (isLogged(one) || named.length > 0) return checkAsking(one, named, webhooks);
@@ -49,14 +58,11 @@ export async function changeTables(
     const table = recordedTable(group, compiled, webhooks);
     recorded.set(table.table.identity, table);
   }
-  if (recorded.size === 0) return noChanges;
+  if (recorded.size === 0) return { changes: noChanges, faults };
   const live = asking.flatMap(({ survey, entity }) => (survey.payload.live ? entity.name : []));
   const tables = [...recorded.values()].map(({ table }) => table);
-  return {
-    live: new Set(live),
-    recorded,
-    cascades: await cascadesTo(tables, { catalog, effects: ["delete", "clear"] }),
-  };
+  const cascades = await cascadesTo(tables, { catalog, effects: ["delete", "clear"] });
+  return { changes: { live: new Set(live), recorded, cascades }, faults };
 }
 
 /** Empty, and a fault, if changes of the endpoint cannot be recorded. */

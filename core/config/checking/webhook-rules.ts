@@ -9,7 +9,7 @@ import { faultOfAddress } from "../compiling/hook-plan.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
 import { faultAt } from "../reading/document.ts";
 import type { Fault, Path } from "../reading/faults.ts";
-import type { WebhookSettings } from "../reading/project-schema.ts";
+import type { WebhookSettings } from "../reading/webhook-schema.ts";
 import type { ProjectConfig } from "../reading/read-config.ts";
 
 /** A webhook, at the place where it names an endpoint. */
