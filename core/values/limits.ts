@@ -46,7 +46,7 @@ export const limits = {
   deliveryLookMs: 1_000,
   /** Beside the timeout of a delivery, until another process takes it over. */
   deliveryLeaseMs: 5_000,
-  /** Deliveries of a project that one process sends at the same time. */
+  /** Deliveries of a webhook that one process sends at the same time. */
   deliveriesAtOnceMax: 20,
   /** Deliveries that are due, of one look. */
   deliveriesLookedAt: 200,

@@ -79,14 +79,17 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
   const targets = new Map(webhooks.map((webhook) => [webhook.name, webhook]));
   const queue = createDeliveryQueue({ project, now, newId, leaseMs: timeoutMs + leaseMs });
   const abort = new AbortController();
-  const running = new Set<Promise<void>>();
+  /** By webhook. */
+  const running = new Map<string, Set<Promise<void>>>();
+  /** Webhooks of which more may be due than can be sent now. */
+  const full = new Set<string>();
   /** Ids of what is being sent, until its outcome is stored. */
   const busy = new Set<bigint>();
   const pending: Pending[] = [];
   let isSettling = false;
   let last: Promise<unknown> = Promise.resolve();
   let looking: Promise<void> | null = null;
-  /** Something may have become due while a look was under way, or there was no room for all that was. */
+  /** Something may have become due while a look was under way. */
   let isAgain = false;
   let isStarted = false;
   let isStopping = false;
@@ -94,6 +97,8 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const session = (): DbSession => db.session(performance.now() + limits.requestDeadlineMs);
+
+  const all = (): Promise<void>[] => [...running.values()].flatMap((some) => [...some]);
 
   /** One after the other, because the statements about deliveries would wait for each other's locks. */
   function serially<T>(work: () => Promise<T>): Promise<T> {
@@ -117,22 +122,10 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
   async function takeAll(): Promise<void> {
     while (isAgain && !isStopping) {
       isAgain = false;
-      const limit = limits.deliveriesAtOnceMax - running.size;
-      const named = namesOf(options.changes());
-      if (named.length === 0) return;
-      if (limit <= 0) {
-        // The next one that ends looks again.
-        isAgain = true;
-        return;
-      }
       try {
-        const taken = await serially(async () => {
-          const found = await queue.take(session(), { webhooks: named, limit, busy });
-          for (const delivery of found) begin(delivery);
-          return found;
-        });
+        for (const webhook of namesOf(options.changes()))
+          if (await serially(() => takeSome(webhook))) isAgain = true;
         isAway = false;
-        if (taken.length > 0) isAgain = true;
       } catch (error) {
         if (!isAway) log.warn({ err: error }, "Deliveries could not be read; trying again");
         isAway = true;
@@ -140,12 +133,27 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     }
   }
 
+  /** Each webhook has its own room, so that one whose receiver is slow delays no other. False: nothing is due. */
+  async function takeSome(webhook: string): Promise<boolean> {
+    const limit = limits.deliveriesAtOnceMax - (running.get(webhook)?.size ?? 0);
+    if (limit <= 0) {
+      full.add(webhook);
+      return false;
+    }
+    const taken = await queue.take(session(), { webhooks: [webhook], limit, busy });
+    for (const delivery of taken) begin(delivery);
+    return taken.length > 0;
+  }
+
   function begin(delivery: Delivery): void {
+    const { webhook } = delivery;
+    const beside = running.get(webhook) ?? new Set();
+    running.set(webhook, beside);
     const run = sendLane(delivery).finally(() => {
-      running.delete(run);
-      if (isAgain) look();
+      beside.delete(run);
+      if (full.delete(webhook)) look();
     });
-    running.add(run);
+    beside.add(run);
   }
 
   /** The delivery, and those of the same record after it. Never rejects. */
@@ -216,7 +224,7 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     },
     async counts() {
       const { waiting, ...counts } = await queue.counts(session());
-      const active = running.size;
+      const active = all().length;
       return { ...counts, waiting: Math.max(0, waiting - active), active, completed: 0 };
     },
     async stop(untilMs) {
@@ -224,7 +232,7 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
       clearTimeout(timer);
       const done = async (): Promise<void> => {
         await looking;
-        while (running.size > 0) await Promise.all(running);
+        while (all().length > 0) await Promise.all(all());
       };
       const timeoutMs = Math.min(Math.max(untilMs - performance.now(), 0), longestMs);
       await withTimeout(done(), { timeoutMs, onTimeout: () => abort.abort() });

@@ -44,21 +44,20 @@ export interface Receiver {
   /** Requests that were not signed as they should be. */
   readonly forged: string[];
   /** Reacts to requests. Default: 200. */
-  reacts(reaction: (received: Received) => Reaction): void;
+  reacts(reaction: (received: Received) => Reaction | Promise<Reaction>): void;
   /** Resolves with the requests that meet the condition, once there are `count`. */
   hears(isMeant: (received: Received) => boolean, count?: number): Promise<Received[]>;
-  /** All paths of a record's requests and their types, in order, once everything before now was sent. */
   close(): Promise<void>;
 }
 
 export async function startWebhookReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const forged: string[] = [];
-  let react: (received: Received) => Reaction = () => 200;
+  let react: (received: Received) => Reaction | Promise<Reaction> = () => 200;
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
-    request.on("end", () => {
+    request.on("end", async () => {
       const headers = request.headers as Record<string, string>;
       try {
         new Webhook(webhookSecret).verify(body, headers);
@@ -69,7 +68,7 @@ export async function startWebhookReceiver(): Promise<Receiver> {
       if (headers["webhook-id"] !== message.id) forged.push(`another id: ${body}`);
       const one = { path: request.url!.slice(1), message, headers, atMs: performance.now() };
       received.push(one);
-      const reaction = react(one);
+      const reaction = await react(one);
       if (typeof reaction === "string") response.writeHead(302, { Location: reaction }).end();
       else if (reaction !== null) response.writeHead(reaction).end();
     });

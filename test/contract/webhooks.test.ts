@@ -53,6 +53,7 @@ beforeAll(async () => {
   });
   const isOpen = { conditions: [{ key: "status", operator: "=", value: "open" }] };
   fixture = await openFixture({
+    env: { METRICS_TOKEN: "0123456789abcdef" },
     deliveryTimes: times,
     tables: [
       {
@@ -457,6 +458,19 @@ describe("a failing receiver", () => {
     },
   );
 
+  test("that takes long delays no other webhook", async () => {
+    const ids: string[] = Array.from({ length: 45 }, () => randomUUID());
+    const ended = Promise.withResolvers<number>();
+    receiver.reacts((one) => (one.path === "open" ? ended.promise : 200));
+    await items("bulk-create", { data: ids.map((item_id) => ({ item_id, name: "slow" })) });
+    const hear = (path: string, count: number) =>
+      receiver.hears((one) => one.path === path && ids.includes(String(keyOf(one))), count);
+    await hear("all", 45);
+    expect((await hear("open", 1)).length).toBeLessThan(45);
+    ended.resolve(200);
+    await hear("open", 45);
+  });
+
   test("holds back its own record and webhook only", async () => {
     const [held, free] = [await made(), await made()];
     let isHeld = true;
@@ -585,6 +599,11 @@ describe("rowgate hooks", () => {
       "items.updated webhook:all",
       "The receiver answered with status 500",
     ]);
+    const { body: metrics } = await fixture.request("/metrics", {
+      headers: { authorization: "Bearer 0123456789abcdef" },
+    });
+    expect(metrics).toContain('rowgate_jobs{queue="webhooks",state="failed"} 2');
+    expect(metrics).toMatch(/rowgate_hook_calls_total\{outcome="refused"\} \d+/);
     const listed = JSON.parse(await rowgate("--json")) as object[];
     expect(listed).toHaveLength(2);
     expect(listed[0]).toEqual({
