@@ -82,7 +82,7 @@ export async function startWebhookReceiver(): Promise<Receiver> {
     async hears(isMeant, count = 1) {
       const found = () => received.filter(isMeant);
       await expect
-        .poll(() => found().length, { timeout: 10_000, interval: 10 })
+        .poll(() => found().length, { timeout: 20_000, interval: 10 })
         .toBeGreaterThanOrEqual(count);
       return found();
     },
