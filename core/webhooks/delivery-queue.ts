@@ -3,7 +3,7 @@
  * have the same `lane`, of which only the oldest is taken; the others wait until its time. A process that takes a
  * delivery sets `due_at` to when others may take it over, and `claim` to a text of its own.
  */
-import type { DbSession, UnscopedQueries } from "../query/session.ts";
+import type { DbQueries, DbSession, UnscopedQueries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
 import type { QueueCounts } from "../jobs/queue.ts";
 import { deliveryColumns } from "../changes/deliveries.ts";
@@ -78,18 +78,16 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
   return {
     async take(session, asked) {
       const ledger = await session.ledger("deliveries");
+      const taken: Delivery[] = [];
       // Each round puts off what it found and could not take, so that the next one finds others.
       for (let round = 0; round < roundsMax; round++) {
-        const lanes = await dueLanes(session as unknown as UnscopedQueries, {
-          ledger,
-          asked,
-          options,
-        });
-        if (lanes.length === 0) return [];
-        const taken = await takeLanes(session, { ledger, lanes, asked, options });
-        if (taken.length > 0) return taken;
+        const rest = { ...asked, limit: asked.limit - taken.length };
+        const looking = { ledger, asked: rest, options };
+        const { lanes, isAll } = await dueLanes(session, looking);
+        taken.push(...(await takeLanes(session, { lanes, ...looking })));
+        if (isAll || taken.length >= asked.limit) break;
       }
-      return [];
+      return taken;
     },
 
     async settle(session, tried, { takesNext }) {
@@ -102,9 +100,10 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
       };
       const lanes = over.map(({ delivery }) => delivery.lane);
       const now = options.now();
-      await session.tx((tx) =>
-        storeOutcomes(tx as unknown as UnscopedQueries, { ledger, tried, now }),
-      );
+      const store = (queries: DbQueries): Promise<void> =>
+        storeOutcomes(queries as unknown as UnscopedQueries, { ledger, tried, now });
+      const isOne = tried.every(({ outcome: { kind } }) => kind === "sent");
+      await (isOne ? store(session) : session.tx(store));
       // After the commit: a process that still saw these deliveries can have put off what came after them.
       return takesNext ? takeLanes(session, { ledger, lanes, asked, options }) : [];
     },
@@ -159,10 +158,13 @@ function isWaiting({ ledger, asked: { webhooks }, options: { project } }: Lookin
   )!;
 }
 
-/** The lanes of the deliveries that are due longest. */
-async function dueLanes(own: UnscopedQueries, looking: Looking): Promise<string[]> {
+/** The lanes of the deliveries that are due longest. `isAll`: no other one is due. */
+async function dueLanes(
+  session: DbSession,
+  looking: Looking,
+): Promise<{ readonly lanes: readonly string[]; readonly isAll: boolean }> {
   const { lane, due_at, delivery_id } = deliveryColumns(looking.ledger);
-  const rows = await own.all(
+  const rows = await (session as unknown as UnscopedQueries).all(
     selectFrom(sourceOf(looking.ledger), {
       columns: [lane],
       where: allOf(isWaiting(looking), compare(due_at, "<=", looking.options.now())),
@@ -173,7 +175,8 @@ async function dueLanes(own: UnscopedQueries, looking: Looking): Promise<string[
       limit: limits.deliveriesLookedAt,
     }),
   );
-  return [...new Set(rows.map((row) => String(row["lane"])))];
+  const isAll = rows.length < limits.deliveriesLookedAt;
+  return { lanes: [...new Set(rows.map(laneIn))], isAll };
 }
 
 /** Takes the oldest delivery of each of the lanes. Where it is not due, the others of its lane are put off until then. */

@@ -123,8 +123,7 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     while (isAgain && !isStopping) {
       isAgain = false;
       try {
-        for (const webhook of namesOf(options.changes()))
-          if (await serially(() => takeSome(webhook))) isAgain = true;
+        for (const webhook of namesOf(options.changes())) await serially(() => takeSome(webhook));
         isAway = false;
       } catch (error) {
         if (!isAway) log.warn({ err: error }, "Deliveries could not be read; trying again");
@@ -133,16 +132,13 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     }
   }
 
-  /** Each webhook has its own room, so that one whose receiver is slow delays no other. False: nothing is due. */
-  async function takeSome(webhook: string): Promise<boolean> {
+  /** Each webhook has its own room, so that one whose receiver is slow delays no other. */
+  async function takeSome(webhook: string): Promise<void> {
     const limit = limits.deliveriesAtOnceMax - (running.get(webhook)?.size ?? 0);
-    if (limit <= 0) {
-      full.add(webhook);
-      return false;
-    }
-    const taken = await queue.take(session(), { webhooks: [webhook], limit, busy });
+    const taken =
+      limit > 0 ? await queue.take(session(), { webhooks: [webhook], limit, busy }) : [];
+    if (taken.length >= limit) full.add(webhook);
     for (const delivery of taken) begin(delivery);
-    return taken.length > 0;
   }
 
   function begin(delivery: Delivery): void {

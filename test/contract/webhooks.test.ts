@@ -83,6 +83,7 @@ beforeAll(async () => {
         },
       },
       { name: "quiet", columns: { quiet_id: "key", name: "text(40)" } },
+      { name: "inner", columns: { inner_id: "key", name: "text(40)" } },
     ],
     endpoints: {
       items: {
@@ -115,6 +116,7 @@ beforeAll(async () => {
         action: { create: true, update: true, delete: true, read: true },
       },
       quiet: { tableName: "quiet", action: { create: true, read: true } },
+      inner: { tableName: "inner", action: { create: true } },
     },
     project: {
       batch: { enabled: true },
@@ -124,6 +126,11 @@ beforeAll(async () => {
         webhook("priced", { on: ["update"], columns: ["price"] }),
         webhook("open", { when: isOpen }),
         webhook("gone", { on: ["delete"] }),
+        // The same server under a name that no setting allows.
+        webhook("inner", {
+          endpoints: ["inner"],
+          url: `http://${receiver.host.replace("127.0.0.1", "localhost")}/inner`,
+        }),
       ],
     },
   });
@@ -521,6 +528,18 @@ describe("a failing receiver", () => {
     );
     expect([...new Set(told)]).toEqual(prices);
   });
+});
+
+test("an address inside of the network is not called unless hooks.allowedHosts names it", async () => {
+  check(await fixture.post("inner/create", { inner_id: "i", name: "n" }), { status: 201 });
+  const failed = () =>
+    fixture.sql(
+      "select reason from rowgate_deliveries where webhook = 'inner' and state = 'failed'",
+    );
+  await expect.poll(failed, { timeout: 20_000 }).toHaveLength(1);
+  expect((await failed())[0]!["reason"]).toMatch(/is not a public address.*hooks\.allowedHosts/);
+  expect(receiver.received.filter(({ path }) => path === "inner")).toEqual([]);
+  await fixture.sql("delete from rowgate_deliveries where webhook = 'inner'");
 });
 
 describe("several processes", () => {
