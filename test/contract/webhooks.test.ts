@@ -22,7 +22,7 @@ const run = randomUUID().slice(0, 8);
 const tries = 12;
 /** Longer than a busy machine takes. */
 const timeoutMs = 3_000;
-const times = { pauseSeconds: Array<number>(tries - 1).fill(0.02), lookMs: 20, leaseMs: 5_000 };
+const times = { pauseSeconds: Array<number>(tries - 1).fill(0.02), lookMs: 20, leaseMs: 30_000 };
 
 const all = {
   create: true,
