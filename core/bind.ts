@@ -18,6 +18,7 @@ import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./va
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
 import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
+import type { Scalar } from "./values/scalar.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
 import { isOfRecord } from "./records/bulk-outcomes.ts";
 import { repeatable, writtenBy } from "./records/idempotency.ts";
@@ -35,8 +36,10 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
   const bound = action.bind(entity);
   if (bound === null) return null;
   const asked = { entity, action: action.name };
-  const scopeFor = ({ caller }: Pick<Request, "caller">): Scope =>
-    scopeWithRelated(caller, asked, within);
+  const scopeFor = (
+    { caller }: Pick<Request, "caller">,
+    params?: ReadonlyMap<string, Scalar>,
+  ): Scope => scopeWithRelated(caller, asked, within, params);
   const kept = (request: Request, body: Record<string, unknown>) => {
     const { caller, now, newId, requestId } = request;
     const given = action.name === "adjust" ? body["reason"] : null;
@@ -58,8 +61,8 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
   };
   const handler: Handler = {
     async run(request, keepAnswer) {
-      const scope = scopeFor(request);
-      const { body, options, grammar } = bound.read(request);
+      const { body, options, grammar, params } = bound.read(request);
+      const scope = scopeFor(request, params);
       const session = scopedSession(kept(request, body), scope);
       try {
         const call: Call = {

@@ -36,6 +36,7 @@ export const aggregate = defineAction<AggregatePlan, FiguresRequest>({
   takesEmptyBody: true,
   answersCsv: true,
   needs: (entity) => entity.aggregate,
+  sourceOf: ({ source }) => source,
   grammar: (plan, { entity }) => aggregateGrammar(plan, entity.settings),
   answer: () => ({ status: 200, schema: aggregateAnswerSchema }),
 

@@ -43,6 +43,7 @@ export const datatables = defineAction<GridPlan, GridRequest>({
   takesEmptyBody: true,
   takesForm: true,
   needs: (entity) => entity.grid,
+  sourceOf: ({ source }) => source,
   grammar: gridGrammar,
   answer: (plan, { entity }) => ({
     status: 200,

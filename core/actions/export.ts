@@ -16,6 +16,7 @@ export const startExport = defineAction<ExportPlan, ExportRequest>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
+  sourceOf: ({ source }) => source,
   grammar: exportGrammar,
   answer: () => ({ status: 200, schema: startedSchema("export", "pending") }),
 

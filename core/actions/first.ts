@@ -35,6 +35,7 @@ export const first = defineAction<ReadPlan, FirstRequest>({
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
+  sourceOf: ({ source }) => source,
   grammar: ({ named }) =>
     object(
       {

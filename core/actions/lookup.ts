@@ -45,6 +45,7 @@ export const lookup = defineAction<LookupPlan, ItemsRequest>({
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
+  sourceOf: ({ source }) => source,
   checkHeaders({ method, requestMode }) {
     const wanted = method === "GET" ? "dynamic" : "static";
     if (requestMode === wanted) return;

@@ -71,6 +71,7 @@ export const read = defineAction<ReadPlan, ReadRequest>({
   takesEmptyBody: false,
   answersCsv: true,
   needs: (entity) => entity.read,
+  sourceOf: ({ source }) => source,
   grammar: (plan, { entity }) => readGrammar(plan, entity),
   answer: ({ named }, { entity: { settings } }) => ({
     status: 200,

@@ -12,8 +12,11 @@ export interface Catalog {
   referencesTo(table: Pick<Table, "schema" | "name">): Promise<readonly IncomingKey[]>;
   /** The columns that the query returns, without reading rows. Rejects with an Error with the database's message. */
   query(text: string): Promise<readonly Column[]>;
-  /** The same for a query around the places of a parameter, which is bound as that column's values are. */
-  parameterQuery(texts: readonly string[], parameter: Column): Promise<readonly Column[]>;
+  /** The same for a query around the places of parameters, each of which is bound as that column's values are. */
+  parameterQuery(
+    texts: readonly string[],
+    parameters: readonly Column[],
+  ): Promise<readonly Column[]>;
   /** Whether the database computes the formula with every digit, whatever values its columns hold. */
   computes(calculation: Computation): boolean;
   /** Whether an INSERT answers the row that it stored, without a key to read it back by. */

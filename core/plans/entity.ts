@@ -14,6 +14,7 @@ import type { Handlers } from "./hook.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
+import type { QueryParams } from "./query-params.ts";
 import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
 import type { AdjustPlan, InsertPlan, WritePlan } from "./write-plan.ts";
@@ -48,6 +49,8 @@ export interface Entity {
   readonly settings: RequestSettings;
   /** Display names of fields, by field name; most fields have no label. */
   readonly labels: ReadonlyMap<string, string>;
+  /** The values that requests and claims give to its queries; null: they take none. */
+  readonly params: QueryParams | null;
   readonly read: ReadPlan | null;
   /** By name; to the records of other endpoints, or of this one. */
   readonly relations: ReadonlyMap<string, RelationPlan>;

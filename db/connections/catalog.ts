@@ -82,9 +82,9 @@ export function createCatalog(
       incomingKeys(await rowsOf(engine.referencesQuery, [schema, name])),
     answersStoredRows: engine.dialect.returning,
     computes: (computation) => engine.computes(computation),
-    parameterQuery: (texts, parameter) =>
+    parameterQuery: (texts, parameters) =>
       reading((connection) =>
-        engine.query(connection, describable(engine.dialect, texts, parameter)),
+        engine.query(connection, describable(engine.dialect, texts, parameters)),
       ),
     together: () => createCatalog(engine, pool, onConnection, new Map()),
     table: (name) =>

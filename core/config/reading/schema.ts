@@ -6,6 +6,7 @@ import { type AuditField, auditFields } from "../../plans/audit-columns.ts";
 import { z } from "zod";
 import { eventNames } from "../../plans/hook.ts";
 import { actionNames } from "../../actions.ts";
+import { paramsSchema } from "./param-schema.ts";
 import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
 
@@ -255,6 +256,7 @@ export const endpointSchema = z
       .min(1)
       .optional()
       .describe("Columns of an export, and paths over relations; absent: fieldName, or the query."),
+    params: paramsSchema.optional(),
     detailQuery,
     primaryKey: key
       .optional()
