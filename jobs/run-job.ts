@@ -9,7 +9,7 @@ import { stampOf } from "../core/records/record.ts";
 import { recordingSession } from "../core/changes/recording-session.ts";
 import { keptSession } from "../core/totals/kept-session.ts";
 import { notFound } from "../core/values/errors.ts";
-import { paramsFor } from "../core/calls/params.ts";
+import { paramsOfSource } from "../core/calls/params.ts";
 import type { Entity } from "../core/plans/entity.ts";
 import type { Scalar } from "../core/values/scalar.ts";
 import { callerOf } from "../core/jobs/jobs.ts";
@@ -40,7 +40,7 @@ function paramsOf(
   { export: exported, params }: Entity,
 ): ReadonlyMap<string, Scalar> | undefined {
   if (kind !== "export" || params === null || exported === null) return undefined;
-  return paramsFor(params, exported.source)?.read(request["params"]);
+  return paramsOfSource(params, exported.source)?.read(request["params"]);
 }
 
 /** Rejects with `notFound` when the configuration no longer has the job's project, entity or action. */

@@ -17,7 +17,7 @@ import type { ProjectJobs } from "../jobs/jobs.ts";
 import type { RequestLocks } from "../locks/locks.ts";
 import type { Grammar } from "../grammar/grammar.ts";
 import { type ActionGroup, onlyUsesDatabase, type Requirement } from "./requirement.ts";
-import { paramsFor, withParams } from "./params.ts";
+import { paramsOfSource, withParams } from "./params.ts";
 import { payloadReader, type ReadPayload } from "./payload.ts";
 import type { Log } from "../plans/log-port.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
@@ -265,7 +265,7 @@ export function defineAction<Needs, Input = unknown>(
 ): Action {
   const { name, mode, headers = [], events = [], besideErrors } = definition;
   const paramsOf = (needs: Needs, { params }: Entity) =>
-    params && paramsFor(params, definition.sourceOf?.(needs));
+    params && paramsOfSource(params, definition.sourceOf?.(needs));
   const grammarFor = (needs: Needs, about: About): Grammar<Input> =>
     withParams(definition.grammar(needs, about), paramsOf(needs, about.entity));
   const input = (needs: Needs, about: About): JsonSchema => {

@@ -10,13 +10,19 @@ import type { Source } from "../values/types/column.ts";
 /** The member of a request. */
 export const paramsName = "params";
 
-/** Null if the source names no parameter. Rejects with Validation failed on `params.<name>`. */
-export function paramsFor(
+type Values = ReadonlyMap<string, Scalar>;
+
+/** What a request sends for the query; null if it names no parameter. */
+export function paramsOfSource(
   params: QueryParams,
   source: Source | undefined,
-): Grammar<ReadonlyMap<string, Scalar>> | null {
+): Grammar<Values> | null {
   const named = source === undefined ? null : namesIn(source);
-  if (named === null) return null;
+  return named && paramsFor(params, named);
+}
+
+/** `named`: those that are used. Rejects with Validation failed on `params.<name>`. */
+export function paramsFor(params: QueryParams, named: ReadonlySet<string>): Grammar<Values> {
   const needed = (): string[] =>
     params.rules.neededOf(params.sent).filter((name) => named.has(name));
   return {

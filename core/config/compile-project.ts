@@ -57,6 +57,7 @@ import {
   withPaths,
 } from "./compiling/compile-relations.ts";
 import { paramsOf } from "./compiling/params-plan.ts";
+import { procedureOf } from "./compiling/procedure-plan.ts";
 import { endpointRisks, type Risk } from "./checking/risks.ts";
 import { noteStoredForms, noteTypes } from "./compiling/column-notes.ts";
 import { isUnfilled, withSoftDelete } from "./checking/marked-tables.ts";
@@ -218,6 +219,7 @@ async function compileEntity(
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
   const params = paramsOf(survey, [reading, query, exportQuery]);
+  const procedure = await procedureOf(survey);
   const access = accessOf(survey, {
     table: found,
     sources: [
@@ -250,6 +252,7 @@ async function compileEntity(
     write,
     insert: write ?? headed,
     rules: compiledRules,
+    procedure,
     adjust,
     lookup,
     grid,

@@ -14,6 +14,7 @@ import type { Handlers } from "./hook.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
+import type { ProcedurePlan } from "./procedure-plan.ts";
 import type { QueryParams } from "./query-params.ts";
 import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
@@ -58,6 +59,7 @@ export interface Entity {
   /** `write` itself if there is one. */
   readonly insert: InsertPlan | null;
   readonly rules: Rules;
+  readonly procedure: ProcedurePlan | null;
   readonly adjust: AdjustPlan | null;
   readonly lookup: LookupPlan | null;
   readonly aggregate: AggregatePlan | null;

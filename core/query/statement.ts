@@ -295,6 +295,8 @@ export interface Native {
   readonly values: readonly NativeValue[];
   /** False: it may change rows of unknown tables. */
   readonly isRead: boolean;
+  /** It calls a procedure with a client's values, so that what the database refuses may be the client's fault. */
+  readonly isCall?: true;
 }
 
 /** A value for a place whose column is not known: its own type determines how it is sent. */

@@ -86,6 +86,14 @@ export function createCatalog(
       reading((connection) =>
         engine.query(connection, describable(engine.dialect, texts, parameters)),
       ),
+    async routines(name) {
+      const { routines } = engine;
+      if (routines === null) return null;
+      const point = name.indexOf(".");
+      const [schema, own] =
+        point < 0 ? [null, name] : [name.slice(0, point), name.slice(point + 1)];
+      return reading((connection) => routines(connection, schema, own));
+    },
     together: () => createCatalog(engine, pool, onConnection, new Map()),
     table: (name) =>
       reading(async (connection) => {

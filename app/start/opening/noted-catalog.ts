@@ -33,6 +33,7 @@ export function noted(catalog: Catalog): NotedCatalog {
     query: (text) => note(["query", text], catalog.query(text)),
     parameterQuery: (texts, parameters) =>
       note(["parameterQuery", texts, parameters], catalog.parameterQuery(texts, parameters)),
+    routines: (name) => note(["routines", name], asked.routines(name)),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => catalog.names(),

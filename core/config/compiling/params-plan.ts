@@ -5,11 +5,9 @@ import { compileRules } from "../../rules/compile-rules.ts";
 import type { FieldRule } from "../../rules/rule-definition.ts";
 import { namesIn, type QueryParams } from "../../plans/query-params.ts";
 import type { Path } from "../reading/faults.ts";
-import type { ParamConfig } from "../reading/param-schema.ts";
+import type { ParamConfig, SentParam } from "../reading/param-schema.ts";
 import { fieldRuleOf } from "./rule-plan.ts";
 import type { FoundQuery, Survey } from "./survey.ts";
-
-type SentParam = Exclude<ParamConfig, { readonly claim: string }>;
 
 /** Null where there are none. A parameter that no query names is a fault. */
 export function paramsOf(
@@ -21,7 +19,6 @@ export function paramsOf(
   const columns = survey.params;
   const read = [...(viewQuery === undefined ? [] : [reading]), ...queries];
   const named = new Set(read.flatMap((one) => [...((one && namesIn(one.source)) ?? [])]));
-  const claims = new Map<string, { column: Column; path: string }>();
   const sent: [string, SentParam][] = [];
   for (const [name, config] of Object.entries(params)) {
     // A query with a fault is told by itself.
@@ -30,22 +27,41 @@ export function paramsOf(
         expected: `a viewQuery, datatablesQuery or exportQuery that names :${name}`,
       });
     if (!("claim" in config)) sent.push([name, config]);
-    else if (survey.hasAuth) claims.set(name, { column: columns.get(name)!, path: config.claim });
-    else
-      survey.fault(["params", name, "claim"], { expected: "a claim only in a project with auth" });
   }
   return {
     endpoint: survey.endpoint,
-    claims,
+    claims: claimedParams(survey, params, { columns, path: ["params"] }),
     ...sentParams(survey, sent, { columns, path: ["params"] }),
   };
+}
+
+interface Placed {
+  readonly columns: Columns;
+  /** Of `params` in the file. */
+  readonly path: Path;
+}
+
+/** Those that come from claims. */
+export function claimedParams(
+  survey: Survey,
+  params: Readonly<Record<string, ParamConfig>>,
+  { columns, path }: Placed,
+): QueryParams["claims"] {
+  const claims = new Map<string, { column: Column; path: string }>();
+  for (const [name, config] of Object.entries(params)) {
+    if (!("claim" in config)) continue;
+    if (survey.hasAuth) claims.set(name, { column: columns.get(name)!, path: config.claim });
+    else
+      survey.fault([...path, name, "claim"], { expected: "a claim only in a project with auth" });
+  }
+  return claims;
 }
 
 /** The columns and rules of what requests send; faults of constraints and defaults go to the survey. */
 export function sentParams(
   survey: Pick<Survey, "fault">,
   params: readonly (readonly [string, SentParam])[],
-  { columns, path }: { readonly columns: Columns; readonly path: Path },
+  { columns, path }: Placed,
 ): Pick<QueryParams, "sent" | "rules"> {
   const sent: Columns = new Map(params.map(([name]) => [name, columns.get(name)!]));
   const fieldRules = params.map(([name, param]): FieldRule => {

@@ -8,10 +8,11 @@ import {
 } from "../../values/types/column.ts";
 import { ruleTypes } from "../../values/types/column-types.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
-import type { Payload } from "../reading/schema.ts";
 
 /** A column that no table has, for the values of each parameter. */
-export const paramColumns = (params: Payload["params"]): Columns =>
+export const paramColumns = (
+  params: Readonly<Record<string, { readonly type: string }>> | undefined,
+): Columns =>
   new Map(Object.entries(params ?? {}).map(([name, { type }]) => [name, valueColumn(name, type)]));
 
 /** For a value of a type, as the configuration names types. */

@@ -62,6 +62,8 @@ export interface Survey {
     path: Path,
   ): Promise<readonly Column[] | null>;
   /** See `Catalog`. */
+  routines: Catalog["routines"];
+  /** See `Catalog`. */
   computes(computation: Computation): boolean;
   /** See `Catalog`. */
   readonly answersStoredRows: boolean;
@@ -182,6 +184,7 @@ export function openSurvey(
       return sql === undefined ? undefined : survey.query(sql, [property]);
     },
 
+    routines: (name) => catalog.routines(name),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
 
@@ -250,6 +253,7 @@ export function remembering(catalog: Catalog): Catalog {
     referencesTo: (table) => asked.referencesTo(table),
     query: (text) => once(queries, text, () => catalog.query(text)),
     parameterQuery: (texts, parameters) => catalog.parameterQuery(texts, parameters),
+    routines: (name) => catalog.routines(name),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),

@@ -24,12 +24,30 @@ const claimedParam = z.strictObject({
   type: typeSchema.default("string").describe("What the value is."),
 });
 
-const paramSchema = z.union([claimedParam, sentParam]);
+/** Of a procedure. */
+const answeredParam = sentParam.extend({
+  out: z.boolean().default(false).describe("The procedure answers it, and takes no value."),
+  inout: z.boolean().default(false).describe("The procedure takes a value and answers another."),
+});
 
-export type ParamConfig = z.output<typeof paramSchema>;
+export type SentParam = z.output<typeof sentParam>;
+export type ParamConfig =
+  | z.output<typeof claimedParam>
+  | SentParam
+  | z.output<typeof answeredParam>;
 
 const name = z.string().regex(/^[A-Za-z_]\w{0,62}$/, "a name of letters, digits and _");
 
 export const paramsSchema = z
-  .record(name, paramSchema)
+  .record(name, z.union([claimedParam, sentParam]))
   .describe("Values for :name in viewQuery, datatablesQuery and exportQuery.");
+
+export const procedureSchema = z
+  .strictObject({
+    name: z.string().min(1).describe("The procedure in the database; may be schema.name."),
+    params: z
+      .record(name, z.union([claimedParam, answeredParam]))
+      .default({})
+      .describe("Its parameters, by their names."),
+  })
+  .describe("What the action call runs (PostgreSQL, MySQL and MariaDB).");

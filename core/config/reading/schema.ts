@@ -6,7 +6,7 @@ import { type AuditField, auditFields } from "../../plans/audit-columns.ts";
 import { z } from "zod";
 import { eventNames } from "../../plans/hook.ts";
 import { actionNames } from "../../actions.ts";
-import { paramsSchema } from "./param-schema.ts";
+import { paramsSchema, procedureSchema } from "./param-schema.ts";
 import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
 
@@ -257,6 +257,7 @@ export const endpointSchema = z
       .optional()
       .describe("Columns of an export, and paths over relations; absent: fieldName, or the query."),
     params: paramsSchema.optional(),
+    procedure: procedureSchema.optional(),
     detailQuery,
     primaryKey: key
       .optional()
