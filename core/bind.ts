@@ -16,6 +16,7 @@ import type { Session, Transaction } from "./query/session.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
+import { worded } from "./calls/wording.ts";
 import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
 import type { Scalar } from "./values/scalar.ts";
@@ -95,9 +96,10 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
     },
     viewKey: (request) => `${entity.definition}\n${scopeFor(request).key}`,
   };
-  if (!action.headers.has("Idempotency-Key")) return handler;
+  if (!action.headers.has("Idempotency-Key")) return worded(handler, entity);
   const { project, name: endpoint } = entity;
-  return repeatable(handler, { project, endpoint, action: action.name, writes: writtenBy(entity) });
+  const about = { project, endpoint, action: action.name, writes: writtenBy(entity) };
+  return worded(repeatable(handler, about), entity);
 }
 
 interface Drive {

@@ -15,6 +15,7 @@ import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
 import type { ProcedurePlan } from "./procedure-plan.ts";
+import type { Messages } from "./messages.ts";
 import type { QueryParams } from "./query-params.ts";
 import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
@@ -36,6 +37,10 @@ export interface RequestSettings {
   readonly timeZone: string;
   /** Records of one bulk request. */
   readonly bulkRecordsMax: number;
+  /** Texts in other languages than English. */
+  readonly messages: Messages;
+  /** Whether messages about fields are answered as data too. */
+  readonly errorDetails: boolean;
 }
 
 /** One configured endpoint, compiled. */

@@ -106,6 +106,8 @@ export function openSurvey(
       offsetMax: config.limits.maxOffset,
       timeZone: timeZoneNamed(config.timeZone) ?? config.timeZone,
       bulkRecordsMax: config.limits.bulkRecords,
+      messages: config.messages,
+      errorDetails: config.requests.errorDetails,
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,
