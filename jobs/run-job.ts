@@ -12,7 +12,8 @@ import { notFound } from "../core/values/errors.ts";
 import { paramsOfSource } from "../core/calls/params.ts";
 import type { Entity } from "../core/plans/entity.ts";
 import type { Scalar } from "../core/values/scalar.ts";
-import { callerOf } from "../core/jobs/jobs.ts";
+import { wordingIn } from "../core/calls/wording.ts";
+import { callerOf, textMember } from "../core/jobs/jobs.ts";
 import type { Json } from "../core/values/json.ts";
 import type { JobKind, Run, RunJob } from "../core/jobs/job.ts";
 import { exportRows } from "./export/export-rows.ts";
@@ -61,11 +62,13 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     if (!access.mayUse(caller, asked)) throw notFound(noLongerThere);
     const rights = access.fieldsOf(caller, asked);
     const scope = scopeWithRelated(caller, asked, { access, entities }, paramsOf(run.job, entity));
+    const view = createViews(entity, entities).viewFor(rights);
     return doJob(run, {
       ...rest,
       project,
       caller,
-      entity: createViews(entity, entities).viewFor(rights),
+      entity: view,
+      words: wordingIn(textMember(run.job.request, "language"), view),
       scope,
       session: scopedSession(
         keptSession(

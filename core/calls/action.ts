@@ -49,6 +49,8 @@ export interface Call {
   readonly body: Record<string, unknown>;
   /** The client's `options`; the service itself uses none of them. */
   readonly options: Record<string, unknown>;
+  /** The header Accept-Language. */
+  readonly language: string | null;
   /** The header If-Match. */
   readonly ifMatch: string | null;
   /** Everything happens and is undone. `bind.ts` undoes what is written; other effects ask for it themselves. */

@@ -26,8 +26,6 @@ export interface Request extends Omit<
   readonly body: unknown;
   /** The header X-Lock-Token. */
   readonly lockToken: string | null;
-  /** The header Accept-Language. */
-  readonly language: string | null;
   /** The header Last-Event-ID. */
   readonly lastEventId: string | null;
   /** The header Idempotency-Key. */

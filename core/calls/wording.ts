@@ -132,6 +132,31 @@ function explainer(entity: Entity, name: string): ExplainText {
   return column ? (text) => rules.explain(column, text) : () => null;
 }
 
+/** A message about a field in the language of a job. */
+export type FieldWording = (name: string, text: string) => string;
+
+/** `tag`: null = English. */
+export function wordingIn(tag: string | null, entity: Entity): FieldWording {
+  const texts = tag === null ? undefined : entity.settings.messages.get(tag);
+  if (texts === undefined) return (_name, text) => text;
+  return (name, text) => {
+    const explained = explainer(entity, name)(text);
+    return explained === null ? text : inWords(explained, texts, text);
+  };
+}
+
+/** What a job has to know of the language of the request that starts it; nothing where there is only one. */
+export function languageOfJob({
+  entity,
+  language,
+}: {
+  readonly entity: Entity;
+  readonly language: string | null;
+}): { readonly language?: string } {
+  const { messages } = entity.settings;
+  return messages.size === 0 ? {} : { language: languageFor(language, messages) };
+}
+
 /** The entity with the labels of its fields in that language. */
 export function labelledIn(language: string, entity: Entity): Entity {
   const { name, labels, read, grid, insert, settings } = entity;

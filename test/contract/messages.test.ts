@@ -1,6 +1,7 @@
 /** `messages/<language>.json` and `errorDetails`: what is wrong with fields, in the caller's language and as data. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check, checkEnvelope } from "./cases.ts";
+import { importerOf, workbookOf } from "./imports.ts";
 import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
 
 const german = {
@@ -60,7 +61,7 @@ const options: FixtureOptions = {
       primaryKey: "item_id",
       fieldValidation: rules,
       fieldLabels: { code: "Code", price: "Price", name: "Name" },
-      action: { create: true, update: true, read: true, upsert: true, "bulk-create": true },
+      action: { create: true, read: true, upsert: true, "bulk-create": true, import: true },
     },
     heads: {
       tableName: "heads",
@@ -244,6 +245,26 @@ describe("in German and as data:", () => {
     });
   });
 });
+
+test("rows of an import are judged in the language of the request", async () => {
+  const withLanguage = (init?: RequestInit): RequestInit => ({
+    ...init,
+    headers: { ...Object.fromEntries(new Headers(init?.headers)), "accept-language": "de-CH" },
+  });
+  const importer = importerOf({
+    post: (path, body) => fixture.post(path, body, { "accept-language": "de-CH" }),
+    request: (path, init) => fixture.request(path, withLanguage(init)),
+  });
+  const rows = [
+    ["code", "name", "price"],
+    ["I1", "one", -3],
+    [null, "one", 3],
+  ];
+  const { body } = await importer.previewed("items", await workbookOf(rows));
+  const text = JSON.stringify(body);
+  expect(text).toContain("price: muss mindestens 0 sein");
+  expect(text).toContain("code: ist erforderlich");
+}, 90_000);
 
 test("an answer is kept for an Idempotency-Key in no language", async () => {
   const data = [{ ...good, code: "K1", price: -1 }];
