@@ -30,7 +30,7 @@ export const aggregate = defineAction<AggregatePlan, FiguresRequest>({
   mode: "reads",
   methods: ["POST"],
   requires: ["source"],
-  errors: ["validationError", "invalidParameter", "invalidField"],
+  errors: ["validationFailed", "validationError", "invalidParameter", "invalidField"],
   showsColumns: true,
   takesOptions: false,
   takesEmptyBody: true,

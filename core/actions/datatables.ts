@@ -37,7 +37,7 @@ export const datatables = defineAction<GridPlan, GridRequest>({
   methods: ["GET", "POST"],
   requires: ["gridSource"],
   isStep: false,
-  errors: ["invalidParameter", "invalidField"],
+  errors: ["validationFailed", "invalidParameter", "invalidField"],
   showsColumns: true,
   takesOptions: false,
   takesEmptyBody: true,

@@ -12,7 +12,7 @@ export const startExport = defineAction<ExportPlan, ExportRequest>({
   methods: ["POST"],
   group: "export",
   requires: ["exportSource", "jobs"],
-  errors: ["invalidParameter", "invalidField", "tooManyRequests"],
+  errors: ["validationFailed", "invalidParameter", "invalidField", "tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,

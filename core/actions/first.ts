@@ -30,7 +30,7 @@ export const first = defineAction<ReadPlan, FirstRequest>({
   mode: "reads",
   methods: ["POST"],
   requires: ["source"],
-  errors: ["invalidParameter", "invalidField"],
+  errors: ["validationFailed", "invalidParameter", "invalidField"],
   showsColumns: true,
   takesOptions: false,
   takesEmptyBody: false,

@@ -41,7 +41,7 @@ export const lookup = defineAction<LookupPlan, ItemsRequest>({
   methods: ["GET", "POST"],
   requires: ["source"],
   headers: ["X-Request-Mode"],
-  errors: ["invalidParameter", "invalidField", "invalidSelectFields"],
+  errors: ["validationFailed", "invalidParameter", "invalidField", "invalidSelectFields"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,

@@ -65,7 +65,7 @@ export const read = defineAction<ReadPlan, ReadRequest>({
   mode: "reads",
   methods: ["POST"],
   requires: ["source"],
-  errors: ["invalidParameter", "invalidField"],
+  errors: ["validationFailed", "invalidParameter", "invalidField"],
   showsColumns: true,
   takesOptions: false,
   takesEmptyBody: false,

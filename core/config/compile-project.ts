@@ -57,7 +57,7 @@ import {
   withPaths,
 } from "./compiling/compile-relations.ts";
 import { paramsOf } from "./compiling/params-plan.ts";
-import { procedureOf } from "./compiling/procedure-plan.ts";
+import { procedureOf } from "./compiling/compile-procedure.ts";
 import { endpointRisks, type Risk } from "./checking/risks.ts";
 import { noteStoredForms, noteTypes } from "./compiling/column-notes.ts";
 import { isUnfilled, withSoftDelete } from "./checking/marked-tables.ts";

@@ -367,7 +367,6 @@ export function allOf(...conditions: readonly (Condition | null)[]): Condition |
   return members.length === 1 ? members[0]! : { kind: "and", members };
 }
 
-/** Matches nothing. */
 export const noRow: Condition = { kind: "or", members: [] };
 
 /** The source of a table's rows. */

@@ -50,4 +50,4 @@ export const procedureSchema = z
       .default({})
       .describe("Its parameters, by their names."),
   })
-  .describe("What the action call runs (PostgreSQL, MySQL and MariaDB).");
+  .describe("What the action call runs.");

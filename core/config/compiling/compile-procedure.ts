@@ -42,7 +42,7 @@ async function routineOf(survey: Survey, name: string): Promise<Routine | null> 
   const found = await survey.routines(name);
   if (found === null) {
     survey.fault(["procedure"], {
-      expected: "no procedure, because this database has none (PostgreSQL, MySQL and MariaDB have)",
+      expected: "no procedure, because this database has none",
     });
     return null;
   }
