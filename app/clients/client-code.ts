@@ -5,7 +5,7 @@
 import type { OpenApiDocument } from "../../core/openapi/describe.ts";
 import { isObject, type Json } from "../../core/values/json.ts";
 import { type BatchCode, batchCode, batchRuntime, isBatch } from "./batch-code.ts";
-import { clientRuntime, pagedRuntime } from "./client-runtime.ts";
+import { clientRuntime } from "./client-runtime.ts";
 import {
   type DocumentOperation,
   arrayIn,
@@ -15,6 +15,7 @@ import {
   type QueryParameter,
   referenced,
 } from "./document-operations.ts";
+import { pagedRuntime, recordRuntime, relationsIn } from "./record-code.ts";
 import { shareTypes } from "./shared-types.ts";
 import { createTypePrinter, jsDoc, memberKey, type PrintType } from "./schema-types.ts";
 
@@ -44,7 +45,8 @@ export function clientCode(document: OpenApiDocument, title: string): string {
     operations.filter((one) => !isBatch(one)),
     ({ group }) => group,
   );
-  const context = { print, paged, errors: errors.nameOf };
+  const relationsOf = (body: Json) => relationsIn(document, body);
+  const context = { print, paged, errors: errors.nameOf, relationsOf };
   const members = [...groups].map(([group, operations]) =>
     [`${memberKey(group)}: {`, ...operations.map((one) => functionOf(one, context)), "},"].join(
       "\n",
@@ -55,6 +57,7 @@ export function clientCode(document: OpenApiDocument, title: string): string {
   const code = [
     `/** A typed client for ${title} of Rowgate. Made by \`rowgate client\`: do not edit. */\n`,
     clientRuntime,
+    recordRuntime,
     ...(paged.size > 0 ? [pagedRuntime(pages[0]!, pages[1]!)] : []),
     ...(batch ? [batchRuntime] : []),
     indented([...types, ...(batch ? [batch.types] : []), ...errors.types()].join("\n\n")),
@@ -72,7 +75,7 @@ export function clientCode(document: OpenApiDocument, title: string): string {
 /** Names of the client's own types and of global ones, which schemas cannot use. */
 const reserved: ReadonlySet<string> = new Set(
   [
-    ...`${clientRuntime}${pagedRuntime("", "")}${batchRuntime}`.matchAll(
+    ...`${clientRuntime}${recordRuntime}${pagedRuntime("", "")}${batchRuntime}`.matchAll(
       /^(?:export )?(?:interface|type|(?:async )?function\*?|const) (\w+)/gm,
     ),
     ...[
@@ -106,6 +109,8 @@ interface FunctionContext {
   readonly print: PrintType;
   /** Schemas of answers that have pages if the request asks for them. */
   readonly paged: ReadonlySet<string>;
+  /** Of a body; null: what its answer shows does not depend on it. */
+  readonly relationsOf: (body: Json) => readonly string[] | null;
   /** The type of the names of errors. */
   readonly errors: (names: readonly string[]) => string;
 }
@@ -121,9 +126,18 @@ function functionOf(operation: DocumentOperation, context: FunctionContext): str
   const lines = (start: string, ...more: string[]): string =>
     [jsDoc(summary), `${memberKey(name)}: ${start}`, ...more.map((one) => `  ${one}`)].join("\n");
   const [only] = answers;
-  if (body?.isRequired && only !== undefined && context.paged.has(referenced(only) ?? "")) {
-    const types = [print(plainBody(body)), answer, errors, literals(headers)].join(", ");
-    return lines(`pagedCall<${types}>(client, { ${sent.join(", ")} }),`);
+  const isPaged = only !== undefined && context.paged.has(referenced(only) ?? "");
+  const related = body === null ? null : context.relationsOf(plainBody(body));
+  if (body?.isRequired && (isPaged || related !== null)) {
+    const types = [
+      `body: ${print(plainBody(body))}`,
+      `answer: ${answer}`,
+      `errors: ${errors}`,
+      `headers: ${literals(headers)}`,
+      `related: ${related === null ? "null" : literals(related)}`,
+    ];
+    const call = isPaged ? "pagedCall" : "recordCall";
+    return lines(`${call}<{ ${types.join("; ")} }>(client, { ${sent.join(", ")} }),`);
   }
   const parameters: string[] = [];
   if (body !== null) {

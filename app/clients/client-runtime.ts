@@ -119,33 +119,3 @@ async function download<ErrorName extends string>(
   return { ok, status, body: response, response };
 }
 `;
-
-/** The part for lists with pages; the names are those of the types of their pagination. */
-export const pagedRuntime = (
-  numbered: string,
-  byCursor: string,
-): string => `/** With \`page\` the answer is a page by its number, with \`cursor\` one behind a cursor, and else it has no pagination. */
-export interface PagedCall<Body, Answer, ErrorName extends string, Header extends string> {
-  (
-    body: Body & { page: number; cursor?: false | null },
-    options?: CallOptions<Header>,
-  ): Promise<Result<Answer & { pagination: ${numbered} }, ErrorName>>;
-  (
-    body: Body & { cursor: true | string; page?: null },
-    options?: CallOptions<Header>,
-  ): Promise<Result<Answer & { pagination: ${byCursor} }, ErrorName>>;
-  (
-    body: Body & { page?: null; cursor?: false | null },
-    options?: CallOptions<Header>,
-  ): Promise<Result<Omit<Answer, "pagination">, ErrorName>>;
-  (body: Body, options?: CallOptions<Header>): Promise<Result<Answer, ErrorName>>;
-}
-
-const pagedCall =
-  <Body, Answer, ErrorName extends string, Header extends string>(
-    client: ClientOptions,
-    sent: Sent,
-  ): PagedCall<Body, Answer, ErrorName, Header> =>
-  (body: Body, options?: CallOptions<Header>) =>
-    call<never, ErrorName>(client, { ...sent, body, options });
-`;

@@ -142,7 +142,7 @@ export const arrayIn = (value: unknown): readonly Json[] =>
   Array.isArray(value) ? (value as Json[]) : [];
 
 /** What a reference to `#/components/…` refers to; other values unchanged. */
-function resolved(document: OpenApiDocument, value: Json): Json {
+export function resolved(document: OpenApiDocument, value: Json): Json {
   const reference = memberOf(value, "$ref");
   if (typeof reference !== "string") return value;
   const [, ...path] = reference.split("/");

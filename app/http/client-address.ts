@@ -32,7 +32,8 @@ export function addressOf(
   incoming: Pick<Incoming, "client" | "headers">,
   proxies: number,
 ): string | null {
-  const sent = proxies > 0 ? (incoming.headers.get("x-forwarded-for") ?? "") : "";
+  if (proxies === 0) return connectedAddressOf(incoming);
+  const sent = incoming.headers.get("x-forwarded-for") ?? "";
   let address: string | null = null;
   for (const entry of sent.split(",").reverse().slice(0, proxies)) {
     const network = clientNetwork(withoutPort(entry.trim()));

@@ -22,7 +22,7 @@ import type { Column, Columns, Hop } from "../values/types/column.ts";
 import type { Key } from "../values/types/key.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
-import type { JsonSchema } from "../values/json-schema.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { figuresOf } from "./operations.ts";
@@ -113,29 +113,49 @@ export const expand = (columns: Columns): Grammar<Expanded> => ({
   },
 });
 
-/** The first level; what nests in it is described where it begins. */
+/** The first level with its options, and the names of the second. */
 function expandSchema(columns: Columns): JsonSchema {
-  const names = columns instanceof PathColumns ? columns.relationNames() : [];
-  const few = { items: { enum: names }, maxItems: limits.expandRelationsMax, uniqueItems: true };
+  const names = namesIn(columns);
   const byName = names.map((name) => [name, optionsSchema(columns as PathColumns, name)] as const);
   return {
     anyOf: [
-      names.length === 0 ? { type: "array", maxItems: 0 } : { type: "array", ...few },
+      namesSchema(names),
       { ...closedObject(Object.fromEntries(byName)), maxProperties: limits.expandRelationsMax },
-      { type: "null" },
     ],
   };
 }
+
+const namesIn = (columns: Columns): readonly string[] =>
+  columns instanceof PathColumns ? columns.relationNames() : [];
+
+const namesSchema = (names: readonly string[]): JsonSchema =>
+  names.length === 0
+    ? { type: "array", maxItems: 0 }
+    : {
+        type: "array",
+        items: { enum: names },
+        // Those of the first level count too.
+        maxItems: limits.expandRelationsMax,
+        uniqueItems: true,
+      };
 
 function optionsSchema(columns: PathColumns, name: string): JsonSchema {
   const { isMany, columns: all } = columns.relation(name)!;
   // Paths from there on are taken too, and would make documents long.
   const related = new Map(all);
   const select = selectColumns(related).schema();
-  if (!isMany) return closedObject({ select });
+  const inside = orNull(namesSchema(namesIn(all)));
+  if (!isMany) return closedObject({ select, expand: inside });
   const limit = { type: ["integer", "null"], minimum: 1, maximum: limits.expandLimitMax } as const;
   const sort_columns = sortColumns(related).schema();
-  return closedObject({ select, limit, sort_columns, where: where(related).schema() });
+  const filter = where(related).schema();
+  const operations = figuresOf(related).schema();
+  return {
+    anyOf: [
+      closedObject({ select, limit, sort_columns, where: filter, expand: inside }),
+      closedObject({ operations, where: filter }, ["operations"]),
+    ],
+  };
 }
 
 const relationNames = list(text(notAnExpand), { fault: notAnExpand });

@@ -79,9 +79,13 @@ export const operations = (columns: Columns): Grammar<readonly AskedValue[]> =>
     (asked) => (asked.length === 0 ? [countAll] : asked),
   );
 
-/** Operations without groups, each with the column of its result. */
+/** Operations without groups, each with the column of its result. The schema names columns, no formulas. */
 export const figuresOf = (columns: Columns): Grammar<readonly Output[]> =>
-  meaning(operations(columns), outputsOf);
+  meaning(operations(columns), outputsOf, () => ({
+    type: "array",
+    items: anyOf(fieldSchemas(columns, treeOrPairs(columns, { single: true }).schema())),
+    maxItems: limits.aggregateOperationsMax,
+  }));
 
 const operation = (columns: Columns): Grammar<AskedValue> =>
   meaning(
@@ -120,7 +124,7 @@ function computed(sent: string, columns: Columns): Column {
 }
 
 /** One branch for functions that take the same columns. */
-function fieldSchemas(columns: Columns): JsonSchema[] {
+function fieldSchemas(columns: Columns, filter = namedTreeOrPairsSchema()): JsonSchema[] {
   const fieldsOf = (name: AggregateFunction): string[] => [
     ...(name === "count" ? ["*"] : []),
     ...[...columns].flatMap(([field, { type }]) => (takesType(name, type) ? [field] : [])),
@@ -129,7 +133,11 @@ function fieldSchemas(columns: Columns): JsonSchema[] {
   return [...byFields].flatMap(([fields, functions]) =>
     fields === "[]"
       ? []
-      : partsSchema({ function: functions, field: { enum: JSON.parse(fields) as string[] } }),
+      : partsSchema({
+          function: functions,
+          field: { enum: JSON.parse(fields) as string[] },
+          where: filter,
+        }),
   );
 }
 
@@ -152,8 +160,9 @@ function partsSchema(given: {
   readonly function: readonly AggregateFunction[];
   readonly field?: JsonSchema;
   readonly formula?: JsonSchema;
+  readonly where?: JsonSchema;
 }): JsonSchema {
-  const { alias: own, where } = operationParts(new Map()).schema().properties!;
+  const { alias: own } = operationParts(new Map()).schema().properties!;
   const isFormula = given.formula !== undefined;
   return closedObject(
     {
@@ -161,7 +170,7 @@ function partsSchema(given: {
       ...(isFormula
         ? { formula: given.formula, alias: alias.schema() }
         : { field: given.field!, alias: own! }),
-      where: where!,
+      where: given.where ?? namedTreeOrPairsSchema(),
     },
     ["function", ...(isFormula ? ["formula", "alias"] : ["field"])],
   );

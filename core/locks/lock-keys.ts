@@ -62,9 +62,12 @@ export const lockToken: Grammar<string> = value(
 );
 
 /** The tokens of the header X-Lock-Token, separated by commas. */
-export const lockTokensIn = (header: string | null): readonly string[] => [
-  ...new Set((header ?? "").split(",").flatMap((token) => token.trim() || [])),
-];
+export const lockTokensIn = (header: string | null): readonly string[] =>
+  header === null
+    ? noTokens
+    : [...new Set(header.split(",").flatMap((token) => token.trim() || []))];
+
+const noTokens: readonly string[] = [];
 
 const notKeys = () =>
   invalidPayload(

@@ -45,9 +45,10 @@ interface SentShowing {
 /** Null: the answer shows rows as they are. */
 export function showingOf(sent: SentShowing, plan: ReadPlan): Showing | null {
   const { many } = sent.expand;
+  const isPlain = sent.expand.columns.length === 0 && !sent.versions && many.length === 0;
+  if (isPlain && sent.select.every(({ via }) => via === undefined)) return null;
   const shown = [...new Set([...sent.select, ...sent.expand.columns])];
   const nesting = nestingOf(shown);
-  if (nesting === null && many.length === 0 && !sent.versions) return null;
   const key = plan.key.every(({ name }) => plan.columns.has(name)) ? plan.key : [];
   const columns = new Set(nesting?.columns ?? shown);
   if (many.length > 0) for (const column of [...key, ...columnsFor(many)]) columns.add(column);

@@ -131,6 +131,82 @@ test("the pagination of an answer follows from what was sent", async () => {
   expect([stdout, status]).toEqual(["", 0]);
 }, 60_000);
 
+const shownProgram = `
+import { createClient, type StockReceiptsRead } from "./demo-client.ts";
+type Same<One, Other> = (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+const same = <One, Other>(is: Same<One, Other>): boolean => is;
+const { stockReceipts, products } = createClient({ baseUrl: "http://localhost" });
+
+const named = await stockReceipts.read({ select: ["receipt_number", "total_amount", "supplier.name", "supplier.city"] });
+if (named.ok) {
+  type Row = (typeof named.body.data)[number];
+  same<keyof Row, "receipt_number" | "total_amount" | "supplier">(true);
+  same<Row["total_amount"], number>(true);
+  same<keyof NonNullable<Row["supplier"]>, "name" | "city">(true);
+  same<NonNullable<Row["supplier"]>["name"], string>(true);
+  same<null extends Row["supplier"] ? "may be absent" : "is there", "may be absent">(true);
+}
+
+const whole = await stockReceipts.first({ where: { key: "receipt_number", value: "A" }, expand: ["supplier", "lines"], versions: true });
+if (whole.ok && whole.body.data !== null) {
+  const { receipt_number, supplier, lines, _version } = whole.body.data;
+  same<[typeof receipt_number, typeof _version], [string, string]>(true);
+  supplier?.country.toUpperCase();
+  lines[0]?.product_id.toUpperCase();
+  // @ts-expect-error: it was not expanded.
+  whole.body.data.warehouse;
+}
+
+const narrow = await stockReceipts.read({
+  page: 1,
+  select: ["receipt_number", "supplier.name"],
+  expand: { supplier: { select: ["city"] }, lines: { select: ["line_number"], limit: 3, expand: ["product"] } },
+});
+if (narrow.ok) {
+  narrow.body.pagination.current_page.toFixed();
+  const [row] = narrow.body.data;
+  same<keyof NonNullable<NonNullable<typeof row>["supplier"]>, "name" | "city">(true);
+  const [line] = row?.lines ?? [];
+  same<keyof NonNullable<typeof line>, "line_number" | "product">(true);
+}
+
+const figures = await products.read({ select: ["sku"], expand: { receipt_lines: { operations: [{ function: "count", field: "*", alias: "n" }] } } });
+if (figures.ok) {
+  figures.body.data[0]?.receipt_lines["n"];
+  // @ts-expect-error: they are figures, no list.
+  figures.body.data[0]?.receipt_lines[0]?.line_id;
+}
+
+const all = await products.read({ limit: 1 });
+if (all.ok) {
+  all.body.data[0]?.sku.toUpperCase();
+  // @ts-expect-error: only with versions.
+  all.body.data[0]?._version;
+  // @ts-expect-error: only with select or expand.
+  all.body.data[0]?.supplier;
+}
+
+// What is only known while the program runs may be anything.
+const request: StockReceiptsRead = JSON.parse("{}");
+const answer = await stockReceipts.read(request);
+if (answer.ok) {
+  same<undefined extends (typeof answer.body.data)[number]["receipt_number"] ? true : false, true>(true);
+  answer.body.data[0]?.supplier?.name;
+}
+
+// @ts-expect-error: no such relation.
+await stockReceipts.read({ limit: 1, expand: ["suppliers"] });
+// @ts-expect-error: no such column of the related record.
+await stockReceipts.read({ limit: 1, select: ["supplier.nam"] });
+// @ts-expect-error: the relation leads to one record.
+await stockReceipts.read({ limit: 1, expand: { supplier: { limit: 3 } } });
+`;
+
+test("a record has the members that select and expand name", async () => {
+  const { stdout, status } = await compile("shown", demo, shownProgram);
+  expect([stdout, status]).toEqual(["", 0]);
+}, 60_000);
+
 const batchProgram = `
 import { createClient } from "./demo-client.ts";
 const client = createClient({ baseUrl: process.env["SERVICE_URL"] ?? "" });

@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly forms: StoredForms;
   readonly tables: TableWatch;
   /** Absent: it cannot be taken away. */
-  readonly file?: Pick<DatabaseFile, "check">;
+  readonly file?: Pick<DatabaseFile, "check" | "isClosed">;
 }
 
 /** A statement, and what the driver says of it: each of its answers crosses into native code. */
@@ -57,9 +57,13 @@ class SqliteConnection implements Connection {
     this.file = file;
   }
 
-  /** Others may have closed the database: its file was replaced. */
   get alive(): boolean {
-    return this.isInUse && this.database.open;
+    return this.isInUse && !this.isClosed;
+  }
+
+  /** Asking the driver whether the database is open takes as long as a small statement's bookkeeping. */
+  private get isClosed(): boolean {
+    return this.file === undefined ? !this.database.open : this.file.isClosed(this.database);
   }
 
   send(command: Command): RawResult | Promise<RawResult> {
@@ -108,7 +112,7 @@ class SqliteConnection implements Connection {
   }
 
   private execute({ text, params, reuse, isNative = false }: Command): RawResult {
-    // A database that others closed refuses by itself, and asking it takes as long as a small statement's bookkeeping.
+    // A database that others closed refuses by itself.
     if (!this.isInUse) throw new Error("The database connection is not open");
     const { statement, answers, writes, isProbe } = this.statementOf(text, reuse && !isNative);
     // The operator's SQL may write values in any form.

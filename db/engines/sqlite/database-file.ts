@@ -34,6 +34,8 @@ export interface DatabaseFile {
   opened(database: Database): void;
   /** To be called when a connection is done; closes it. */
   close(database: Database): void;
+  /** Whether it was closed here, because its connection is done or the file was replaced. */
+  isClosed(database: Database): boolean;
   /** Takes microseconds. Throws a MovedFile when the path, or that of the log, names another file than the open one. */
   check(database: Database): void;
 }
@@ -204,6 +206,7 @@ export function createDatabaseFile(
       // Closing the last connection removes the log.
       if (connections.size === 0) known = null;
     },
+    isClosed: (database) => !connections.has(database),
     check(database) {
       if (known !== null) checkKnown(known, database);
       else if (moved !== null) throw moved;

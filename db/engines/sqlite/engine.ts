@@ -94,7 +94,9 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     // Reader processes are not in the map: they do not block the thread.
     isLong(connection, read) {
       const database = databases.get(connection);
-      return database?.open === true && longReads?.isLong(database, read) === true;
+      return (
+        database !== undefined && connection.alive && longReads?.isLong(database, read) === true
+      );
     },
     connect: async (role) => {
       if (isMemory) return connectMemory();
