@@ -7,6 +7,7 @@ import { aggregate } from "./actions/aggregate.ts";
 import { bulkCreate } from "./actions/bulk-create.ts";
 import { bulkDelete } from "./actions/bulk-delete.ts";
 import { bulkUpdate } from "./actions/bulk-update.ts";
+import { call } from "./actions/call.ts";
 import { changeStatus } from "./actions/change-status.ts";
 import { createComposite } from "./actions/create-composite.ts";
 import { create } from "./actions/create.ts";
@@ -60,6 +61,7 @@ export const actions: readonly Action[] = [
   nextStatuses,
   history,
   revert,
+  call,
   startExport,
   exportStatus,
   exportDownload,

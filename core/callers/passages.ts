@@ -29,6 +29,8 @@ export const passages = {
   references: "rows that point at a row that is marked or restored, and rows that it points at",
   /** SQL written by the operator, who decides what it shows. */
   handlerQuery: "SQL of the operator's handlers",
+  /** The operator wrote the procedure, and decides what it does and shows. */
+  procedure: "a procedure of the database",
   /** It reads no table: the database only says which texts it equates. */
   lockNames: "names of the locks of a batch",
   /**

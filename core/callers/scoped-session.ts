@@ -58,7 +58,7 @@ import type { LineUse, Scope } from "./scope.ts";
 
 /** The session restricted to the scope. Without restrictions it is the session itself, at no cost. */
 export function scopedSession(session: DbSession, scope: Scope): Session {
-  return scope.isWhole && !scope.hides && scope.related === null
+  return scope.isWhole && !scope.hides && scope.related === null && scope.params === null
     ? (session as unknown as Session)
     : new ScopedSession(session, scope);
 }

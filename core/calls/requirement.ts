@@ -21,6 +21,8 @@ export type Requirement =
   | "exportSource"
   | "adjustConfig"
   | "masterDetail"
+  /** A procedure of the database. */
+  | "procedure"
   /** Changes that are recorded. */
   | "history"
   /** Columns that mark a row as deleted. */

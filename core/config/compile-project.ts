@@ -41,6 +41,7 @@ import {
   keepsTimes,
   readingOf,
   scopeOf,
+  shownColumns,
   type Reading,
 } from "./compiling/plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./reading/read-config.ts";
@@ -54,6 +55,8 @@ import {
   declaredRelations,
   withPaths,
 } from "./compiling/compile-relations.ts";
+import { paramsOf } from "./compiling/params-plan.ts";
+import { procedureOf } from "./compiling/compile-procedure.ts";
 import { endpointRisks, type Risk } from "./checking/risks.ts";
 import { noteStoredForms, noteTypes } from "./compiling/column-notes.ts";
 import { isUnfilled, withSoftDelete } from "./checking/marked-tables.ts";
@@ -217,6 +220,8 @@ async function compileEntity(
   const importing = await importOf(survey, table, write);
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
+  const params = paramsOf(survey, [reading, query, exportQuery]);
+  const procedure = await procedureOf(survey);
   const access = accessOf(survey, {
     table: found,
     sources: [
@@ -243,11 +248,13 @@ async function compileEntity(
     enabled,
     settings: survey.requests,
     labels: new Map(Object.entries(payload.fieldLabels ?? {})),
+    params,
     read,
     relations: noRelations,
     write,
     insert: write ?? headed,
     rules: compiledRules,
+    procedure,
     adjust,
     lookup,
     grid,
@@ -304,7 +311,7 @@ function rulesOf(
 
 /** A text that changes when answers of this source would look different, for example when a column has another type. */
 const shapeOf = ({ source, columns }: Pick<ReadPlan, "source" | "columns">): unknown => [
-  source,
+  source.kind === "query" ? source.text : source,
   [...columns.values()].map(({ name, native }) => [name, native]),
 ];
 
@@ -338,23 +345,6 @@ function readPlan(
   };
 }
 
-/**
- * Columns of a table that answers show: its configured fields, the key and the audit columns without the hidden ones,
- * in the order of the table.
- */
-function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: AuditColumns): Columns {
-  const wanted = new Set([
-    ...(payload.fieldName ?? table.columns.keys()),
-    ...auditNames(audit),
-    ...keys.names,
-    ...keys.ofLists,
-  ]);
-  const hidden = new Set(forEverybody(payload.hiddenFields));
-  return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
-}
-
-const auditNames = (audit: AuditColumns): string[] => audit.map(({ column }) => column.name);
-
 /** Null for views that have no key or cannot be written, and if the configured key does not exist. */
 function insertPlan(
   survey: Survey,
@@ -375,7 +365,7 @@ function insertPlan(
   if (table.kind === "view" && (key.length === 0 || !takesWrites(table))) return null;
   const closed = new Set([
     ...forEverybody(payload.readOnlyFields),
-    ...auditNames(audit),
+    ...audit.map(({ column }) => column.name),
     ...keys.names,
     ...Object.values(marks ?? {}).flatMap((column: Column | null) => column?.name ?? []),
   ]);

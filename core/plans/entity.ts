@@ -15,6 +15,9 @@ import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
 import { noStatuses, type StatusTables } from "./status-tables.ts";
+import type { ProcedurePlan } from "./procedure-plan.ts";
+import type { Messages } from "./messages.ts";
+import type { QueryParams } from "./query-params.ts";
 import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
 import type { AdjustPlan, InsertPlan, WritePlan } from "./write-plan.ts";
@@ -35,6 +38,10 @@ export interface RequestSettings {
   readonly timeZone: string;
   /** Records of one bulk request. */
   readonly bulkRecordsMax: number;
+  /** Texts in other languages than English. */
+  readonly messages: Messages;
+  /** Whether messages about fields are answered as data too. */
+  readonly errorDetails: boolean;
 }
 
 /** One configured endpoint, compiled. */
@@ -49,6 +56,8 @@ export interface Entity {
   readonly settings: RequestSettings;
   /** Display names of fields, by field name; most fields have no label. */
   readonly labels: ReadonlyMap<string, string>;
+  /** The values that requests and claims give to its queries; null: they take none. */
+  readonly params: QueryParams | null;
   readonly read: ReadPlan | null;
   /** By name; to the records of other endpoints, or of this one. */
   readonly relations: ReadonlyMap<string, RelationPlan>;
@@ -56,6 +65,7 @@ export interface Entity {
   /** `write` itself if there is one. */
   readonly insert: InsertPlan | null;
   readonly rules: Rules;
+  readonly procedure: ProcedurePlan | null;
   readonly adjust: AdjustPlan | null;
   readonly lookup: LookupPlan | null;
   readonly aggregate: AggregatePlan | null;

@@ -107,17 +107,27 @@ export class TextEmitter implements Emitter {
   }
 
   source(source: Source, alias: string): void {
-    const { written } = this;
-    const { rereading } = this.dialect;
+    if (source.kind === "query" && source.parameters !== undefined) {
+      const { texts, columns } = source.parameters;
+      this.pieces.push(sql`(\n`);
+      this.textsAround(texts, (at) => columns[at]!);
+      return void this.pieces.push(sql`\n) as ${sql.identifier(alias)}`);
+    }
+    const { written, dialect } = this;
     const isWritten =
       source.kind === "table" && source.name === written?.name && source.schema === written.schema;
-    if (!isWritten || rereading === undefined) {
-      this.pieces.push(from(source, sql.identifier(alias)));
-      return;
-    }
-    const [before, behind] = rereading;
+    if (!isWritten || dialect.rereading === undefined)
+      return void this.pieces.push(from(source, sql.identifier(alias)));
+    const [before, behind] = dialect.rereading;
     const table = tableName(source.schema, source.name);
     this.pieces.push(sql`${sql.raw(before)}${table}${sql.raw(behind)} as ${sql.identifier(alias)}`);
+  }
+
+  private textsAround(texts: readonly string[], parameterAt: (at: number) => Column): void {
+    texts.forEach((text, at) => {
+      if (at > 0) this.value(parameterAt(at - 1));
+      this.pieces.push(sql.raw(text));
+    });
   }
 
   name(column: Column): void {
@@ -292,10 +302,7 @@ export class TextEmitter implements Emitter {
       this.outputs(columns);
       this.pieces.push(sql` from (\n`);
     }
-    texts.forEach((text, at) => {
-      if (at > 0) this.value(parameter);
-      this.pieces.push(sql.raw(text));
-    });
+    this.textsAround(texts, () => parameter);
     if (!isBare) this.pieces.push(sql`\n) as source`);
   }
 

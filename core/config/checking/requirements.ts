@@ -118,6 +118,7 @@ export function checkActions(
     ["gridSource", "datatablesQuery", hasGridSource, "a datatablesQuery or a tableName"],
     ["adjustConfig", "adjustConfig", payload.adjustConfig !== undefined, "the fields"],
     ["masterDetail", "masterDetail", payload.masterDetail !== undefined, "the details"],
+    ["procedure", "procedure", payload.procedure !== undefined, "the procedure"],
     ["history", "history", payload.history, "true"],
   ];
   for (const [requirement, property, isThere, expected] of settings) {

@@ -6,6 +6,7 @@ import { type AuditField, auditFields } from "../../plans/audit-columns.ts";
 import { z } from "zod";
 import { eventNames } from "../../plans/hook.ts";
 import { actionNames } from "../../actions.ts";
+import { paramsSchema, procedureSchema } from "./param-schema.ts";
 import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
 import { workflow } from "./workflow-schema.ts";
@@ -222,6 +223,8 @@ export const endpointSchema = z
       .min(1)
       .optional()
       .describe("Columns of an export, and paths over relations; absent: fieldName, or the query."),
+    params: paramsSchema.optional(),
+    procedure: procedureSchema.optional(),
     detailQuery,
     primaryKey: key
       .optional()

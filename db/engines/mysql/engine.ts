@@ -11,6 +11,7 @@ import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } fr
 import { engineDefaults } from "../engine-defaults.ts";
 import { kinds, namesQuery, outputsOf, readQuery, readTable } from "./catalog.ts";
 import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
+import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
 import { failure, loggedMessage } from "./failure.ts";
@@ -66,6 +67,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     plan: readPlan,
     indexFor,
     outlines: readOutlines,
+    routines: readRoutines,
     query: (connection, text) => readQuery(connection as MysqlConnection, text),
     outputs: outputsOf,
     kinds,

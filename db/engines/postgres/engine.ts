@@ -8,6 +8,7 @@ import type { Engine, EngineOptions } from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import { kinds, outputsOf, readFoldingCollation, readQuery, readTable } from "./catalog.ts";
 import { deferredQuery, namesQuery, pointingQuery } from "./catalog-queries.ts";
+import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
@@ -87,6 +88,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     plan: readPlan,
     indexFor,
     outlines: readOutlines,
+    routines: readRoutines,
     query: (connection, text) => readQuery(connection as PostgresConnection, text),
     outputs: outputsOf,
     kinds,

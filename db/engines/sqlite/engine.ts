@@ -136,6 +136,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     plan: readPlan,
     indexFor,
     outlines: readOutlines,
+    routines: null,
     async query(connection, text) {
       const database = databases.get(connection)!;
       return describeQuery(prepareQuery(database, text), { database, forms, select: text, text });
