@@ -14,6 +14,7 @@ import {
   type StreamLimits,
 } from "./live/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
+import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -29,7 +30,7 @@ import { lockTokensIn } from "./locks/lock-keys.ts";
 import type { ProjectLocks } from "./locks/locks.ts";
 import type { RouteNames } from "./plans/observer.ts";
 import type { Background } from "./plans/hook-call.ts";
-import type { Db } from "./plans/db-port.ts";
+import type { Db, SchemaWatch } from "./plans/db-port.ts";
 import type { Outbound } from "./plans/outbound-port.ts";
 import {
   unknownAction,
@@ -69,17 +70,10 @@ export interface Project {
   readonly background: Background;
   readonly jobs: ProjectJobs;
   readonly feed: Feed;
+  readonly webhooks: WebhookSender;
   readonly schema: SchemaWatch;
   readonly runtime: Runtime;
   routes: Routes | null;
-}
-
-/** Notices that the tables of the database are no longer those that the routes were compiled from. */
-export interface SchemaWatch {
-  /** Schedules a new compilation of the project. `failure`: the database's error for the failed statement, if any. */
-  readonly doubt: (failure?: string) => void;
-  /** Whether a request that failed like this may succeed when repeated. False: compiling again does not help. */
-  mayPass(failure: string): boolean;
 }
 
 export interface Routes {
@@ -369,7 +363,10 @@ export async function perform(
       newId,
     };
     const answer = await handler.run(whole, null);
-    if (session.written.size > 0) await cache.wrote(session.written);
+    if (session.written.size > 0) {
+      await cache.wrote(session.written);
+      project.webhooks.wrote(session.written);
+    }
     const { later = [] } = answer;
     if (later.length > 0 && !request.dryRun) await background.add(later);
     return answer;

@@ -30,10 +30,30 @@ export function gaugeProjects(
   callersWaiting.set(counted.map(({ name, waiting }) => ({ values: [name], value: waiting })));
 }
 
-/** By the name of the queue; null: there is no such queue. */
-type Queues = Readonly<Record<"jobs" | "hooks", (() => Promise<QueueCounts>) | null>>;
+/** Of all projects; null: none of them has webhooks. */
+export function deliveryCounts(
+  projects: readonly ((() => Promise<QueueCounts>) | null)[],
+): (() => Promise<QueueCounts>) | null {
+  const asked = projects.filter((counts) => counts !== null);
+  if (asked.length === 0) return null;
+  return async () => {
+    const found = await Promise.all(asked.map((counts) => counts()));
+    const sum = (state: keyof QueueCounts): number =>
+      found.reduce((total, counts) => total + counts[state], 0);
+    return {
+      waiting: sum("waiting"),
+      active: sum("active"),
+      delayed: sum("delayed"),
+      completed: sum("completed"),
+      failed: sum("failed"),
+    };
+  };
+}
 
-/** Numbers of jobs and hook calls by state. Resolves within `limits.jobTimeoutMs`, with the counts known by then. */
+/** By the name of the queue; null: there is no such queue. */
+type Queues = Readonly<Record<"jobs" | "hooks" | "webhooks", (() => Promise<QueueCounts>) | null>>;
+
+/** Numbers of jobs, hook calls and deliveries of webhooks by state. Resolves within `limits.jobTimeoutMs`, with the counts known by then. */
 export async function countQueues(
   { jobs, queueUp }: Pick<ServiceMetrics, "jobs" | "queueUp">,
   queues: Queues,

@@ -25,7 +25,8 @@ const usage = `Usage: rowgate <command> [--env-file .env]; in a checkout: npm ru
            [--format postman] makes a collection of requests of it, for Postman and Bruno
   client   write a typed client for one project: --out shop-client.ts [--project shop]
   key      create an API key: --id erp --roles clerk,auditor [--claims '{"tenant": "t1"}']
-  hooks    list the non-blocking hook calls that were given up, or send them again: list|retry [--id ID] [--project NAME]
+  hooks    list the non-blocking hook calls and the webhooks' deliveries that were given up [--json] [--project shop]
+           or send them again: retry <id>|--all
 
 --env-file reads variables from a file, for serve, worker, check, openapi, client and hooks. The environment overrides the file.
 serve and worker load the configuration again on SIGHUP; with --watch also whenever one of its files has changed.
@@ -42,7 +43,9 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   key: makeKey,
   hooks: async (args) => {
     const { runHooks } = await import("./commands/hooks-command.ts");
-    process.stdout.write(await runHooks(args, process.env));
+    const { out, errors } = await runHooks(args, process.env);
+    process.stderr.write(errors);
+    process.stdout.write(out);
   },
 };
 

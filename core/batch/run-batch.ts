@@ -13,7 +13,9 @@ import type { ProjectCache } from "../cache/cache.ts";
 import { lockTokensIn } from "../locks/lock-keys.ts";
 import { formsIn } from "../locks/lock-names.ts";
 import { isInUse } from "../locks/locks.ts";
+import { ledgersOf } from "../changes/store-recorded.ts";
 import type { Caller } from "../plans/caller.ts";
+import { type ChangeTables, noChanges } from "../plans/change-tables.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
@@ -43,7 +45,7 @@ interface Planned {
   readonly action: Action;
   readonly handler: Handler;
   /** What it writes may be recorded. */
-  readonly isRecorded: boolean;
+  readonly changes: ChangeTables;
 }
 
 /** What a step answered. */
@@ -101,8 +103,7 @@ function plan(step: Step, { request, options, isIndependent }: Planning): Planne
     for (const [member, name, header] of headerMembers)
       if (step[member] !== null && !action.headers.has(header))
         throw invalidPayload(`${action.name} does not take ${name}`);
-    const isRecorded = entity !== null && entity.changes.recorded.size > 0;
-    return { step, action, handler, isRecorded };
+    return { step, action, handler, changes: entity?.changes ?? noChanges };
   } catch (error) {
     throw inStep(step, error);
   }
@@ -129,8 +130,8 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   const isReadOnly = keepAnswer === null && planned.every(({ action }) => action.mode === "reads");
   const { outbound, begin } = callingOnce(request.outbound);
   // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
-  if (planned.some(({ isRecorded }) => isRecorded))
-    await request.session.ledger("changes").catch(() => undefined);
+  for (const name of new Set(planned.flatMap(({ changes }) => ledgersOf(changes))))
+    await request.session.ledger(name).catch(() => undefined);
   for (;;) {
     try {
       const answer = await request.session.join(

@@ -68,15 +68,20 @@ const names = [
   "scope_values",
 ] as const;
 
-type LogColumns = Record<(typeof names)[number], Column>;
+export const logColumns = (ledger: Table): Record<(typeof names)[number], Column> =>
+  columnsNamed(ledger, names);
 
-export function logColumns(ledger: Table): LogColumns {
+/** The columns of one of the service's own tables, in this order. */
+export function columnsNamed<Name extends string>(
+  ledger: Table,
+  names: readonly Name[],
+): Record<Name, Column> {
   const columns = names.map((name) => {
     const column = ledger.columns.get(name);
     if (!column) throw new Error(`The table ${ledger.name} has no column ${name}`);
     return [name, column] as const;
   });
-  return Object.fromEntries(columns) as LogColumns;
+  return Object.fromEntries(columns) as Record<Name, Column>;
 }
 
 /** Records the changes, as the last statements of their transaction. */
@@ -88,8 +93,8 @@ export async function storeChanges(
   const at = author.now();
   const write = author.newId();
   const rows = changes.flatMap((changed) => {
-    const values = valuesOf(changed, author);
-    const { isLive } = changed.recorded;
+    const { isLive, isLogged } = changed.recorded;
+    const values = isLogged ? valuesOf(changed, author) : null;
     return values === null ? [] : [[isLive ? null : 0n, isLive ? write : null, at, ...values]];
   });
   // No scope applies to the service's own table.
@@ -110,7 +115,7 @@ function valuesOf(
   { recorded, before, after, isCascade }: RowChange,
   author: Author,
 ): Scalar[] | null {
-  const kind = kindOf(recorded, before, after);
+  const kind = changeKind(recorded, before, after);
   if (kind === null) return null;
   const isUpdate = kind === "update";
   const part = (image: Row | null): Row | null =>
@@ -139,7 +144,7 @@ function valuesOf(
 }
 
 /** Null: nothing but the time and the user of the last change differs. */
-function kindOf(
+export function changeKind(
   { marks, columns, stamps }: RecordedTable,
   before: Row | null,
   after: Row | null,
@@ -152,10 +157,10 @@ function kindOf(
   return isSame ? null : "update";
 }
 
-const differs = (name: string, before: Row, after: Row): boolean =>
+export const differs = (name: string, before: Row, after: Row): boolean =>
   before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name]);
 
-const pick = (row: Row, isMeant: (name: string) => boolean): Row =>
+export const pick = (row: Row, isMeant: (name: string) => boolean): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => isMeant(name)));
 
 /** Where a table's changes are, or those of one of its records. */

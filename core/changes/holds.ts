@@ -12,6 +12,12 @@ export function holds(condition: Condition, image: Row): boolean {
   return truthOf(condition, image) === true;
 }
 
+/** Whether `holds` can tell; false: only a database can, for any image. */
+export const isDecidable = (condition: Condition): boolean =>
+  condition.kind === "and" || condition.kind === "or"
+    ? condition.members.every(isDecidable)
+    : condition.kind !== "member" && condition.kind !== "quantified";
+
 /** As in SQL, null is neither true nor false. */
 function truthOf(condition: Condition, image: Row): boolean | null {
   switch (condition.kind) {

@@ -33,8 +33,8 @@ import type { Row } from "../values/row.ts";
 import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import { ChangeBook, imageKey } from "./change-book.ts";
-import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
-import { forgetUpTo } from "./change-order.ts";
+import type { Author } from "./change-log.ts";
+import { ledgersOf, storeRecorded } from "./store-recorded.ts";
 
 /** What is recorded, and for which request. */
 export interface Recording {
@@ -227,9 +227,6 @@ class RecordingTransaction extends PassingTransaction {
   }
 }
 
-/** Of this process, which recorded changes. */
-let requests = 0;
-
 class RecordingSession extends PassingSession {
   private readonly recording: Recording;
 
@@ -246,21 +243,15 @@ class RecordingSession extends PassingSession {
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     const { tables, author, committed } = this.recording;
     // Before the transaction: making a table takes a connection, and the only one that writes may be taken.
-    const ledger = await this.ledgerFor("changes");
-    const order = tables.live.size > 0 ? await this.ledgerFor("change_order") : null;
+    const ledgers = new Map<LedgerName, () => Table>();
+    for (const name of ledgersOf(tables)) ledgers.set(name, await this.ledgerFor(name));
     let isTold = false;
     const result = await this.session.tx(async (tx) => {
       const recording = new RecordingTransaction(tx, tables);
       const done = await work(recording);
       const { changes } = recording.book;
       isTold = changes.some(({ recorded }) => recorded.isLive);
-      if (changes.length === 0) return done;
-      await storeChanges(tx, { ledger: ledger(), changes, author });
-      if (requests++ % limits.changesSweepEvery > 0) return done;
-      for (const recorded of new Set(changes.map((change) => change.recorded))) {
-        const place = await removeOldChanges(tx, { ledger: ledger(), recorded, now: author.now() });
-        if (order && place > 0) await forgetUpTo(tx, order(), place);
-      }
+      await storeRecorded(tx, { changes, author, ledger: (name) => ledgers.get(name)?.() ?? null });
       return done;
     }, options);
     if (isTold) committed();

@@ -101,7 +101,7 @@ export async function compileProject(
   const marked = await withSoftDelete(compiled, asked);
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
-  const changes = await changeTables(apart, asked);
+  const { changes, faults } = await changeTables(apart, config, asked);
   const statuses = await statusTables(apart, asked);
   const documented = apart.map((one) => ({
     ...one,
@@ -123,7 +123,7 @@ export async function compileProject(
   return {
     entities,
     faulty: new Map(faulty.map(({ entity }) => [entity.name, deepFreeze(closed(entity))])),
-    faults: sortFaults(compiled.flatMap(({ survey }) => survey.faults)),
+    faults: sortFaults([...faults, ...compiled.flatMap(({ survey }) => survey.faults)]),
     notices,
     risks: endpointRisks(config, entities),
     remarks: compiled.flatMap(({ survey }) => survey.remarks),

@@ -60,3 +60,11 @@ export interface QueryPlan {
   /** Whether all rows are sorted before the first one is returned. */
   readonly sortsAll: boolean;
 }
+
+/** Notices that the tables of the database are no longer those that the routes were compiled from. */
+export interface SchemaWatch {
+  /** Schedules a new compilation of the project. `failure`: the database's error for the failed statement, if any. */
+  readonly doubt: (failure?: string) => void;
+  /** Whether a request that failed like this may succeed when repeated. False: compiling again does not help. */
+  mayPass(failure: string): boolean;
+}

@@ -33,9 +33,9 @@ export interface OutboundAnswer {
 export interface HookPlace {
   readonly project: string;
   readonly endpoint: string;
-  /** The status that the record changed to. */
+  /** The status that the record changed to; of a webhook the type of the change: `orders.updated`. */
   readonly status: string;
-  /** `onAfter:notify`. */
+  /** `onAfter:notify`; of a webhook `webhook:erp`. */
   readonly hook: string;
   /** In its list, from 0. */
   readonly index: number;

@@ -132,9 +132,9 @@ export type Snapshot = Pick<Session, "count" | "stream">;
 /**
  * The tables `rowgate_jobs`, `rowgate_requests` and `rowgate_changes`. The transaction that does the work also stores the
  * job's result, the answer of a request with Idempotency-Key, and what it changed. `rowgate_change_order` is the end of
- * the order that committed writes get.
+ * the order that committed writes get. `rowgate_deliveries` has what webhooks are still to be told.
  */
-export type LedgerName = "jobs" | "requests" | "changes" | "change_order";
+export type LedgerName = "jobs" | "requests" | "changes" | "change_order" | "deliveries";
 
 /** The same calls for statements that have been through a scope. */
 type AsNarrowed<Calls> = {

@@ -40,6 +40,16 @@ export const limits = {
   eventKeysMax: 100,
   /** Between two looks for changes of other processes. */
   feedPauseMs: 1_000,
+  /** Pauses of a delivery between its tries, in seconds: 12 tries within 25 hours. */
+  deliveryPauseSeconds: [1, 3, 9, 27, 81, 243, 729, 2_187, 6_561, 19_683, 59_049],
+  /** Between two looks for deliveries of other processes, and for those whose pause is over. */
+  deliveryLookMs: 1_000,
+  /** Beside the timeout of a delivery, until another process takes it over. */
+  deliveryLeaseMs: 5_000,
+  /** Deliveries of a webhook that one process sends at the same time. */
+  deliveriesAtOnceMax: 20,
+  /** Deliveries that are due, of one look. */
+  deliveriesLookedAt: 200,
   /** Between two comments on a stream, so that proxies keep it open. */
   streamBeatMs: 15_000,
   /** Events that wait for a client which does not read. */

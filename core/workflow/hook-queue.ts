@@ -65,7 +65,7 @@ export interface FailedTry extends HookFailure {
 /** Whether the call is given up; logged either way. */
 export function isGivenUp(
   log: Log,
-  { id, requestId, label }: HookCall,
+  { id, requestId, label }: Pick<HookCall, "id" | "requestId" | "label">,
   { error, isFinal, tries, triesMax }: FailedTry,
 ): boolean {
   const about = { requestId, hook: label, call: id, tries, err: error };

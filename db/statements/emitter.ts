@@ -73,6 +73,8 @@ export interface Emitter {
   limit(limit: number | null, offset: number): void;
   /** The lock on the rows of a SELECT, where the engine has one. */
   rowLock(): void;
+  /** Whether `rows` prints a query of one list for each column, instead of the rows of an INSERT. */
+  takesLists(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): boolean;
   /** The rows of an INSERT into the columns. */
   rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void;
   /** The replacement for columns and values of an INSERT in which the database fills all columns. */

@@ -180,9 +180,12 @@ class KeyEmitter implements Emitter, Shape {
     this.key += "L";
   }
 
+  takesLists(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): boolean {
+    return travelAsLists(this.lists, columns, rows);
+  }
+
   rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void {
-    if (!this.lists || !travelAsLists(this.lists, columns, rows))
-      return emitRowByRow(this, columns, rows);
+    if (!this.takesLists(columns, rows)) return emitRowByRow(this, columns, rows);
     this.key += "R";
     for (let at = 0; at < columns.length; at++)
       this.keep(

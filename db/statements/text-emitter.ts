@@ -247,14 +247,15 @@ export class TextEmitter implements Emitter {
     this.pieces.push(sql.raw(this.dialect.rowLock));
   }
 
+  takesLists(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): boolean {
+    return travelAsLists(this.dialect.valueLists, columns, rows);
+  }
+
   rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void {
-    const { valueLists } = this.dialect;
-    if (valueLists && travelAsLists(valueLists, columns, rows)) {
-      const places = columns.map((column) => valueLists.param(column, this.slot()));
-      this.pieces.push(valueLists.rows(places));
-    } else {
-      emitRowByRow(this, columns, rows);
-    }
+    if (!this.takesLists(columns, rows)) return emitRowByRow(this, columns, rows);
+    const lists = this.dialect.valueLists!;
+    const places = columns.map((column) => lists.param(column, this.slot()));
+    this.pieces.push(lists.rows(places));
   }
 
   defaultValues(): void {

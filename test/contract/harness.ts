@@ -47,6 +47,8 @@ export interface FixtureOptions {
   readonly callers?: Callers;
   /** Observers of the service; such a service always runs in this process. Default: none. */
   readonly watchers?: readonly Watcher[];
+  /** Times of deliveries of webhooks. Default: those of the service. */
+  readonly deliveryTimes?: ServiceOptions["deliveryTimes"];
   /** Default: none. */
   readonly log?: Logger;
   /** The service's environment. Default: only its own STORAGE_URL. */
@@ -100,6 +102,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
     importComponent: async (path) => options.components?.[path.replace("test/", "")] ?? {},
     ...(options.callers && { callers: options.callers }),
     ...(options.watchers && { watchers: options.watchers }),
+    ...(options.deliveryTimes && { deliveryTimes: options.deliveryTimes }),
   });
   await service.ready;
 

@@ -1,5 +1,7 @@
-/** Hooks that are called from workerd: with `fetch`, by the rules of the other runtimes. */
+/** Hooks and webhooks that are called from workerd: with `fetch`, by the rules of the other runtimes. */
+import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { webhookSecret } from "../contract/webhook-receiver.ts";
 import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { openEdge, type EdgePlace } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";
@@ -40,7 +42,17 @@ beforeAll(async () => {
       ...endpoints,
       orders: { ...endpoints.orders, workflow: { transitions: { draft: names }, hooks } },
     },
-    project: { hooks: { allowedHosts: [server.host] } },
+    project: {
+      hooks: { allowedHosts: [server.host] },
+      webhooks: [
+        {
+          name: "edge",
+          endpoints: ["goods"],
+          url: `http://${server.host}/webhook`,
+          secret: webhookSecret,
+        },
+      ],
+    },
   });
   await edge.post("goods/create", { id: "hooked", name: "hooked" });
 });
@@ -79,4 +91,13 @@ test("a hook that nobody waits for is called after the answer", async () => {
   expect(answer.status).toBe(200);
   const [heard] = await server.hears("/later");
   expect(heard).toMatchObject({ method: "POST", body: '{"id":"order-later"}' });
+});
+
+test("a webhook is told after the answer", async () => {
+  const answer = await edge.post("goods/create", { id: "told", name: "told" });
+  expect(answer.status).toBe(201);
+  // The first one is of the record that was made at the start.
+  const [, heard] = await server.hears("/webhook", 2);
+  const told = new Webhook(webhookSecret).verify(heard!.body, heard!.headers);
+  expect(told).toMatchObject({ type: "goods.created", key: { id: "told" }, old: null });
 });

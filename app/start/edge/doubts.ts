@@ -2,7 +2,7 @@
  * Tracks whether the tables of the projects may have changed, for a runtime where nothing runs between requests. If so,
  * the routes are dropped, and the next request compiles the project again over its own connections.
  */
-import type { SchemaWatch } from "../../../core/dispatch.ts";
+import type { SchemaWatch } from "../../../core/plans/db-port.ts";
 import { createLastingFailures, type LastingFailures } from "../reloading/lasting-failures.ts";
 
 /** Pause between two looks at the tables of a project: for a failure that is new, and otherwise. */

@@ -29,7 +29,7 @@ export interface RequestParts {
   readonly hookDepths: HookDepths;
   /** Null without Redis. */
   readonly pingRedis: (() => Promise<boolean>) | null;
-  /** Makes the non-blocking hook calls, informs Redis of pending writes, and closes everything. Never rejects. */
+  /** Makes the non-blocking hook calls, sends what webhooks are to be told, informs Redis of pending writes, and closes everything. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -81,7 +81,12 @@ export async function openRequestParts(
     pingRedis: stores.ping,
     async close() {
       const untilMs = performance.now() + limits.afterAnswerMs;
-      await Promise.all(opened.map(({ background }) => background?.drain(untilMs)));
+      await Promise.all(
+        opened.flatMap(({ background, project: { webhooks } }) => [
+          background?.drain(untilMs),
+          webhooks.stop(untilMs),
+        ]),
+      );
       if (!(await cache.settle(untilMs)))
         log.error(
           {},

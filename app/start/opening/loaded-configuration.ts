@@ -3,6 +3,7 @@ import { type Callers, openToAll } from "../../../core/callers/callers.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
+import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../../http/guard.ts";
 import type { ConfigState } from "../../http/health.ts";
 import type { App } from "../../http/http.ts";
@@ -37,6 +38,8 @@ export interface LoadOptions {
   readonly own: OutboundOptions["own"];
   readonly configState: () => ConfigState;
   readonly bodyTimeoutMs: number;
+  /** Absent: those of `limits`. */
+  readonly deliveryTimes?: DeliveryTimes | undefined;
   /** The configuration that is served until now; null at the start. */
   readonly before: LoadedConfiguration | null;
 }
@@ -51,9 +54,12 @@ export interface LoadedConfiguration {
   use(): void;
   /** Resolves when every project's database was reached and its configuration compiled; rejects with ConfigError. */
   readonly ready: Promise<void>;
-  /** Ends the attempts to reach databases, and streams. */
-  stop(): void;
-  /** Closes the databases that no other configuration uses. */
+  /**
+   * Ends the attempts to reach databases, and streams. Deliveries of webhooks that are under way may continue until this
+   * moment (of `performance.now()`).
+   */
+  stop(deliveriesUntilMs: number): void;
+  /** Closes the databases that no other configuration uses, once deliveries have ended. */
   close(): Promise<void>;
 }
 
@@ -88,22 +94,29 @@ function lifeOf(
   jobs: JobsConfiguration,
   parts: ProcessParts,
 ): Pick<LoadedConfiguration, "opened" | "projects" | "use" | "stop" | "close"> {
+  const stopping: Promise<void>[] = [];
   return {
     opened,
     projects: opened.map(({ project }) => project),
     use() {
-      for (const { database, project } of opened)
+      for (const { database, project } of opened) {
         database.listen(project.schema.doubt, parts.observation.db(project.name));
+        project.webhooks.start();
+      }
       parts.jobs.use(jobs);
       parts.hooks.use(opened);
     },
-    stop() {
+    stop(deliveriesUntilMs) {
       for (const { stop, project } of opened) {
         stop.abort();
         project.feed.close();
+        stopping.push(project.webhooks.stop(deliveriesUntilMs));
       }
     },
-    close: () => closeAll(opened),
+    async close() {
+      await Promise.all(stopping);
+      await closeAll(opened);
+    },
   };
 }
 
@@ -134,12 +147,23 @@ function throwFaults(
 
 /** Opens all projects, or none. */
 async function openAll(
-  { read: { projects: configs }, importComponent, own, callers, before }: LoadOptions,
+  {
+    read: { projects: configs },
+    importComponent,
+    own,
+    callers,
+    deliveryTimes,
+    before,
+  }: LoadOptions,
   parts: ProcessParts,
 ): Promise<readonly ServedProject[]> {
   const opening = configs.map((config) => {
     const known = before?.opened.find(({ project }) => project.name === config.name);
-    return openServed(config, { importComponent, own, callers, before: known }, parts);
+    return openServed(
+      config,
+      { importComponent, own, callers, deliveryTimes, before: known },
+      parts,
+    );
   });
   const results = await Promise.allSettled(opening);
   const failed = results.find((result) => result.status === "rejected");

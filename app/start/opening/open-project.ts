@@ -11,19 +11,16 @@ import { dashboardFaults } from "../../../core/config/checking/dashboard-faults.
 import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Risk } from "../../../core/config/checking/risks.ts";
-import {
-  bindProject,
-  type Project,
-  type Routes,
-  type SchemaWatch,
-} from "../../../core/dispatch.ts";
+import { bindProject, type Project, type Routes } from "../../../core/dispatch.ts";
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
 import { createFeed } from "../../../core/changes/feed.ts";
+import { createWebhookSender, type DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
+import type { ChangeTables } from "../../../core/plans/change-tables.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
-import type { Db } from "../../../core/plans/db-port.ts";
+import type { Db, SchemaWatch } from "../../../core/plans/db-port.ts";
 import type { LockStore } from "../../../core/locks/lock-store.ts";
 import type { Outbound } from "../../../core/plans/outbound-port.ts";
 import type { Runtime } from "../../../core/plans/runtime.ts";
@@ -60,6 +57,8 @@ export interface ProjectParts {
   /** Absent: as the project's `auth` says. */
   readonly callers?: Callers | undefined;
   readonly knownKeys?: KnownKeys | undefined;
+  /** Absent: those of `limits`. */
+  readonly deliveryTimes?: DeliveryTimes | undefined;
 }
 
 /** The project without routes; they are added once its database was reached. */
@@ -69,10 +68,10 @@ export function openProject(
   { runtime, cache, hookDepths, observation }: SharedParts,
 ): Project {
   const { db, database, lockStore: store, jobs, schema, outboundTo, knownKeys } = parts;
-  const { name, locking: settings, auth, hooks } = config;
+  const { name, locking: settings, auth, hooks, webhooks } = config;
   const observe = observation.cache(name);
   const outbound = hookDepths.signing(observation.outbound(outboundTo(hooks.allowedHosts)));
-  return {
+  const project: Project = {
     name,
     db,
     cache: cache.forProject({ database, ...config.cache, observe }),
@@ -81,11 +80,29 @@ export function openProject(
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
     feed: createFeed({ db, newId: runtime.newId, log: runtime.log }),
+    webhooks: createWebhookSender({
+      ...runtime,
+      project: name,
+      webhooks,
+      timeoutMs: hooks.timeoutMs,
+      db,
+      outbound,
+      changes: () => changesIn(project.routes),
+      times: parts.deliveryTimes,
+    }),
     runtime,
     callers: parts.callers ?? openCallers(auth, { ...runtime, outboundTo, knownKeys }),
     schema,
     routes: null,
   };
+  return project;
+}
+
+/** Every entity has those of the whole project. */
+function changesIn(routes: Routes | null): ChangeTables | null {
+  for (const actions of routes?.endpoints.values() ?? [])
+    for (const { entity } of actions.values()) if (entity) return entity.changes;
+  return null;
 }
 
 /** The result of compiling against a database that answers. */

@@ -10,7 +10,6 @@ import type { Watcher } from "../../observe/watcher.ts";
 import { countersReach, withFallback } from "../../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../../stores/memory-counters.ts";
 import { createHookDepths } from "../../../core/workflow/hook-depth.ts";
-import { countQueues } from "../../metrics/gauges.ts";
 import { openStores } from "../../stores/open-stores.ts";
 import type { Stores } from "../../stores/stores.ts";
 import type { JobsBoard, ShowBoard } from "../../http/jobs-board.ts";
@@ -84,7 +83,6 @@ export async function openProcessParts({
     throw error;
   });
   const hooks = openHooks({ settings, log });
-  metrics.onCollect(() => countQueues(metrics, { jobs: jobs.counts(), hooks: hooks.counts() }));
   const locks = new Map<string, LockStore>();
   return {
     settings,

@@ -8,6 +8,7 @@ import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
+import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { databaseOf } from "../../../db/open.ts";
 import { createOutbound, type OutboundOptions } from "../../outbound/outbound-client.ts";
 import { logLeftOut } from "../settings/read-projects.ts";
@@ -36,6 +37,8 @@ export interface LoadedParts {
   readonly own: OutboundOptions["own"];
   /** Absent: as the project's `auth` says. */
   readonly callers: Callers | undefined;
+  /** Absent: those of `limits`. */
+  readonly deliveryTimes?: DeliveryTimes | undefined;
   /** The project of this name in the configuration that is served until now. */
   readonly before?: ServedProject | undefined;
 }
@@ -46,7 +49,7 @@ const retryDelayMs = { first: 250, longest: 5_000 };
 /** Opens the project without routes; its database may be unreachable. Rejects with an Error for an invalid address. */
 export async function openServed(
   config: ProjectConfig,
-  { own, callers, before, importComponent }: LoadedParts,
+  { own, callers, before, importComponent, deliveryTimes }: LoadedParts,
   parts: ProcessParts,
 ): Promise<ServedProject> {
   const { databases, locksOf, jobs, hooks, observation, runtime } = parts;
@@ -64,6 +67,7 @@ export async function openServed(
     backgroundOver: () => hooks.forProject(name),
     jobs: jobs.forProject(config),
     callers: callers ?? known ?? undefined,
+    deliveryTimes,
     schema: createSchemaWatch({
       lookAgain: () => lookAgain(one, runtime.log),
       pause: (ms) => pause(ms, one.stop.signal),

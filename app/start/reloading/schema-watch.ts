@@ -4,7 +4,7 @@
  * when the pause is over. The pause grows while all failures are lasting ones, so that a statement that always fails (a
  * trigger with a mistake, for example) costs little.
  */
-import type { SchemaWatch } from "../../../core/dispatch.ts";
+import type { SchemaWatch } from "../../../core/plans/db-port.ts";
 import { createLastingFailures } from "./lasting-failures.ts";
 
 /** Pause between two looks at the tables: the shortest, and the longest after doubling. */

@@ -50,7 +50,7 @@ export function createServed(requestTimeoutMs: number): Served {
     counted((app) => app.fetch(request, client));
 
   function retire(old: Serving): void {
-    old.loaded.stop();
+    old.loaded.stop(Infinity);
     let closing: Promise<void> | null = null;
     const close = () => {
       clearTimeout(timer);

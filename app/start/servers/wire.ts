@@ -8,8 +8,9 @@ import type { ProjectConfig } from "../../../core/config/reading/read-config.ts"
 import { limits } from "../../../core/values/limits.ts";
 import { databaseFaults } from "../../../db/open.ts";
 import { ownCall } from "../../http/client-address.ts";
+import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import type { Watcher } from "../../observe/watcher.ts";
-import { gaugeProjects } from "../../metrics/gauges.ts";
+import { countQueues, deliveryCounts, gaugeProjects } from "../../metrics/gauges.ts";
 import { createRefuse, type Refuse } from "../../http/exchange.ts";
 import type { OutboundOptions } from "../../outbound/outbound-client.ts";
 import { createRuntime } from "../settings/create-runtime.ts";
@@ -30,6 +31,8 @@ export interface ServiceOptions extends ConfigSource {
   readonly timeouts?: Timeouts;
   /** Beside those that the settings switch on. */
   readonly watchers?: readonly Watcher[];
+  /** Absent: those of `limits`. */
+  readonly deliveryTimes?: DeliveryTimes;
   /** Where the service is mounted, as `/rows`: requests have it before their paths. Absent: at the root. */
   readonly basePath?: string;
 }
@@ -55,7 +58,7 @@ export interface Service {
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
   stopJobs(): Promise<void>;
   /**
-   * Non-blocking hook calls may continue until `hooksUntilMs` (clock of `performance.now()`; absent: they stop now);
+   * Non-blocking hook calls and deliveries of webhooks may continue until `hooksUntilMs` (clock of `performance.now()`; absent: they stop now);
    * the next process makes the remaining ones.
    */
   close(hooksUntilMs?: number): Promise<void>;
@@ -70,6 +73,7 @@ export async function openService({
   callers,
   timeouts = limits,
   watchers,
+  deliveryTimes,
   basePath,
   ...first
 }: ServiceOptions): Promise<Service> {
@@ -87,7 +91,7 @@ export async function openService({
     const read = readProjects(source, databaseFaults);
     const before = served.now();
     const { importComponent } = source;
-    const edge = { own, callers, bodyTimeoutMs, configState: () => reloads.state() };
+    const edge = { own, callers, bodyTimeoutMs, deliveryTimes, configState: () => reloads.state() };
     const loaded = await loadConfiguration(
       { read, source, importComponent, before, ...edge },
       parts,
@@ -106,7 +110,13 @@ export async function openService({
     await parts.close();
     throw error;
   });
-  parts.metrics.onCollect(() => gaugeProjects(parts.metrics, served.now()?.projects ?? []));
+  const { metrics, jobs, hooks } = parts;
+  metrics.onCollect(async () => {
+    const projects = served.now()?.projects ?? [];
+    gaugeProjects(metrics, projects);
+    const webhooks = deliveryCounts(projects.map((project) => project.webhooks.counts));
+    await countQueues(metrics, { jobs: jobs.counts(), hooks: hooks.counts(), webhooks });
+  });
   return {
     app: served.app,
     settings,
@@ -123,7 +133,7 @@ export async function openService({
     stopJobs: parts.jobs.stopRunning,
     async close(hooksUntilMs = 0) {
       await reloads.close();
-      served.now()?.stop();
+      served.now()?.stop(hooksUntilMs);
       await parts.stopWork(hooksUntilMs);
       await served.close();
       await parts.close();

@@ -39,7 +39,7 @@ export function readProjects(
   };
 }
 
-/** Logs which endpoints and tiles of the dashboard are left out because of a fault in their configuration: one line for each fault. */
+/** Logs which endpoints, tiles of the dashboard and webhooks are left out because of a fault in their configuration: one line for each fault. */
 export function logLeftOut(
   { name: project }: Pick<ProjectConfig, "name">,
   faults: readonly Fault[],
@@ -50,6 +50,8 @@ export function logLeftOut(
       { project },
       fault.file.endsWith("/dashboard.json")
         ? `A tile of the dashboard is left out: ${faultLine(fault)}`
-        : `An endpoint is left out and answers 503: ${faultLine(fault)}`,
+        : fault.file.endsWith("/project.json")
+          ? `A webhook is left out: ${faultLine(fault)}`
+          : `An endpoint is left out and answers 503: ${faultLine(fault)}`,
     );
 }

@@ -1,5 +1,5 @@
 /**
- * `history` and `changes` of all endpoints -> the tables whose changes are recorded. Rules of tables: an endpoint that
+ * `history`, `live` and `changes` of all endpoints, and `webhooks` -> the tables whose changes are recorded. Rules of tables: an endpoint that
  * asks for changes gets those of every endpoint of its table.
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
@@ -9,8 +9,16 @@ import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Table } from "../../values/types/column.ts";
 import { keyNames } from "../../values/types/key.ts";
 import { forEverybody } from "../compiling/plans.ts";
+import type { Fault } from "../reading/faults.ts";
+import type { ProjectConfig } from "../reading/read-config.ts";
 import type { Survey } from "../compiling/survey.ts";
 import { cascadesTo } from "./cascades.ts";
+import {
+  type NamedBy,
+  openWebhookSurvey,
+  type WebhookSurvey,
+  webhookRule,
+} from "./webhook-rules.ts";
 
 interface Compiled {
   readonly survey: Survey;
@@ -22,53 +30,59 @@ interface Compiled {
 /** An endpoint that asks for changes of its table. */
 interface Asking extends Compiled {
   readonly write: WritePlan;
+  readonly webhooks: readonly NamedBy[];
 }
 
-/** Adds faults to the surveys. */
+const isLogged = ({ survey: { payload } }: Compiled): boolean => payload.history || payload.live;
+
+/** `faults`: those of the webhooks. The others are added to the surveys. */
 export async function changeTables(
   compiled: readonly Compiled[],
+  config: ProjectConfig,
   catalog: Catalog,
-): Promise<ChangeTables> {
+): Promise<{ readonly changes: ChangeTables; readonly faults: readonly Fault[] }> {
+  const webhooks = openWebhookSurvey(config);
+  const { faults } = webhooks;
   const asking = compiled.flatMap((one): Asking[] => {
-    const { payload } = one.survey;
-    if (!payload.history && !payload.live) {
-      if (payload.changes !== undefined)
-        one.survey.fault(["changes"], {
-          expected: '"history" or "live" to be true: it limits what they record',
-        });
-      return [];
-    }
-    return checkAsking(one);
+    const named = webhooks.naming(one.survey.endpoint);
+    if (isLogged(one) || named.length > 0) return checkAsking(one, named, webhooks);
+    if (one.survey.payload.changes !== undefined)
+      one.survey.fault(["changes"], {
+        expected:
+          '"history" or "live" to be true, or a webhook of the endpoint: it limits what they record',
+      });
+    return [];
   });
   const recorded = new Map<string, RecordedTable>();
   for (const group of Map.groupBy(asking, ({ write }) => write.table.identity).values()) {
-    const table = recordedTable(group, compiled);
+    const table = recordedTable(group, compiled, webhooks);
     recorded.set(table.table.identity, table);
   }
-  if (recorded.size === 0) return noChanges;
+  if (recorded.size === 0) return { changes: noChanges, faults };
   const live = asking.flatMap(({ survey, entity }) => (survey.payload.live ? entity.name : []));
   const tables = [...recorded.values()].map(({ table }) => table);
-  return {
-    live: new Set(live),
-    recorded,
-    cascades: await cascadesTo(tables, { catalog, effects: ["delete", "clear"] }),
-  };
+  const cascades = await cascadesTo(tables, { catalog, effects: ["delete", "clear"] });
+  return { changes: { live: new Set(live), recorded, cascades }, faults };
 }
 
 /** Empty, and a fault, if changes of the endpoint cannot be recorded. */
-function checkAsking(one: Compiled): Asking[] {
+function checkAsking(one: Compiled, named: readonly NamedBy[], webhooks: WebhookSurvey): Asking[] {
   const { survey, entity } = one;
   const { write, access } = entity;
   const names = survey.payload.changes?.except ?? [];
-  const property = survey.payload.history ? "history" : "live";
+  const fault = (about: Parameters<Survey["fault"]>[1]): void => {
+    if (isLogged(one)) survey.fault([survey.payload.history ? "history" : "live"], about);
+    else for (const { path } of named) webhooks.fault(path, about);
+  };
   if (write === null || write.table.kind === "view") {
-    survey.fault([property], { expected: "a tableName that is a table with a primary key" });
+    const expected = "a tableName that is a table with a primary key";
+    fault({ expected: isLogged(one) ? expected : `an endpoint with ${expected}` });
     return [];
   }
   if (survey.payload.live && !entity.enabled.has("read"))
     survey.fault(["live"], { expected: "read to be on: its right is that of being told" });
   if (!write.table.transactional)
-    survey.fault([property], {
+    fault({
       found: `${write.table.name}, whose storage cannot roll back a change`,
       expected: "a table whose storage has transactions",
     });
@@ -78,7 +92,7 @@ function checkAsking(one: Compiled): Asking[] {
     ["changes", "except"],
     `the table ${write.table.name}`,
   );
-  for (const [role, rules] of access?.rows ?? [])
+  for (const [role, rules] of isLogged(one) ? (access?.rows ?? []) : [])
     for (const { column } of rules) {
       if (!write.table.columns.has(column) && column.includes("."))
         survey.fault(["rowScope", role, column], {
@@ -90,18 +104,22 @@ function checkAsking(one: Compiled): Asking[] {
           expected: `a column that no rowScope names, because ${column} decides who may see a change`,
         });
     }
-  return [{ ...one, write }];
+  return [{ ...one, write, webhooks: named }];
 }
 
 /** One table, for all of its endpoints that ask for its changes. */
-function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): RecordedTable {
+function recordedTable(
+  asking: readonly Asking[],
+  all: readonly Compiled[],
+  webhooks: WebhookSurvey,
+): RecordedTable {
   const [{ write }] = asking as readonly [Asking];
   const { table, key } = write;
   for (const { survey, write: other } of asking)
     if (keyNames(other.key) !== keyNames(key))
       survey.fault(["primaryKey"], {
         found: keyNames(other.key),
-        expected: `${keyNames(key)}, as another endpoint with the history of the same table says`,
+        expected: `${keyNames(key)}, as another endpoint says that has changes of the same table recorded`,
       });
   const alike = all.filter((one) => one.table?.identity === table.identity);
   const left = new Set(
@@ -112,6 +130,8 @@ function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): Rec
   );
   const hidden = new Set(asking.flatMap(({ survey }) => forEverybody(survey.payload.hiddenFields)));
   const isLive = asking.some(({ survey }) => survey.payload.live);
+  const logged = asking.filter(isLogged);
+  const told = asking.filter((one) => one.webhooks.length > 0);
   const kept = new Set([...table.columns.keys()].filter((name) => !left.has(name)));
   const scoped = new Set(
     alike.flatMap(({ entity: { access } }) =>
@@ -120,20 +140,24 @@ function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): Rec
   );
   const marks = alike.find(({ entity }) => entity.marking)?.entity.marking?.marks ?? null;
   const keepDays = Math.max(
-    ...asking.map(({ survey: { payload } }) =>
+    ...logged.map(({ survey: { payload } }) =>
       payload.history ? (payload.changes?.keepDays ?? Infinity) : (payload.changes?.keepDays ?? 7),
     ),
   );
   const needed = new Set([
     ...[...key, marks?.flag, marks?.at].flatMap((column) => column?.name ?? []),
-    ...(isLive ? [...table.columns.keys()].filter((name) => !hidden.has(name)) : kept),
-    ...scoped,
+    ...(isLive || told.length > 0
+      ? [...table.columns.keys()].filter((name) => !hidden.has(name))
+      : kept),
+    ...(logged.length > 0 ? scoped : []),
   ]);
+  const shown = new Map([...table.columns].filter(([name]) => !hidden.has(name)));
   return {
     table,
     key,
     columns: [...table.columns.values()].filter(({ name }) => needed.has(name)),
     kept,
+    settable: new Set(alike.flatMap(({ entity }) => [...(entity.write?.writable.keys() ?? [])])),
     stamps: new Set(
       alike.flatMap(({ entity }) =>
         (entity.write?.audit ?? []).flatMap(({ when, column }) =>
@@ -142,8 +166,22 @@ function recordedTable(asking: readonly Asking[], all: readonly Compiled[]): Rec
       ),
     ),
     scoped: new Set([...scoped].filter((name) => table.columns.has(name))),
+    isLogged: logged.length > 0,
     isLive,
     keepDays: Number.isFinite(keepDays) ? keepDays : null,
     marks,
+    webhooks: told.flatMap(({ survey: { project, endpoint }, webhooks: named }) =>
+      named.map((one) =>
+        webhookRule(webhooks, one, {
+          columns: shown,
+          label: `the table ${table.name}`,
+          place: {
+            project,
+            endpoint,
+            namesRecords: key.every(({ name }) => shown.has(name)),
+          },
+        }),
+      ),
+    ),
   };
 }

@@ -80,8 +80,8 @@ const isShort = (url: string): boolean =>
 
 type About = Parameters<Survey["fault"]>[1];
 
-/** Of a URL that leads to another service: scheme, host and port are fixed. */
-function faultOfAddress(template: Template): About | null {
+/** Of a URL that leads to another service: scheme, host and port are fixed. Null: it has no fault. */
+export function faultOfAddress(template: Template): About | null {
   const host = fixedPart(template, /^https?:\/\/[^/?#]+/i);
   if (host === null)
     return {

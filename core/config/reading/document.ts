@@ -89,8 +89,9 @@ export function valueAt(value: unknown, path: Path): unknown {
   return current;
 }
 
-/** Settings of `auth` may contain secrets, especially wrong ones. */
-const isSecret = (path: Path): boolean => path[0] === "auth" && path.length > 1;
+/** Settings of `auth` and of webhooks may contain secrets, especially wrong ones. */
+const isSecret = (path: Path): boolean =>
+  (path[0] === "auth" && path.length > 1) || (path[0] === "webhooks" && path[2] === "secret");
 
 /** A value on one short line; the user and password of an address are left out. */
 function show(value: unknown): string {

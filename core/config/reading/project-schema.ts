@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { actionNames } from "../../actions.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
+import { webhook } from "./webhook-schema.ts";
 
 const seconds = z.int().min(1).max(31_536_000);
 const requestsMax = z.int().min(1).max(1_000_000_000);
@@ -357,6 +358,10 @@ export const projectSchema = z
     locking: locking.prefault({}).describe("Locks on records."),
     jobs: jobs.prefault({}).describe("Exports and imports."),
     hooks: hooks.prefault({}).describe("Calls to other services."),
+    webhooks: z
+      .array(webhook)
+      .default([])
+      .describe("Services that are told of changes of records, after their commit."),
     requests: requests.prefault({}).describe("How requests are read."),
     auth: auth.optional().describe("Who may call. Absent or empty = everybody."),
     cors: cors.prefault({}).describe("Calls from pages of other origins."),

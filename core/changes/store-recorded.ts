@@ -1,0 +1,50 @@
+/**
+ * The last statements of a transaction that changed recorded tables: its changes go to the log and to webhooks, and now
+ * and then old changes are removed.
+ */
+import type { ChangeTables } from "../plans/change-tables.ts";
+import type { DbQueries, LedgerName } from "../query/session.ts";
+import { limits } from "../values/limits.ts";
+import type { Table } from "../values/types/column.ts";
+import type { RowChange } from "./change-book.ts";
+import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
+import { forgetUpTo } from "./change-order.ts";
+import { storeDeliveries } from "./deliveries.ts";
+
+/** The service's own tables that recording needs. */
+export function ledgersOf({ recorded, live }: ChangeTables): readonly LedgerName[] {
+  const tables = [...recorded.values()];
+  return [
+    ...(tables.some(({ isLogged }) => isLogged) ? (["changes"] as const) : []),
+    ...(live.size > 0 ? (["change_order"] as const) : []),
+    ...(tables.some(({ webhooks }) => webhooks.length > 0) ? (["deliveries"] as const) : []),
+  ];
+}
+
+/** Of this process, which recorded changes. */
+let requests = 0;
+
+interface Recorded {
+  readonly changes: readonly RowChange[];
+  readonly author: Author;
+  /** Null: it is not among `ledgersOf`. Throws if it could not be made. */
+  readonly ledger: (name: LedgerName) => Table | null;
+}
+
+export async function storeRecorded(
+  tx: DbQueries,
+  { changes, author, ledger: ledgerOf }: Recorded,
+): Promise<void> {
+  if (changes.some(({ recorded: { webhooks } }) => webhooks.length > 0))
+    await storeDeliveries(tx, { ledger: ledgerOf("deliveries")!, changes, author });
+  const logged = new Set(changes.flatMap(({ recorded }) => (recorded.isLogged ? recorded : [])));
+  if (logged.size === 0) return;
+  const ledger = ledgerOf("changes")!;
+  await storeChanges(tx, { ledger, changes, author });
+  if (requests++ % limits.changesSweepEvery > 0) return;
+  const order = ledgerOf("change_order");
+  for (const recorded of logged) {
+    const place = await removeOldChanges(tx, { ledger, recorded, now: author.now() });
+    if (order && place > 0) await forgetUpTo(tx, order, place);
+  }
+}
