@@ -235,9 +235,9 @@ class RecordingSession extends PassingSession {
     this.recording = recording;
   }
 
-  protected concerns(identity: string): boolean {
+  protected concerns(identity: string, isDelete: boolean): boolean {
     const { recorded, cascades } = this.recording.tables;
-    return recorded.has(identity) || cascades.has(identity);
+    return recorded.has(identity) || (isDelete && cascades.has(identity));
   }
 
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {

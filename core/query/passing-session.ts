@@ -108,8 +108,8 @@ export abstract class PassingSession extends PassingQueries implements DbSession
     this.session = session;
   }
 
-  /** Whether a write to the table of this identity is the layer's business. */
-  protected abstract concerns(identity: string): boolean;
+  /** Whether a write to the table of this identity, a DELETE or another one, is the layer's business. */
+  protected abstract concerns(identity: string, isDelete: boolean): boolean;
   abstract tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   abstract join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T>;
 
@@ -154,9 +154,9 @@ export abstract class PassingSession extends PassingQueries implements DbSession
   }
 
   private atomically<T>(
-    { table: { identity } }: { readonly table: Table },
+    { kind, table: { identity } }: { readonly kind: string; readonly table: Table },
     work: (queries: DbQueries) => Promise<T>,
   ): Promise<T> {
-    return this.concerns(identity) ? this.tx(work) : work(this.queries);
+    return this.concerns(identity, kind === "delete") ? this.tx(work) : work(this.queries);
   }
 }

@@ -297,9 +297,9 @@ class StatusSession extends PassingSession {
     this.guarding = guarding;
   }
 
-  protected concerns(identity: string): boolean {
+  protected concerns(identity: string, isDelete: boolean): boolean {
     const { guarded, owners, cascades } = this.guarding.tables;
-    return guarded.has(identity) || owners.has(identity) || cascades.has(identity);
+    return guarded.has(identity) || owners.has(identity) || (isDelete && cascades.has(identity));
   }
 
   tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {

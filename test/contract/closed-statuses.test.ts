@@ -220,3 +220,41 @@ describe("a status", () => {
     expect(same.body.status, JSON.stringify(same.body)).toBe("completed");
   });
 });
+
+describe("the OpenAPI document", () => {
+  const document = async () =>
+    (
+      await office.fixture.request("/api/test/openapi.json", {
+        headers: { "x-api-key": "key of admin" },
+      })
+    ).body;
+  const examplesOf = async (path: string) => {
+    const { paths, components } = await document();
+    const { $ref } = paths[`/api/test/${path}`].post.responses["409"];
+    const { content } = components.responses[$ref.split("/").at(-1)];
+    return Object.keys(content["application/json"].examples);
+  };
+
+  test("names the closed statuses of a table at each of its endpoints", async () => {
+    const { tags } = await document();
+    for (const name of ["orders", "orders-plain"]) {
+      const { status } = tags.find((tag: { name: string }) => tag.name === name)["x-rowgate"];
+      expect(status).toMatchObject({ field: "status", closed: ["held", "posted", "cancelled"] });
+    }
+  });
+
+  test.each([
+    "orders/update",
+    "orders-plain/delete",
+    "lines/create",
+    "notes/update",
+    "groups/delete",
+  ])("says that %s may meet a closed record", async (path) =>
+    expect(await examplesOf(path)).toContain("recordClosed"),
+  );
+
+  test("does not say it where nothing can be closed", async () => {
+    expect(await examplesOf("visits/update")).not.toContain("recordClosed");
+    expect(await examplesOf("tags/update")).not.toContain("recordClosed");
+  });
+});
