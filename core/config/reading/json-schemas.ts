@@ -1,12 +1,13 @@
 /**
- * The JSON Schemas that editors use for project.json, endpoint files and dashboard.json, made from the Zod schemas that check them. The
- * schema of endpoints also accepts the alternative spellings of `compat.ts`, so that an editor marks nothing that the
+ * The JSON Schemas that editors use for project.json, endpoint files, dashboard.json and messages, made from the Zod
+ * schemas that check them. The schema of endpoints also accepts the alternative spellings of `compat.ts`, so that an editor marks nothing that the
  * service accepts. It is less strict than the check at start; `rowgate check` decides. `write-schemas.ts` writes them.
  */
 import { z } from "zod";
 import { plainTypes } from "./list-spellings.ts";
 import { actionAliases, auditAliases, harmless, hookAliases, lookupAliases } from "./compat.ts";
 import { dashboardSchema } from "./dashboard-schema.ts";
+import { messagesSchema } from "./read-messages.ts";
 import { projectSchema } from "./project-schema.ts";
 import { constraintsSchema, ruleSchema } from "./rule-schema.ts";
 import * as first from "./schema.ts";
@@ -18,6 +19,7 @@ export function jsonSchemas(): ReadonlyMap<string, string> {
     ["project.schema.json", print(projectSchema)],
     ["endpoint.schema.json", print(endpointFile)],
     ["dashboard.schema.json", print(dashboardSchema)],
+    ["messages.schema.json", print(messagesSchema)],
   ]);
 }
 
