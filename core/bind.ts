@@ -7,6 +7,7 @@ import type { Action, Answer, Bound, Call, Write } from "./calls/action.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";
+import { numberingSession } from "./numbers/numbering-session.ts";
 import { recordingSession } from "./changes/recording-session.ts";
 import { isNamed, stampOf } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
@@ -53,7 +54,14 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         newId,
       },
     });
-    return keptSession(recorded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
+    const numbered = numberingSession(recorded, {
+      tables: entity.numbers,
+      time: { now: now(), timeZone: entity.settings.timeZone },
+      digest: request.digest,
+      caller,
+      action: action.name,
+    });
+    return keptSession(numbered, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   };
   const handler: Handler = {
     async run(request, keepAnswer) {

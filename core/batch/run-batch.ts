@@ -16,6 +16,7 @@ import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
+import type { LedgerName } from "../query/session.ts";
 import { invalidPayload, unavailable } from "../values/errors.ts";
 import { jsonOf, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -41,8 +42,8 @@ interface Planned {
   readonly step: Step;
   readonly action: Action;
   readonly handler: Handler;
-  /** What it writes may be recorded. */
-  readonly isRecorded: boolean;
+  /** The service's own tables that it can need. */
+  readonly ledgers: readonly LedgerName[];
 }
 
 /** What a step answered. */
@@ -100,12 +101,18 @@ function plan(step: Step, { request, options, isIndependent }: Planning): Planne
     for (const [member, name, header] of headerMembers)
       if (step[member] !== null && !action.headers.has(header))
         throw invalidPayload(`${action.name} does not take ${name}`);
-    const isRecorded = entity !== null && entity.changes.recorded.size > 0;
-    return { step, action, handler, isRecorded };
+    return { step, action, handler, ledgers: entity === null ? [] : ledgersOf(entity) };
   } catch (error) {
     throw inStep(step, error);
   }
 }
+
+/** The service's own tables that a write of the endpoint can need. */
+const ledgersOf = ({ changes, numbers }: Entity): LedgerName[] => [
+  ...(changes.recorded.size > 0 ? (["changes"] as const) : []),
+  ...(changes.live.size > 0 ? (["change_order"] as const) : []),
+  ...(numbers.size > 0 ? (["numbers"] as const) : []),
+];
 
 const headerMembers = [
   ["ifMatch", "if_match", "If-Match"],
@@ -128,8 +135,8 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   const isReadOnly = keepAnswer === null && planned.every(({ action }) => action.mode === "reads");
   const { outbound, begin } = callingOnce(request.outbound);
   // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
-  if (planned.some(({ isRecorded }) => isRecorded))
-    await request.session.ledger("changes").catch(() => undefined);
+  for (const name of new Set(planned.flatMap(({ ledgers }) => ledgers)))
+    await request.session.ledger(name).catch(() => undefined);
   for (;;) {
     try {
       const answer = await request.session.join(

@@ -16,6 +16,7 @@ import type { InsertPlan } from "../plans/write-plan.ts";
 import type { JoinableTable } from "../plans/aggregate-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
 import { noChanges } from "../plans/change-tables.ts";
+import { noNumbers } from "../plans/number-tables.ts";
 import { noDocuments } from "../plans/document-tables.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
@@ -27,6 +28,7 @@ import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
 import { compositeOf } from "./compiling/compile-composite.ts";
 import { changeTables } from "./checking/change-rules.ts";
+import { numberTables, withNumbered } from "./compiling/compile-numbers.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
 import { sortFaults, type Fault } from "./reading/faults.ts";
 import { exportOf } from "./compiling/compile-export.ts";
@@ -91,7 +93,7 @@ export async function compileProject(
   catalog: Catalog,
   { importComponent = noComponents }: CompileOptions = {},
 ): Promise<CompiledProject> {
-  const asked = remembering(catalog);
+  const asked = withNumbered(remembering(catalog), config.endpoints);
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
@@ -103,7 +105,12 @@ export async function compileProject(
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
   const changes = await changeTables(apart, asked);
-  const ruled = (entity: Entity): Entity => ({ ...withDocuments(entity, documents), changes });
+  const numbers = numberTables(apart);
+  const ruled = (entity: Entity): Entity => ({
+    ...withDocuments(entity, documents),
+    changes,
+    numbers,
+  });
   const documented = apart.map((one) => ({ ...one, entity: ruled(one.entity) }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);
@@ -260,6 +267,7 @@ async function compileEntity(
     marking: null,
     documents: noDocuments,
     changes: noChanges,
+    numbers: noNumbers,
   };
   return {
     entity: deepFreeze(entity),

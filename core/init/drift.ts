@@ -67,6 +67,7 @@ export const ownTables: ReadonlySet<string> = new Set([
   "rowgate_requests",
   "rowgate_changes",
   "rowgate_change_order",
+  "rowgate_numbers",
 ]);
 
 async function unknownTables(

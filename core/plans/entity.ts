@@ -13,6 +13,7 @@ import type { GridPlan } from "./grid-plan.ts";
 import type { Handlers } from "./hook.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
+import type { NumberTables } from "./number-tables.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
 import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
@@ -75,4 +76,6 @@ export interface Entity {
   readonly documents: DocumentTables;
   /** The tables of the project whose changes are recorded. */
   readonly changes: ChangeTables;
+  /** The tables of the project whose records get numbers. */
+  readonly numbers: NumberTables;
 }

@@ -130,11 +130,11 @@ export interface Session extends Queries, ReadSession {
 export type Snapshot = Pick<Session, "count" | "stream">;
 
 /**
- * The tables `rowgate_jobs`, `rowgate_requests` and `rowgate_changes`. The transaction that does the work also stores the
- * job's result, the answer of a request with Idempotency-Key, and what it changed. `rowgate_change_order` is the end of
- * the order that committed writes get.
+ * The tables `rowgate_jobs`, `rowgate_requests`, `rowgate_changes` and `rowgate_numbers`. The transaction that does the
+ * work also stores the job's result, the answer of a request with Idempotency-Key, what it changed, and the last number
+ * of each counter. `rowgate_change_order` is the end of the order that committed writes get.
  */
-export type LedgerName = "jobs" | "requests" | "changes" | "change_order";
+export type LedgerName = "jobs" | "requests" | "changes" | "change_order" | "numbers";
 
 /** The same calls for statements that have been through a scope. */
 type AsNarrowed<Calls> = {

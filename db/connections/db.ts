@@ -101,6 +101,7 @@ export function createDb(
     requests: ledgerOf("requests"),
     changes: ledgerOf("changes"),
     change_order: ledgerOf("change_order"),
+    numbers: ledgerOf("numbers"),
   };
   const session = createSessions({
     engine,

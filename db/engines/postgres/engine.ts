@@ -73,6 +73,8 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_changes (change_id bigint generated always as identity primary key, seq bigint, write_id varchar(36), at timestamptz(3) not null, table_name varchar(255) not null, record_hash varchar(16) not null, record_key text not null, endpoint varchar(255) not null, action varchar(64) not null, kind varchar(8) not null, by_user text, reason text, request_id text not null, old_values text, new_values text, scope_values text, unique (table_name, record_hash, change_id), unique (table_name, change_id), unique (seq, change_id), unique (write_id, change_id))",
       change_order:
         "create table if not exists rowgate_change_order (name varchar(16) primary key, log_id varchar(36) not null, last_seq bigint not null, first_seq bigint not null)",
+      numbers:
+        "create table if not exists rowgate_numbers (counter_id varchar(64) primary key, table_name varchar(255) not null, column_name varchar(255) not null, pattern text not null, by_values text, last_number bigint not null)",
     },
     failure,
     loggedMessage,
