@@ -21,6 +21,8 @@ export type Requirement =
   | "exportSource"
   | "adjustConfig"
   | "masterDetail"
+  /** Columns that the service numbers. */
+  | "numbers"
   /** Changes that are recorded. */
   | "history"
   /** Columns that mark a row as deleted. */

@@ -56,7 +56,7 @@ export async function takeNumbers(
 }
 
 /** The number that `takeNumbers` would give. Takes none, and locks nothing. */
-export async function nextNumber(
+export async function numberAfter(
   own: UnscopedQueries,
   open: OpenNumber,
   { ledger, digest }: Counting,

@@ -37,9 +37,12 @@ export function openNumber(
   const empty = columnsBehind(plan).filter((column) => isEmpty(valueOf(column)));
   for (const { name } of empty) errors[name] = ["is required for the number of the record"];
   const { date, by, format } = plan;
-  const day = empty.length > 0 ? null : dayOf(date && valueOf(date)!, time);
-  if (date && day === null) errors[date.name] ??= ["must be a day of the years 1 to 9999"];
-  if (day === null) return null;
+  if (empty.length > 0) return null;
+  const day = dayOf(date && valueOf(date)!, time);
+  if (day === null) {
+    if (date) errors[date.name] = ["must be a day of the years 1 to 9999"];
+    return null;
+  }
   const seqAt = format.findIndex(({ kind }) => kind === "seq");
   const texts = format.map((part) => givenBy(part, { day, valueOf }));
   return {

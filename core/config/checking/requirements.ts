@@ -118,6 +118,7 @@ export function checkActions(
     ["gridSource", "datatablesQuery", hasGridSource, "a datatablesQuery or a tableName"],
     ["adjustConfig", "adjustConfig", payload.adjustConfig !== undefined, "the fields"],
     ["masterDetail", "masterDetail", payload.masterDetail !== undefined, "the details"],
+    ["numbers", "numbers", payload.numbers !== undefined, "the columns"],
     ["history", "history", payload.history, "true"],
   ];
   for (const [requirement, property, isThere, expected] of settings) {
