@@ -22,7 +22,7 @@ import { openEventStream } from "./event-stream.ts";
 import { issueTicket } from "./tickets.ts";
 
 export const changesName = "changes";
-const ticketName = "changes/ticket";
+export const ticketName = "changes/ticket";
 export const isAboutChanges = (wideName: string): boolean =>
   wideName === changesName || wideName === ticketName;
 

@@ -1,24 +1,14 @@
 /** The operation `/api/{project}/_batch`: built from the paths of the actions that the caller may use as steps. */
-import { batch, batchName } from "../batch/batch-action.ts";
+import { batchName } from "../batch/batch-action.ts";
 import type { BoundAction } from "../dispatch.ts";
-import type { Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { anyOf, closedObject, wholeObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
-import { answeredSchema } from "./envelopes.ts";
-import { batchErrorSchema, failuresOf } from "./failures.ts";
-import { camelCase, pascalCase } from "./naming.ts";
-import type { Operation, Paths } from "./operation.ts";
-import { failureResponses } from "./operation-responses.ts";
-import type { AnswerHeader } from "./headers.ts";
-import type { ProjectWidePlace } from "./project-wide.ts";
-import { createSchemaPrinter } from "./schema-printer.ts";
-import { exampleOf } from "./schema-example.ts";
-import { securityOf } from "./security.ts";
-import { isLimited, type ProjectTraits } from "./traits.ts";
+import { batchErrorSchema } from "./failures.ts";
+import type { Paths } from "./operation.ts";
+import { type ProjectPlace, projectOperation } from "./project-operation.ts";
 
-export interface BatchPlace extends ProjectWidePlace {
-  readonly traits: ProjectTraits;
+export interface BatchPlace extends ProjectPlace {
   readonly stepsMax: number;
 }
 
@@ -34,65 +24,25 @@ const bodySchema: JsonSchema = {
 export function describeBatch(
   bound: BoundAction,
   steps: StepActions,
-  { path, parts, base, tag, traits, stepsMax }: BatchPlace,
+  { stepsMax, ...place }: BatchPlace,
 ): Paths {
   if (steps.size === 0) return {};
-  const printer = createSchemaPrinter(parts.schemas, base);
-  const request = requestSchema(steps, stepsMax);
-  const answered = answeredSchema({ status: 200, schema: answerSchema }, batch);
-  for (const schema of [request, answered]) printer.collect(schema, "", batchName);
-  const isCounted = isLimited(traits, batchName);
-  const always: readonly AnswerHeader[] = [
-    "X-Request-Id",
-    ...(isCounted ? (["RateLimit-Policy", "RateLimit"] as const) : []),
-  ];
-  const failures = failuresOf({
-    action: batch,
-    method: "POST",
-    entity: null,
-    hasCredentials: traits.credentials !== null,
-    isCounted,
-  });
-  const name = base + pascalCase("batch");
-  const example = exampleOf(request, { members: ["id", "body"] });
-  const schema = printer.printAs(answered, `${name}Answer`);
-  const answerExample = exampleOf(answered);
-  const operation: Operation = {
-    operationId: parts.operationId(camelCase(`${base} batch`)),
-    tags: [tag],
-    summary: batch.summary,
-    ...securityOf(traits.credentials, (caller) => bound.mayUse(caller)),
-    parameters: [...(["Idempotency-Key", "Prefer", "X-Request-Id"] as const)].map(parts.parameter),
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: printer.printAs(request, name),
-          ...(example !== undefined && { example }),
-        },
-      },
+  const operation = projectOperation(
+    {
+      bound,
+      name: "batch",
+      method: "POST",
+      request: requestSchema(steps, stepsMax),
+      exampleMembers: ["id", "body"],
+      answer: answerSchema,
+      description: "The answers of the steps, in their order.",
+      headers: ["Idempotency-Key", "Prefer", "X-Request-Id"],
+      answerHeaders: ["Idempotency-Replayed", "Preference-Applied"],
+      error: batchErrorSchema,
     },
-    responses: {
-      200: {
-        description: "The answers of the steps, in their order.",
-        headers: parts.headers([...always, "Idempotency-Replayed", "Preference-Applied"]),
-        content: {
-          "application/json": {
-            schema,
-            ...(answerExample !== undefined && { example: answerExample }),
-          },
-        },
-      } satisfies Json,
-      ...failureResponses(failures, {
-        action: batch,
-        always,
-        parts,
-        printSchema: () => printer.print(batchErrorSchema),
-        isOwn: true,
-      }),
-    },
-  };
-  return { [`${path}/${batchName}`]: { post: operation } };
+    place,
+  );
+  return { [`${place.path}/${batchName}`]: { post: operation } };
 }
 
 const requestSchema = (steps: StepActions, stepsMax: number): JsonSchema =>

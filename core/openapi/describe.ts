@@ -7,6 +7,7 @@ import type { Routes } from "../dispatch.ts";
 import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { type BatchPlace, describeBatch } from "./describe-batch.ts";
+import { describeChanges } from "./describe-changes.ts";
 import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
 import { createDocumentParts, type DocumentParts } from "./document-parts.ts";
 import { answerHeaders, headerParameters } from "./headers.ts";
@@ -174,14 +175,18 @@ async function describe(
   const whole = { path: `/api/${name}`, base: prefix.name, tag: `${prefix.tag}lock`, parts };
   const wide = [...projectWide.values()].map((bound) => describeProjectWide(bound, paths, whole));
   const locks: Paths = Object.assign({}, ...wide);
-  const batches = describeBatches(routes, viewOf, { ...whole, tag: `${prefix.tag}batch`, traits });
+  const batchTag = `${prefix.tag}batch`;
+  const batches = describeBatches(routes, viewOf, { ...whole, tag: batchTag, traits });
+  const changesTag = `${prefix.tag}changes`;
+  const changes = describeChanges(routes, viewOf, { ...whole, tag: changesTag, traits });
   for (const [tag, own] of [
     [whole.tag, locks],
-    [`${prefix.tag}batch`, batches],
+    [batchTag, batches],
+    [changesTag, changes],
   ] as const)
     if (Object.keys(own).length > 0 && tags.every(({ name: known }) => known !== tag))
       tags.push({ name: tag });
-  return { paths: { ...paths, ...locks, ...batches }, tags };
+  return { paths: { ...paths, ...locks, ...batches, ...changes }, tags };
 }
 
 function describeBatches(

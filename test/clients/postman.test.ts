@@ -65,6 +65,7 @@ test("the collection has a folder for each endpoint and a request for each actio
     "warehouses",
     "lock",
     "batch",
+    "changes",
   ]);
   expect(collection.item[0]!.item.map(({ name }) => name)).toEqual([
     "create",

@@ -1,6 +1,7 @@
 /** `changes`: committed writes in one order, told as a list and as a stream, within the caller's rows. */
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
 import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
@@ -311,5 +312,48 @@ describe("the stream of changes", () => {
       })
       .toBe(200);
     await Promise.all(streams.map((one) => one.stop()));
+  });
+});
+
+describe("the document of the project", () => {
+  const documentFor = async (id: string): Promise<OpenedDocument> => {
+    const { body } = await fixture.request("/api/test/openapi.json", { headers: by(id) });
+    return openDocument(body);
+  };
+
+  test("describes what the list takes and answers, and the stream", async () => {
+    const document = await documentFor("admin");
+    const list = document.operation("changesList");
+    const [body, answered] = [list.requestBody, list.responses["200"]].map(
+      (part) => part.content["application/json"].schema,
+    );
+    const since = await now();
+    await made();
+    const asked = { endpoints: ["items", "orders"], since, limit: 10 };
+    expect(document.faultOf(body, asked)).toBeNull();
+    const answer = await changes("admin", asked);
+    expect(told(answer)).toHaveLength(1);
+    expect(document.faultOf(answered, answer.body)).toBeNull();
+    const anew = await changes("admin", { endpoints: ["items"], since: "gone.1" });
+    expect(document.faultOf(answered, anew.body)).toBeNull();
+    for (const bad of [{}, { endpoints: ["quiet"] }, { endpoints: ["items"], limit: 0 }])
+      expect(document.faultOf(body, bad)).not.toBeNull();
+    const stream = document.operation("changesStream");
+    expect(Object.keys(stream.responses["200"].content)).toEqual(["text/event-stream"]);
+    expect(stream.parameters.map(({ name }) => name)).toContain("ticket");
+  });
+
+  test.for<[string, readonly string[]]>([
+    ["admin", ["items", "orders"]],
+    ["clerk", ["items"]],
+    ["blind", []],
+  ])("names what %s may read", async ([id, endpoints]) => {
+    const document = await documentFor(id);
+    const list = document.operations.find((one) => one.id === "changesList");
+    const body = list?.requestBody.content["application/json"].schema;
+    const named = ["items", "orders", "quiet"].filter(
+      (name) => body !== undefined && document.faultOf(body, { endpoints: [name] }) === null,
+    );
+    expect(named).toEqual(endpoints);
   });
 });
