@@ -208,11 +208,12 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
 
   return {
     wrote(tables) {
-      const recorded = options.changes()?.recorded;
-      const isTold = [...tables].some(
-        (table) => table !== "unknown" && (recorded?.get(table.identity)?.webhooks.length ?? 0) > 0,
-      );
-      if (isTold) look();
+      const changes = options.changes();
+      // A table with cascades changes others, of which webhooks may be told.
+      const isTold = ({ identity }: Table): boolean =>
+        changes?.cascades.has(identity) === true ||
+        (changes?.recorded.get(identity)?.webhooks.length ?? 0) > 0;
+      if ([...tables].some((table) => table !== "unknown" && isTold(table))) look();
     },
     start() {
       isStarted = true;
