@@ -7,6 +7,7 @@ import { aggregate } from "./actions/aggregate.ts";
 import { bulkCreate } from "./actions/bulk-create.ts";
 import { bulkDelete } from "./actions/bulk-delete.ts";
 import { bulkUpdate } from "./actions/bulk-update.ts";
+import { call } from "./actions/call.ts";
 import { changeStatus } from "./actions/change-status.ts";
 import { createComposite } from "./actions/create-composite.ts";
 import { create } from "./actions/create.ts";
@@ -29,6 +30,7 @@ import { importStatus } from "./actions/import-status.ts";
 import { importTemplate } from "./actions/import-template.ts";
 import { importUpload } from "./actions/import-upload.ts";
 import { lookup } from "./actions/lookup.ts";
+import { nextNumber } from "./actions/next-number.ts";
 import { nextStatuses } from "./actions/next-statuses.ts";
 import { readComposite } from "./actions/read-composite.ts";
 import { read } from "./actions/read.ts";
@@ -58,8 +60,10 @@ export const actions: readonly Action[] = [
   updateComposite,
   changeStatus,
   nextStatuses,
+  nextNumber,
   history,
   revert,
+  call,
   startExport,
   exportStatus,
   exportDownload,

@@ -8,6 +8,7 @@ import type { Answer } from "./calls/answer.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";
+import { numberingSession } from "./numbers/numbering-session.ts";
 import { recordingSession } from "./changes/recording-session.ts";
 import { isNamed, stampOf } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
@@ -16,10 +17,13 @@ import type { Session, Transaction } from "./query/session.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
+import { worded } from "./calls/wording.ts";
 import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
+import type { Scalar } from "./values/scalar.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
 import { isOfRecord } from "./records/bulk-outcomes.ts";
+import { statusSession } from "./workflow/status-session.ts";
 import { repeatable, writtenBy } from "./records/idempotency.ts";
 import { narrowReplay } from "./records/replay.ts";
 
@@ -35,8 +39,10 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
   const bound = action.bind(entity);
   if (bound === null) return null;
   const asked = { entity, action: action.name };
-  const scopeFor = ({ caller }: Pick<Request, "caller">): Scope =>
-    scopeWithRelated(caller, asked, within);
+  const scopeFor = (
+    { caller }: Pick<Request, "caller">,
+    params?: ReadonlyMap<string, Scalar>,
+  ): Scope => scopeWithRelated(caller, asked, within, params);
   const kept = (request: Request, body: Record<string, unknown>) => {
     const { caller, now, newId, requestId } = request;
     const given = action.name === "adjust" ? body["reason"] : null;
@@ -54,12 +60,20 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         newId,
       },
     });
-    return keptSession(recorded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
+    const numbered = numberingSession(recorded, {
+      tables: entity.numbers,
+      time: { now: now(), timeZone: entity.settings.timeZone },
+      digest: request.digest,
+      caller,
+      action: action.name,
+    });
+    const guarded = statusSession(numbered, { tables: entity.statuses, action: action.name });
+    return keptSession(guarded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   };
   const handler: Handler = {
     async run(request, keepAnswer) {
-      const scope = scopeFor(request);
-      const { body, options, grammar } = bound.read(request);
+      const { body, options, grammar, params } = bound.read(request);
+      const scope = scopeFor(request, params);
       const session = scopedSession(kept(request, body), scope);
       try {
         const call: Call = {
@@ -92,9 +106,10 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
     },
     viewKey: (request) => `${entity.definition}\n${scopeFor(request).key}`,
   };
-  if (!action.headers.has("Idempotency-Key")) return handler;
+  if (!action.headers.has("Idempotency-Key")) return worded(handler, entity);
   const { project, name: endpoint } = entity;
-  return repeatable(handler, { project, endpoint, action: action.name, writes: writtenBy(entity) });
+  const about = { project, endpoint, action: action.name, writes: writtenBy(entity) };
+  return worded(repeatable(handler, about), entity);
 }
 
 interface Drive {

@@ -2,6 +2,7 @@
  * The tiles of a dashboard: what the answer to a tile's request has, and whether it can be drawn as the tile wants. The
  * grammar of the action reads the request, as it reads those of clients; nothing asks the database.
  */
+import { labelledIn } from "./calls/wording.ts";
 import type { Routes } from "./dispatch.ts";
 import type { FiguresRequest } from "./lists/aggregate-request.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -51,12 +52,12 @@ export interface ShownTile {
 export const tilesFor = (
   { tiles }: Dashboard,
   routes: Routes,
-  caller: Caller,
+  { caller, language }: { readonly caller: Caller; readonly language: string },
 ): readonly ShownTile[] =>
   tiles.flatMap((tile) => {
     const bound = routes.endpoints.get(tile.endpoint)?.get(tile.action);
     const entity = bound?.mayUse(caller) ? bound.viewFor(caller) : null;
-    const judged = entity && judge(tile, routes, entity);
+    const judged = entity && judge(tile, routes, labelledIn(language, entity));
     return judged && "columns" in judged ? [{ tile, columns: judged.columns }] : [];
   });
 

@@ -6,10 +6,16 @@ import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
 import { scopeWithRelated } from "../core/callers/related-views.ts";
 import { stampOf } from "../core/records/record.ts";
+import { numberingSession } from "../core/numbers/numbering-session.ts";
 import { recordingSession } from "../core/changes/recording-session.ts";
 import { keptSession } from "../core/totals/kept-session.ts";
+import { statusSession } from "../core/workflow/status-session.ts";
 import { notFound } from "../core/values/errors.ts";
-import { callerOf } from "../core/jobs/jobs.ts";
+import { paramsOfSource } from "../core/calls/params.ts";
+import type { Entity } from "../core/plans/entity.ts";
+import type { Scalar } from "../core/values/scalar.ts";
+import { wordingIn } from "../core/calls/wording.ts";
+import { callerOf, textMember } from "../core/jobs/jobs.ts";
 import type { Json } from "../core/values/json.ts";
 import type { JobKind, Run, RunJob } from "../core/jobs/job.ts";
 import { exportRows } from "./export/export-rows.ts";
@@ -31,6 +37,15 @@ const kinds: Readonly<Record<JobKind, Kind>> = {
 
 const noLongerThere = "What the job is about is no longer there";
 
+/** What an export was asked for. Rejects with Validation failed if the configuration no longer takes it. */
+function paramsOf(
+  { kind, request }: Run["job"],
+  { export: exported, params }: Entity,
+): ReadonlyMap<string, Scalar> | undefined {
+  if (kind !== "export" || params === null || exported === null) return undefined;
+  return paramsOfSource(params, exported.source)?.read(request["params"]);
+}
+
 /** Rejects with `notFound` when the configuration no longer has the job's project, entity or action. */
 export function createRunner({ projects, ...rest }: JobWorld): RunJob {
   return async (run) => {
@@ -48,33 +63,35 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     const asked = { entity, action };
     if (!access.mayUse(caller, asked)) throw notFound(noLongerThere);
     const rights = access.fieldsOf(caller, asked);
-    const scope = scopeWithRelated(caller, asked, { access, entities });
+    const scope = scopeWithRelated(caller, asked, { access, entities }, paramsOf(run.job, entity));
+    const view = createViews(entity, entities).viewFor(rights);
+    const { now, newId, digest } = rest;
+    const recorded = recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
+      tables: entity.changes,
+      // The processes that serve look every second.
+      committed: () => undefined,
+      author: { endpoint, action, by: caller.id, requestId: run.job.id, reason: null, now, newId },
+    });
+    const numbered = numberingSession(recorded, {
+      tables: entity.numbers,
+      time: { now: now(), timeZone: entity.settings.timeZone },
+      digest,
+      caller,
+      action,
+    });
+    const guarded = statusSession(numbered, { tables: entity.statuses, action });
+    const kept = keptSession(guarded, {
+      tables: entity.documents,
+      stamp: stampOf({ caller, now }),
+    });
     return doJob(run, {
       ...rest,
       project,
       caller,
-      entity: createViews(entity, entities).viewFor(rights),
+      entity: view,
+      words: wordingIn(textMember(run.job.request, "language"), view),
       scope,
-      session: scopedSession(
-        keptSession(
-          recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
-            tables: entity.changes,
-            // The processes that serve look every second.
-            committed: () => undefined,
-            author: {
-              endpoint,
-              action,
-              by: caller.id,
-              requestId: run.job.id,
-              reason: null,
-              now: rest.now,
-              newId: rest.newId,
-            },
-          }),
-          { tables: entity.documents, stamp: stampOf({ caller, now: rest.now }) },
-        ),
-        scope,
-      ),
+      session: scopedSession(kept, scope),
     });
   };
 }

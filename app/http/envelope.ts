@@ -59,12 +59,13 @@ const isPassing: ReadonlySet<ErrorKind> = new Set([
 
 export function answer(
   asked: Asked,
-  { status, body, rest, etag, isBare, answeredAt, isReplayed }: Answer,
+  { status, body, rest, etag, isBare, answeredAt, isReplayed, language }: Answer,
   now: string,
 ): TextReply {
   const headers: Record<string, string> = {};
   if (etag !== undefined) headers["ETag"] = etag;
   if (isReplayed) headers["Idempotency-Replayed"] = "true";
+  Object.assign(headers, languageHeaders(asked, language));
   const text = answerText({ body, ...(rest !== undefined && { rest }), isBare }, answeredAt ?? now);
   return respond(asked, { status, text }, headers);
 }
@@ -88,6 +89,7 @@ export function failureReply(
   }
   const body = errorBody(known);
   const headers: Record<string, string> = {};
+  Object.assign(headers, languageHeaders(asked, known.language));
   if (known.allow) headers["Allow"] = known.allow.join(", ");
   if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
   if (isPassing.has(known.kind))
@@ -104,6 +106,19 @@ export function failureReply(
     },
     headers,
   );
+}
+
+/** Of an answer whose messages are in the language that the client asked for. */
+function languageHeaders(
+  { answerHeaders }: Asked,
+  language: string | undefined,
+): Record<string, string> {
+  if (language === undefined) return {};
+  const { vary } = answerHeaders;
+  return {
+    "Content-Language": language,
+    vary: vary === undefined ? "Accept-Language" : `${vary}, Accept-Language`,
+  };
 }
 
 export const json = (

@@ -4,6 +4,8 @@
  */
 import { checkEndpoint, type Project, type Routes } from "../../core/dispatch.ts";
 import type { DescribedProject, OpenApiDocument } from "../../core/openapi/describe.ts";
+import { labelledIn, messagesIn } from "../../core/calls/wording.ts";
+import { languageFor } from "../../core/plans/messages.ts";
 import type { ProjectTraits } from "../../core/openapi/traits.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { AppError } from "../../core/values/errors.ts";
@@ -38,9 +40,14 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
     const endpoint = rest.length > 1 ? rest[0]! : null;
     const project = deps.projects.get(name);
     const options = { serverUrl: deps.basePath || "/", ...(endpoint !== null && { endpoint }) };
-    const show = (described: DescribedProject, key: string | null): Promise<Reply> =>
+    const show = (
+      described: DescribedProject,
+      key: string | null,
+      isInLanguages = false,
+    ): Promise<Reply> =>
       showDocument(incoming, exchange, {
         key,
+        isInLanguages,
         deps,
         find,
         build: ({ describeProject }) => describeProject(described, options),
@@ -62,7 +69,8 @@ export function showProjectDocument(deps: DocumentDeps): Handle {
     if (endpoint !== null && caller !== null)
       checkEndpoint({ routes, schema: project.schema }, { endpoint, caller });
     const key = keyOf([visited]);
-    return show(describedOf(visited, deps), key && `${endpoint ?? ""} of project ${key}`);
+    const kept = key && `${endpoint ?? ""} of project ${key}`;
+    return show(describedOf(visited, deps), kept, visited.language !== null);
   };
 }
 
@@ -78,6 +86,7 @@ export function showWholeDocument(deps: DocumentDeps): Handle {
     exchange.answerHeaders = {};
     return showDocument(incoming, exchange, {
       key: keyOf(visits),
+      isInLanguages: visits.some(({ language }) => language !== null),
       deps,
       find,
       build: ({ describeProjects }) =>
@@ -94,6 +103,8 @@ interface Visit {
   readonly project: Project;
   /** The routes at the time of the request. */
   readonly routes: Routes | null;
+  /** Of labels; null: there is only one. */
+  readonly language: string | null;
   /** Null: the caller is unknown to the project, which `refusal` says. */
   readonly caller: Caller | null;
   readonly refusal?: AppError;
@@ -104,13 +115,16 @@ function createVisit(deps: DocumentDeps) {
   const admit = createAdmission(deps);
   return async (incoming: Incoming, exchange: Exchange, project: Project): Promise<Visit> => {
     const { routes } = project;
+    const messages = routes && messagesIn(routes);
+    const asked = incoming.headers.get("accept-language");
+    const language = messages?.size ? languageFor(asked, messages) : null;
     try {
       const arrived = { incoming, exchange, project, action: "openapi.json" };
       const caller = await admit(arrived);
-      return { project, routes, caller };
+      return { project, routes, caller, language };
     } catch (error) {
       if (!(error instanceof AppError && error.kind === "unauthorized")) throw error;
-      return { project, routes, caller: null, refusal: error };
+      return { project, routes, caller: null, language, refusal: error };
     }
   };
 }
@@ -118,19 +132,26 @@ function createVisit(deps: DocumentDeps) {
 const noTraits: ProjectTraits = { credentials: null, rateLimit: null };
 
 const describedOf = (
-  { project: { name }, routes, caller }: Visit,
+  { project: { name }, routes, caller, language }: Visit,
   { traits }: DocumentDeps,
 ): DescribedProject => ({
   name,
   routes,
   traits: traits.get(name) ?? noTraits,
-  viewOf: caller && ((bound) => bound.viewFor(caller)),
+  viewOf:
+    caller &&
+    ((bound) => {
+      const view = bound.viewFor(caller);
+      return view && language !== null ? labelledIn(language, view) : view;
+    }),
 });
 
 /** Equal for equal documents; null if there are no paths: such a document is built quickly. */
 function keyOf(visits: readonly Visit[]): string | null {
-  const parts = visits.map(({ project: { name }, routes, caller }) =>
-    routes && caller ? [name, numberOfRoutes(routes), routes.rightsKeyOf(caller)] : [name],
+  const parts = visits.map(({ project: { name }, routes, caller, language }) =>
+    routes && caller
+      ? [name, numberOfRoutes(routes), routes.rightsKeyOf(caller), language]
+      : [name],
   );
   return parts.every((part) => part.length === 1) ? null : JSON.stringify(parts);
 }
@@ -141,6 +162,8 @@ type Describer = typeof import("../../core/openapi/describe.ts");
 interface Shown {
   /** Null: the document is not kept. */
   readonly key: string | null;
+  /** Its labels are in the language of the client. */
+  readonly isInLanguages: boolean;
   readonly deps: Pick<DocumentDeps, "compression" | "digest">;
   readonly find: FindDocument;
   build(describer: Describer): Promise<OpenApiDocument>;
@@ -149,7 +172,7 @@ interface Shown {
 async function showDocument(
   incoming: Incoming,
   exchange: Exchange,
-  { key, deps: { compression, digest }, find, build }: Shown,
+  { key, isInLanguages, deps: { compression, digest }, find, build }: Shown,
 ): Promise<Reply> {
   const make = async (): Promise<KeptDocument> => {
     const describer = await import("../../core/openapi/describe.ts");
@@ -166,7 +189,7 @@ async function showDocument(
     ETag: etags[staysPacked ? 1 : 0]!,
     // Clients can keep it, but must ask each time whether it changed.
     "Cache-Control": "private, no-cache",
-    Vary: "X-Api-Key, Authorization, Accept-Encoding",
+    Vary: `X-Api-Key, Authorization, Accept-Encoding${isInLanguages ? ", Accept-Language" : ""}`,
   };
   const beside = { ...headersOf(exchange), ...headers };
   const known = incoming.headers.get("if-none-match")?.split(",") ?? [];

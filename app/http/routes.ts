@@ -128,6 +128,7 @@ export function callAction(deps: RouteDeps): Handle {
         ifMatch: headers.get("if-match"),
         lockToken: headers.get("x-lock-token"),
         idempotencyKey: headers.get("idempotency-key"),
+        language: headers.get("accept-language"),
         lastEventId: headers.get("last-event-id"),
         requestMode: headers.get("x-request-mode"),
         wantsCsv: answersCsv && prefersCsv(headers),

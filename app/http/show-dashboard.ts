@@ -7,6 +7,8 @@ import type { Caller } from "../../core/plans/caller.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
 import type { Routes } from "../../core/dispatch.ts";
 import { type ShownTile, tilesFor } from "../../core/tiles.ts";
+import { messagesIn } from "../../core/calls/wording.ts";
+import { languageFor } from "../../core/plans/messages.ts";
 import { notFound, unavailable } from "../../core/values/errors.ts";
 import { createAdmission } from "./admission.ts";
 import { json } from "./envelope.ts";
@@ -30,7 +32,9 @@ export function showDashboard(deps: DashboardDeps): Handle {
     if (routes === null)
       throw unavailable("The database of this project is not reachable yet; try again later");
     const dashboard = dashboards.get(name);
-    const tiles = dashboard ? tilesFor(dashboard, routes, caller) : [];
+    const messages = messagesIn(routes);
+    const language = languageFor(incoming.headers.get("accept-language"), messages);
+    const tiles = dashboard ? tilesFor(dashboard, routes, { caller, language }) : [];
     if (!dashboard || tiles.length === 0) throw notFound("There is no dashboard here for you");
     const batch = batchOf(routes, caller);
     const body = {
@@ -40,7 +44,9 @@ export function showDashboard(deps: DashboardDeps): Handle {
       tiles: tiles.map(shownTile),
       timestamp: now(),
     };
-    return json(exchange, 200, body, { Vary: "X-Api-Key, Authorization" });
+    return json(exchange, 200, body, {
+      Vary: `X-Api-Key, Authorization${messages.size > 0 ? ", Accept-Language" : ""}`,
+    });
   };
 }
 

@@ -5,6 +5,7 @@
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
 import type { Project, Projects } from "../../core/dispatch.ts";
+import { ownLanguage } from "../../core/plans/messages.ts";
 import { tilesFor } from "../../core/tiles.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { usableActions, usableEndpoints } from "../../core/route-hints.ts";
@@ -174,7 +175,9 @@ function shownTo(
     actions: usableActions(routes.endpoints.get(endpoint)!, caller),
   }));
   const dashboard = dashboards.get(name);
-  const hasTiles = dashboard !== undefined && tilesFor(dashboard, routes, caller).length > 0;
+  const hasTiles =
+    dashboard !== undefined &&
+    tilesFor(dashboard, routes, { caller, language: ownLanguage }).length > 0;
   const isShown = endpoints.length > 0 || caller.kind === "nobody";
   return isShown
     ? [

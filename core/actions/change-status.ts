@@ -20,7 +20,7 @@ import type { Assignment } from "../query/statement.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import type { TemplateValues } from "../plans/templates.ts";
 import {
-  checkTransition,
+  checkStep,
   findRecord,
   type FoundRecord,
   HookRun,
@@ -59,6 +59,7 @@ export const changeStatus = defineAction<ChangeNeeds, StatusRequest>({
     "validationFailed",
     "foreignKeyMissing",
     "duplicateEntry",
+    "constraintViolation",
     "lockConflict",
     "transitionNotAllowed",
     "hookFailed",
@@ -124,13 +125,13 @@ async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hoo
   const oldRecord = await readBack(found.record, plan, tx);
   if (call.ifMatch !== null) checkIfMatch(call.ifMatch, oldRecord, plan.read);
   const from = found.status;
-  checkTransition(from, wanted.status.text, workflow);
+  checkStep({ from, to: wanted.status.text }, call, plan);
 
   const data = await runBefore(call, tx, { event: "onBeforeWorkflow", data: call.body, oldRecord });
   const settled = data === call.body ? wanted : wantedOf(call, plan.change.read(data));
   const to = settled.status.text;
-  // A handler may choose another status, but only one that the transitions allow.
-  if (to !== wanted.status.text) checkTransition(from, to, workflow);
+  // A handler may choose another status, but only one that the caller could choose.
+  if (to !== wanted.status.text) checkStep({ from, to }, call, plan);
 
   // All faults of the body are found before any hook is called.
   const set = assignmentsOf(call, plan, settled);

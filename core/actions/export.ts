@@ -12,10 +12,11 @@ export const startExport = defineAction<ExportPlan, ExportRequest>({
   methods: ["POST"],
   group: "export",
   requires: ["exportSource", "jobs"],
-  errors: ["invalidParameter", "invalidField", "tooManyRequests"],
+  errors: ["validationFailed", "invalidParameter", "invalidField", "tooManyRequests"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
+  sourceOf: ({ source }) => source,
   grammar: exportGrammar,
   answer: () => ({ status: 200, schema: startedSchema("export", "pending") }),
 

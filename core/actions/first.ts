@@ -30,11 +30,12 @@ export const first = defineAction<ReadPlan, FirstRequest>({
   mode: "reads",
   methods: ["POST"],
   requires: ["source"],
-  errors: ["invalidParameter", "invalidField"],
+  errors: ["validationFailed", "invalidParameter", "invalidField"],
   showsColumns: true,
   takesOptions: false,
   takesEmptyBody: false,
   needs: (entity) => entity.read,
+  sourceOf: ({ source }) => source,
   grammar: ({ named }) =>
     object(
       {

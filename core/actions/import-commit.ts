@@ -3,6 +3,7 @@
  * preview, so a second request refers to the same job and answers its state.
  */
 import { defineAction } from "../calls/action.ts";
+import { languageOfJob } from "../calls/wording.ts";
 import { commitAnswer } from "./import-status.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
 import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
@@ -40,7 +41,8 @@ export const importCommit = defineAction<ImportPlan, string>({
       throw error;
     });
     if (earlier !== null) return commitAnswer(earlier, call);
-    const job = await jobs.start("commit", owner, { id, request: preview.request });
+    const request = { ...preview.request, ...languageOfJob(call) };
+    const job = await jobs.start("commit", owner, { id, request });
     return { status: 200, body: { job_id: job.id, status: "processing" } };
   },
 });

@@ -1,6 +1,7 @@
 /** import-preview: starts a job that checks every row of an upload and stores nothing. import-status has the result. */
 import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
+import { languageOfJob } from "../calls/wording.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { findUpload } from "../jobs/uploads.ts";
 import { idRequest, startedSchema } from "../jobs/job-schema.ts";
@@ -24,7 +25,8 @@ export const importPreview = defineAction<ImportPlan, string>({
     const { input: id, entity, jobs } = call;
     const owner = ownerOf(call);
     const upload = await findUpload(jobs, { project: entity.project, owner, id });
-    const request = { upload: upload.id, totalRows: upload.totalRows, format: upload.format };
+    const { id: uploadId, totalRows, format } = upload;
+    const request = { upload: uploadId, totalRows, format, ...languageOfJob(call) };
     const job = await jobs.start("preview", owner, { request });
     return { status: 200, body: { job_id: job.id, status: "validating" } };
   },

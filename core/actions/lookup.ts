@@ -41,10 +41,11 @@ export const lookup = defineAction<LookupPlan, ItemsRequest>({
   methods: ["GET", "POST"],
   requires: ["source"],
   headers: ["X-Request-Mode"],
-  errors: ["invalidParameter", "invalidField", "invalidSelectFields"],
+  errors: ["validationFailed", "invalidParameter", "invalidField", "invalidSelectFields"],
   takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
+  sourceOf: ({ source }) => source,
   checkHeaders({ method, requestMode }) {
     const wanted = method === "GET" ? "dynamic" : "static";
     if (requestMode === wanted) return;

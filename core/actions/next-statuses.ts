@@ -3,6 +3,7 @@ import { defineAction } from "../calls/action.ts";
 import {
   allowedAfter,
   findRecord,
+  mayStepInto,
   type WorkflowNeeds,
   workflowNeeds,
 } from "../workflow/workflow.ts";
@@ -28,9 +29,8 @@ export const nextStatuses = defineAction<WorkflowNeeds, KeyValue>({
   async run(call, plan) {
     const { input: keyValue, session: queries } = call;
     const { status } = await findRecord(call, plan, { queries, keyValue, lock: false });
-    return {
-      status: 200,
-      body: { data: { status, allowed: allowedAfter(status, plan.workflow) } },
-    };
+    const allowed = allowedAfter(status, plan);
+    const own = allowed && allowed.filter((next) => mayStepInto(next, call, plan));
+    return { status: 200, body: { data: { status, allowed: own } } };
   },
 });

@@ -9,7 +9,7 @@ import { keyIs } from "../query/key-conditions.ts";
 import { allOf, equals } from "../query/statement.ts";
 import { updateOf } from "../records/changed-record.ts";
 import { etagOf } from "../records/etag.ts";
-import { scalarOf } from "../records/find-rows.ts";
+import { scalarOf } from "../query/find-rows.ts";
 import { beginCreate } from "../records/new-record.ts";
 import { beginChange, changePlan, lockRecord, type RecordPlan } from "../records/record.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";
@@ -159,21 +159,28 @@ async function beginRestore(
   };
 }
 
-/** Refused where a column was never recorded: the record would come back without its value. */
+/** Refused where the record would come back without a value: never recorded, or not the caller's to set. */
 function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChange): Write {
   mustAlso(call, "create");
   const { write, recorded } = plan;
-  const lost = [...write.table.columns.keys()].filter((name) => !recorded.kept.has(name));
-  if (lost.length > 0) {
-    const named = lost.filter((name) => write.shown.has(name));
-    const which = named.length > 0 ? ` of ${named.join(", ")}` : "";
-    throw new AppError(
-      "constraintViolation",
-      `The record cannot be created again, because not all of its values were recorded${which && `: those${which} are missing`}`,
-    );
-  }
   const isNamed = (name: string): boolean =>
     write.writable.has(name) || write.key.some((column) => column.name === name);
-  const values = Object.entries(change.before ?? {}).filter(([name]) => isNamed(name));
+  const before = Object.entries(change.before ?? {});
+  const unrecorded = [...write.table.columns.keys()].filter((name) => !recorded.kept.has(name));
+  if (unrecorded.length > 0) throw isIncomplete("not all of its values were recorded", unrecorded);
+  const foreign = before.flatMap(([name, value]) =>
+    value !== null && recorded.settable.has(name) && !isNamed(name) ? [name] : [],
+  );
+  if (foreign.length > 0) throw isIncomplete("you may not set all of its values", foreign);
+  const values = before.filter(([name]) => isNamed(name));
   return beginCreate({ ...call, body: Object.fromEntries(values) }, plan);
+
+  function isIncomplete(why: string, lost: readonly string[]): AppError {
+    const named = lost.filter((name) => write.shown.has(name));
+    const which = named.length > 0 ? `: those of ${named.join(", ")} are missing` : "";
+    return new AppError(
+      "constraintViolation",
+      `The record cannot be created again, because ${why}${which}`,
+    );
+  }
 }

@@ -118,16 +118,5 @@ function text(
 export function inStep({ index, id }: Pick<Step, "index" | "id">, error: unknown): AppError {
   const known = asAppError(error);
   if (known.failedStep !== undefined) return known;
-  const { errors, data, allow, retryAfterSeconds, schemaDoubt, isReported, isOfData } = known;
-  return new AppError(known.kind, known.message, {
-    ...(errors && { errors }),
-    ...(data && { data }),
-    ...(allow && { allow }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    ...(schemaDoubt !== undefined && { schemaDoubt }),
-    isReported,
-    isOfData,
-    failedStep: { index, id },
-    cause: known.cause ?? known,
-  });
+  return known.with({ failedStep: { index, id }, cause: known.cause ?? known });
 }

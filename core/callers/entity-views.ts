@@ -50,6 +50,10 @@ function viewOf(entity: Entity, rights: FieldRights, entities: Entities): Entity
     read: entity.read && readView(entity.read, seen, naming),
     write,
     insert,
+    procedure: entity.procedure && {
+      ...entity.procedure,
+      hidden: entity.procedure.hidden.union(rights.hidden),
+    },
     adjust: entity.adjust && adjustView(entity.adjust, rights),
     lookup: entity.lookup && lookupView(entity.lookup, seen, naming),
     aggregate: entity.aggregate && aggregateView(entity.aggregate, { seen, naming, rights }),

@@ -10,10 +10,12 @@ import {
   type Condition,
   type JoinedHop,
   type Narrowed,
+  noRow,
   type Output,
   type Quantified,
   type Sort,
 } from "../query/statement.ts";
+import { lacksClaim, withValues } from "../plans/query-params.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Scope } from "./scope.ts";
@@ -32,29 +34,47 @@ export function narrowTo<Asked extends Sourced>(scope: Scope, statement: Asked):
 }
 
 /** The same for its related records alone. */
-export const narrowRelated = <Asked extends Sourced>(
-  { related }: Scope,
+export function narrowRelated<Asked extends Sourced>(
+  scope: Scope,
   statement: Asked,
-): Narrowed<Asked> =>
-  asNarrowed(
-    related === null ? statement : { ...statement, ...withRelated(statement, joinedRows(related)) },
+): Narrowed<Asked> {
+  const { params } = scope;
+  const source = withValues(statement.source, params);
+  const bound = source === statement.source ? statement : { ...statement, source };
+  return asNarrowed(
+    scope.related === null ? bound : { ...bound, ...withRelated(bound, joinedRows(scope)) },
   );
+}
 
 /** The rows of a hop that the caller would see at its endpoint. */
 const joinedRows =
-  (related: NonNullable<Scope["related"]>) =>
-  (hop: Hop): Narrowed<JoinedHop> =>
-    asNarrowed({ hop, rows: hop.isSeen ? null : reachOf(related(hop.endpoint), hop.source) });
+  ({ related, params, answered = params }: Scope) =>
+  (hop: Hop): Narrowed<JoinedHop> => {
+    if (hop.isSeen) return joinedBy(hop, null, answered);
+    const there = related!(hop.endpoint);
+    return joinedBy(hop, reachOf(there, hop.source), there.params);
+  };
+
+function joinedBy(hop: Hop, rows: Condition | null, params: Scope["params"]): Narrowed<JoinedHop> {
+  const source = withValues(hop.source, params);
+  return asNarrowed(source === hop.source ? { hop, rows } : { hop, rows, source });
+}
 
 /** For the related records of the endpoint as those of a statement: what reading it would show the caller. */
 export const scopeAt =
   (endpoint: string) =>
   (scope: Scope): Scope =>
-    scope.related === null ? scope : { ...scope.related(endpoint), related: scope.related };
+    scope.related === null
+      ? scope
+      : { ...scope.related(endpoint), related: scope.related, answered: scope.params };
 
 /** The rows that statements see and change: those of the caller that the call is about. */
 export const reachOf = (scope: Scope, source: Source): Condition | null =>
-  allOf(scope.rowsOf(source), scope.visibleRows(source));
+  allOf(
+    scope.rowsOf(source),
+    scope.visibleRows(source),
+    lacksClaim(source, scope.params) ? noRow : null,
+  );
 
 /** The parts of a statement that name columns. */
 interface Naming {

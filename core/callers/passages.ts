@@ -12,6 +12,11 @@ export const passages = {
    * shown (`core/changes/seen-changes.ts`).
    */
   changeLog: "recorded changes of records",
+  /**
+   * Rows of the service's own table `rowgate_numbers`, and whether any record has a number. The caller may make the
+   * record that would get it.
+   */
+  numbers: "counters of document numbers, and numbers that are taken",
   /** Rows of the service's own table `rowgate_jobs`. The owner of the job was checked before. */
   jobLedger: "results of imports",
   /**
@@ -29,6 +34,8 @@ export const passages = {
   references: "rows that point at a row that is marked or restored, and rows that it points at",
   /** SQL written by the operator, who decides what it shows. */
   handlerQuery: "SQL of the operator's handlers",
+  /** The operator wrote the procedure, and decides what it does and shows. */
+  procedure: "a procedure of the database",
   /** It reads no table: the database only says which texts it equates. */
   lockNames: "names of the locks of a batch",
   /**

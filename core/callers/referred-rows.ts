@@ -1,5 +1,6 @@
 /** What a statement writes into foreign keys, to be compared with the rows that these may reference. */
-import type { Assignment, Condition } from "../query/statement.ts";
+import { allOf, type Assignment, type Condition, equals } from "../query/statement.ts";
+import { limits } from "../values/limits.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Referred, Scope } from "./scope.ts";
@@ -62,6 +63,35 @@ export function withoutOwn(
   const names = keys.map(({ name }) => name);
   const own = new Set(tuplesOf(written, names).map(tupleText));
   return tuples.filter((values) => !own.has(tupleText(values)));
+}
+
+/** Whether each value references a row. `count`: of the rows that the caller may reference. */
+export async function haveAllRows(
+  tuples: readonly (readonly Scalar[])[],
+  { keys }: Pick<ReferredRows, "keys">,
+  count: (where: Condition) => Promise<number>,
+): Promise<boolean> {
+  const [key] = keys;
+  for (let at = 0; at < tuples.length && keys.length === 1; at += limits.inValuesMax) {
+    const some = tuples.slice(at, at + limits.inValuesMax);
+    const values = some.map(([value]) => value!);
+    if ((await count({ kind: "in", column: key!, values, negated: false })) < values.length)
+      return haveRowsEach(some, keys, count);
+  }
+  return keys.length === 1 || haveRowsEach(tuples, keys, count);
+}
+
+/** Two values may reference one row when the database ignores case. Then there are fewer rows than values. */
+async function haveRowsEach(
+  tuples: readonly (readonly Scalar[])[],
+  keys: readonly Column[],
+  count: (where: Condition) => Promise<number>,
+): Promise<boolean> {
+  for (const values of tuples) {
+    const where = allOf(...keys.map((column, at) => equals(column, values[at]!)));
+    if ((await count(where!)) === 0) return false;
+  }
+  return true;
 }
 
 export const assignedColumn = ({ column }: Assignment): Column => column;

@@ -4,7 +4,9 @@
  */
 import type { Entity } from "../plans/entity.ts";
 import type { RelationPlan } from "../plans/relation.ts";
+import { boundParams, defaultParams, paramsKey } from "../plans/query-params.ts";
 import { PathColumns, type Related, type UsableRelation } from "../query/paths.ts";
+import type { Scalar } from "../values/scalar.ts";
 import type { Columns } from "../values/types/column.ts";
 import { type Access, type Asked, type FieldRights, wholeRelated } from "./access.ts";
 import type { Caller } from "../plans/caller.ts";
@@ -113,8 +115,32 @@ export function readingsOf(entity: Entity): readonly Asked[] {
 // By the question itself: those of every request are made once, at the start.
 const scopes = new WeakMap<Caller, WeakMap<Asked, Scope>>();
 
-/** The scope of the caller for the action, and behind it those of the endpoints that relations lead to. */
+/**
+ * The scope of the caller for the action, and behind it those of the endpoints that relations lead to. `given`: what the
+ * request says of the parameters of the endpoint's queries; absent: their defaults.
+ */
 export function scopeWithRelated(
+  caller: Caller,
+  question: Asked,
+  within: { readonly access: Access; readonly entities: Entities },
+  given?: ReadonlyMap<string, Scalar>,
+): Scope {
+  return withParams(scopeWithoutParams(caller, question, within), question.entity, caller, given);
+}
+
+/** With the values of the endpoint's own parameters. */
+function withParams(
+  scope: Scope,
+  { params }: Entity,
+  caller: Caller,
+  given?: ReadonlyMap<string, Scalar>,
+): Scope {
+  if (params === null) return scope;
+  const bound = boundParams(params, given ?? defaultParams(params), caller);
+  return { ...scope, key: JSON.stringify([scope.key, paramsKey(bound)]), params: bound };
+}
+
+function scopeWithoutParams(
   caller: Caller,
   question: Asked,
   { access, entities }: { readonly access: Access; readonly entities: Entities },
@@ -187,7 +213,11 @@ function relatedScopes(caller: Caller, access: Access, entities: Entities): Find
       const entity = entities.get(endpoint);
       const reading = entity && readingsOf(entity).find((one) => access.mayUse(caller, one));
       scope = reading
-        ? withVisibility(access.scopeOf(caller, reading), reading.entity, reading.action)
+        ? withParams(
+            withVisibility(access.scopeOf(caller, reading), reading.entity, reading.action),
+            reading.entity,
+            caller,
+          )
         : null;
       known.set(endpoint, scope);
     }

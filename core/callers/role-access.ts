@@ -99,7 +99,7 @@ export function createRoleAccess(entities: ReadonlyMap<string, Entity>): Access 
 }
 
 /** The caller's roles and the role of every caller with credentials. */
-const rolesOf = ({ kind, roles }: Caller): readonly string[] =>
+export const rolesOf = ({ kind, roles }: Caller): readonly string[] =>
   kind === "key" || kind === "token" ? [...new Set([...roles, everyRole])] : roles;
 
 /** Every role that a configuration file names; other roles have no effect. */

@@ -1,7 +1,7 @@
 /** A caller's scope as conditions: the row rules of its roles, with the caller's claims inserted. */
 import type { RowRule, RulePath } from "../plans/access-rules.ts";
 import { type Caller, claimAt } from "../plans/caller.ts";
-import { allOf, type Condition, type Quantified } from "../query/statement.ts";
+import { allOf, type Condition, noRow, type Quantified } from "../query/statement.ts";
 import { condition } from "../query/where.ts";
 import type { Column, Columns, Source, Table } from "../values/types/column.ts";
 import { accept } from "../values/types/accept.ts";
@@ -48,8 +48,6 @@ interface Resolved {
   readonly rule: RowRule;
   readonly value: Json | undefined;
 }
-
-const noRow: Condition = { kind: "or", members: [] };
 
 export function createRowScope({ own, rows, others, lines, claims }: RowScopeOptions): Scope {
   const resolveAll = (alternatives: Rows): readonly (readonly Resolved[])[] | null =>
@@ -103,6 +101,7 @@ export function createRowScope({ own, rows, others, lines, claims }: RowScopeOpt
       return rules === undefined ? null : anyOf(resolveAll(rules[use]), source.columns);
     },
     related: null,
+    params: null,
     lineFills: ({ identity }) => fillsOf(resolveAll(lines.get(identity)?.write ?? null)),
   };
 }

@@ -7,6 +7,7 @@ import type { Row } from "../values/row.ts";
 import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Condition } from "../query/statement.ts";
+import type { BoundParams } from "../plans/query-params.ts";
 
 /** What is done with a line of a document. */
 export type LineUse = "read" | "write";
@@ -65,6 +66,10 @@ export interface Scope {
    * no relations.
    */
   readonly related: ((endpoint: string) => Scope) | null;
+  /** Values for the parameters of the endpoint's queries; null: they have none. */
+  readonly params: BoundParams | null;
+  /** The same of the endpoint whose records are answered, in the scope of related records. */
+  readonly answered?: BoundParams | null;
 }
 
 export const noFills: ReadonlyMap<string, Json> = new Map();
@@ -83,4 +88,5 @@ export const wholeScope: Scope = Object.freeze({
   linesOf: () => null,
   lineFills: () => noFills,
   related: null,
+  params: null,
 });

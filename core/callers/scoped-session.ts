@@ -3,9 +3,8 @@
  * tables. Written rows are checked again, so that no row leaves the scope. Only this file and `narrow.ts` create
  * `Narrowed` statements; the exceptions are listed in `passages.ts`.
  */
-import type { Column, Source, Table } from "../values/types/column.ts";
+import type { Source, Table } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
-import { limits } from "../values/limits.ts";
 import { comparand } from "../query/comparisons.ts";
 import type {
   DbQueries,
@@ -31,7 +30,6 @@ import {
   type Condition,
   type Count,
   type Delete,
-  equals,
   type Insert,
   type Joining,
   type Native,
@@ -48,6 +46,7 @@ import { asNarrowed, namesRelated, narrowRelated, narrowTo, reachOf } from "./na
 import {
   assigned,
   assignedColumn,
+  haveAllRows,
   type ReferredRows,
   limitedReferences,
   mayMove,
@@ -59,7 +58,7 @@ import type { LineUse, Scope } from "./scope.ts";
 
 /** The session restricted to the scope. Without restrictions it is the session itself, at no cost. */
 export function scopedSession(session: DbSession, scope: Scope): Session {
-  return scope.isWhole && !scope.hides && scope.related === null
+  return scope.isWhole && !scope.hides && scope.related === null && scope.params === null
     ? (session as unknown as Session)
     : new ScopedSession(session, scope);
 }
@@ -158,15 +157,17 @@ class ScopedQueries implements Queries {
     const { table, key, columns, rows, returning } = insert;
     const within = this.ownRows(table);
     await this.mustReferFirst(table, { columns, rows });
+    const store = (asked: Insert): Promise<Row[]> =>
+      this.sparing(table, { columns, rows }, () => this.queries.insert(asNarrowed(asked)));
     if (within === null) {
-      const stored = await this.queries.insert(asNarrowed(insert));
+      const stored = await store(insert);
       await this.mustReferToSeen(table, { columns, rows });
       return stored;
     }
     if (key.length === 0)
       throw new AppError("forbidden", "Records without a key cannot be held against your rows");
     const answered = [...new Set([...returning, ...key])];
-    const stored = await this.queries.insert(asNarrowed({ ...insert, returning: answered }));
+    const stored = await store({ ...insert, returning: answered });
     const places = key.map((column) => columns.indexOf(column));
     const keys = stored.map((row, index) =>
       key.map((column, part) => {
@@ -193,7 +194,9 @@ class ScopedQueries implements Queries {
         return null;
       throw error;
     }
-    const row = await this.queries.updateOne(asNarrowed({ ...update, guard: reached }));
+    const row = await this.sparing(table, assigned(set), () =>
+      this.queries.updateOne(asNarrowed({ ...update, guard: reached })),
+    );
     if (row !== null) await this.mustReferToSeen(table, assigned(set));
     if (row === null || within === null || !mayMove(set.map(assignedColumn), within)) return row;
     const moved = key.map((column, at) => {
@@ -208,11 +211,14 @@ class ScopedQueries implements Queries {
   async updateMany(update: UpdateMany): Promise<number> {
     const { table, key, columns, rows, guard, set } = update;
     const within = this.ownRows(table);
-    await this.mustReferFirst(table, { columns, rows: rows.map(({ values }) => values) });
-    const matched = await this.queries.updateMany(
-      asNarrowed({ ...update, guard: allOf(guard, reachOf(this.scope, sourceOf(table))) }),
+    const written = { columns, rows: rows.map(({ values }) => values) };
+    await this.mustReferFirst(table, written);
+    const matched = await this.sparing(table, written, () =>
+      this.queries.updateMany(
+        asNarrowed({ ...update, guard: allOf(guard, reachOf(this.scope, sourceOf(table))) }),
+      ),
     );
-    await this.mustReferToSeen(table, { columns, rows: rows.map(({ values }) => values) });
+    await this.mustReferToSeen(table, written);
     await this.mustReferToSeen(table, assigned(set));
     if (within === null || !mayMove([...columns, ...set.map(assignedColumn)], within))
       return matched;
@@ -248,6 +254,21 @@ class ScopedQueries implements Queries {
     if (table.foreignKeys.length > 1) await this.mustReferToSeen(table, written, false);
   }
 
+  /** That a record is closed is only told of those that the caller may see: others do not exist for it. */
+  private async sparing<T>(
+    table: Table,
+    written: WrittenValues,
+    write: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (error instanceof AppError && error.kind === "recordClosed")
+        await this.mustReferToSeen(table, written, false);
+      throw error;
+    }
+  }
+
   /**
    * Rejects with `foreignKeyMissing`, which rolls the transaction back, when a written value references a row that the
    * caller may not see.
@@ -261,12 +282,9 @@ class ScopedQueries implements Queries {
       const given = tuplesOf(written, columns).filter((values) => !values.includes(null));
       const isOwn = !isStored && target.table.identity === table.identity;
       const tuples = isOwn ? withoutOwn(given, target, written) : given;
-      if (await this.areAllSeen(tuples, target)) continue;
+      if (await this.areAllSeen(tuples, target, target.rows)) continue;
       const { besidePaths } = target;
-      if (
-        besidePaths !== undefined &&
-        (await this.areAllSeen(tuples, { ...target, rows: besidePaths }))
-      )
+      if (besidePaths !== undefined && (await this.areAllSeen(tuples, target, besidePaths)))
         throw new AppError("forbidden", "The record would refer to a record that you may not use");
       throw new AppError("foreignKeyMissing", "A referenced record does not exist", {
         errors: Object.fromEntries(columns.map((name) => [name, ["does not exist"]])),
@@ -274,34 +292,15 @@ class ScopedQueries implements Queries {
     }
   }
 
-  private async areAllSeen(
+  private areAllSeen(
     tuples: readonly (readonly Scalar[])[],
-    { table, keys, rows }: Omit<ReferredRows, "rows"> & { readonly rows: Condition | null },
+    target: ReferredRows,
+    rows: Condition | null,
   ): Promise<boolean> {
-    const seen = (where: Condition): Promise<number> =>
-      this.queries.count(
-        asNarrowed({ kind: "count", source: sourceOf(table), where: allOf(where, rows) }),
-      );
-    const [key] = keys;
-    for (let at = 0; at < tuples.length && keys.length === 1; at += limits.inValuesMax) {
-      const some = tuples.slice(at, at + limits.inValuesMax);
-      const values = some.map(([value]) => value!);
-      if ((await seen({ kind: "in", column: key!, values, negated: false })) < values.length)
-        return this.areSeenOneByOne(some, { keys, seen });
-    }
-    return keys.length === 1 || this.areSeenOneByOne(tuples, { keys, seen });
-  }
-
-  /** Two values may reference one row when the database ignores case. Then there are fewer rows than values. */
-  private async areSeenOneByOne(
-    tuples: readonly (readonly Scalar[])[],
-    { keys, seen }: { keys: readonly Column[]; seen: (where: Condition) => Promise<number> },
-  ): Promise<boolean> {
-    for (const values of tuples) {
-      const where = allOf(...keys.map((column, at) => equals(column, values[at]!)));
-      if ((await seen(where!)) === 0) return false;
-    }
-    return true;
+    const source = sourceOf(target.table);
+    return haveAllRows(tuples, target, (where) =>
+      this.queries.count(asNarrowed({ kind: "count", source, where: allOf(where, rows) })),
+    );
   }
 
   /** Rejects with `forbidden`, which rolls the transaction back, unless all rows with these keys are in the scope. */

@@ -47,7 +47,8 @@ export function allErrors({
   events?: readonly EventName[];
 }): ReadonlySet<ErrorKind> {
   const ofHandlers: readonly ErrorKind[] = events.length > 0 ? ["rejectedByHook"] : [];
-  const ofTriggers: readonly ErrorKind[] = mode === "writes" ? ["rejectedByDatabase"] : [];
+  const ofWrites: readonly ErrorKind[] =
+    mode === "writes" ? ["rejectedByDatabase", "recordClosed"] : [];
   const ofHeaders = headers.flatMap((name) => errorsOfHeaders[name]);
-  return new Set([...errorsOfEveryAction, ...errors, ...ofHeaders, ...ofTriggers, ...ofHandlers]);
+  return new Set([...errorsOfEveryAction, ...errors, ...ofHeaders, ...ofWrites, ...ofHandlers]);
 }

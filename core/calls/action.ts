@@ -10,13 +10,14 @@ import type { Answer, AnswerForm } from "./answer.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ErrorKind } from "../values/errors.ts";
 import type { EventName } from "../plans/hook.ts";
-import type { Table } from "../values/types/column.ts";
+import type { Source, Table } from "../values/types/column.ts";
 import { isObject, type Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { ProjectJobs } from "../jobs/jobs.ts";
 import type { RequestLocks } from "../locks/locks.ts";
 import type { Grammar } from "../grammar/grammar.ts";
 import { type ActionGroup, onlyUsesDatabase, type Requirement } from "./requirement.ts";
+import { paramsOfSource, withParams } from "./params.ts";
 import { payloadReader, type ReadPayload } from "./payload.ts";
 import type { Log } from "../plans/log-port.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
@@ -48,6 +49,8 @@ export interface Call {
   readonly body: Record<string, unknown>;
   /** The client's `options`; the service itself uses none of them. */
   readonly options: Record<string, unknown>;
+  /** The header Accept-Language. */
+  readonly language: string | null;
   /** The header If-Match. */
   readonly ifMatch: string | null;
   /** Everything happens and is undone. `bind.ts` undoes what is written; other effects ask for it themselves. */
@@ -78,6 +81,8 @@ export interface Call {
   readonly jobs: ProjectJobs;
   readonly now: Clock;
   readonly newId: NewId;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
   readonly log: Log;
 }
 
@@ -172,6 +177,8 @@ interface Described<Needs, Input> {
    */
   grammar(needs: Needs, about: About): Grammar<Input>;
   answer(needs: Needs, about: About): AnswerForm;
+  /** What it reads, if requests may send `params` for its query. Absent: they may not. */
+  sourceOf?(needs: Needs): Source;
 }
 
 /** Changes no row. */
@@ -261,8 +268,12 @@ export function defineAction<Needs, Input = unknown>(
   definition: ActionDefinition<Needs, Input>,
 ): Action {
   const { name, mode, headers = [], events = [], besideErrors } = definition;
+  const paramsOf = (needs: Needs, { params }: Entity) =>
+    params && paramsOfSource(params, definition.sourceOf?.(needs));
+  const grammarFor = (needs: Needs, about: About): Grammar<Input> =>
+    withParams(definition.grammar(needs, about), paramsOf(needs, about.entity));
   const input = (needs: Needs, about: About): JsonSchema => {
-    const schema = definition.grammar(needs, about).schema();
+    const schema = grammarFor(needs, about).schema();
     return definition.takesEmptyBody ? schema : { ...schema, minProperties: 1 };
   };
   return {
@@ -303,12 +314,13 @@ export function defineAction<Needs, Input = unknown>(
       const needs = definition.needs(entity);
       if (needs === null) return null;
       const { takesOptions, takesEmptyBody } = definition;
-      const grammarOf = (method: Method) => definition.grammar(needs, { entity, method });
+      const grammarOf = (method: Method) => grammarFor(needs, { entity, method });
       const readPayload = payloadReader({
         entity,
         takesOptions,
         takesEmptyBody,
         grammarOf,
+        params: paramsOf(needs, entity),
       });
       const read: BoundPayload["read"] = (request) => {
         definition.checkHeaders?.(request);

@@ -27,6 +27,7 @@ export function errorBody(known: AppError): { error: string; message: string } &
     error: errorTable[known.kind].error,
     message: known.kind === "internal" ? "The request could not be processed" : known.message,
     ...(known.errors && { errors: known.errors }),
+    ...(known.details && { details: known.details }),
     ...(known.data && { data: known.data }),
     ...(known.failedStep && { failed_step: known.failedStep }),
   };

@@ -14,6 +14,8 @@ export interface Answer {
   /** True: the body is the whole answer, without `success` and `timestamp`. */
   readonly isBare?: boolean | undefined;
   readonly etag?: string;
+  /** The language of its messages about fields; absent: it was not chosen. */
+  readonly language?: string;
   /** The envelope's time; absent: now. */
   readonly answeredAt?: string;
   /** True: an earlier request with the same Idempotency-Key got this answer. */

@@ -21,6 +21,7 @@ export const errorTable: Readonly<Record<ErrorKind, { status: number; error: str
   duplicateEntry: { status: 409, error: "Duplicate entry" },
   foreignKeyInUse: { status: 409, error: "Foreign key constraint" },
   constraintViolation: { status: 409, error: "Constraint violation" },
+  recordClosed: { status: 409, error: "Record closed" },
   unexpectedCount: { status: 409, error: "Unexpected count" },
   lockConflict: { status: 409, error: "Lock conflict" },
   requestInProgress: { status: 409, error: "Request in progress" },

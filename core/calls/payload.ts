@@ -3,6 +3,8 @@ import type { Grammar, UnknownMember } from "../grammar/grammar.ts";
 import type { Entity } from "../plans/entity.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
+import type { Scalar } from "../values/scalar.ts";
+import { paramsName } from "./params.ts";
 
 /** A request's body, and how it came. */
 interface SentPayload<Method> {
@@ -18,6 +20,8 @@ export interface ReadPayload {
   readonly options: Record<string, unknown>;
   /** Reads `body`. */
   readonly grammar: Grammar<unknown>;
+  /** Values for the parameters of the endpoint's queries; absent: the request cannot have any. */
+  readonly params?: ReadonlyMap<string, Scalar>;
 }
 
 interface Takes<Method> {
@@ -25,6 +29,7 @@ interface Takes<Method> {
   readonly takesOptions: boolean;
   readonly takesEmptyBody: boolean;
   grammarOf(method: Method): Grammar<unknown>;
+  readonly params: Grammar<ReadonlyMap<string, Scalar>> | null;
 }
 
 /** The function rejects with the action's errors. Grammars are made at the first request of each method. */
@@ -33,6 +38,7 @@ export function payloadReader<Method extends "GET" | "POST">({
   takesOptions,
   takesEmptyBody,
   grammarOf,
+  params,
 }: Takes<Method>): (request: SentPayload<Method>) => ReadPayload {
   const grammars = new Map<Method, Grammar<unknown>>();
   const refusesUnknown = entity.settings.unknownMembers !== "ignore";
@@ -45,7 +51,8 @@ export function payloadReader<Method extends "GET" | "POST">({
     const wrapped = takesOptions ? unwrap(sent) : { body: sent, options: {} };
     const body = payloadOf(wrapped.body, takesEmptyBody);
     if (refusesUnknown) refuseUnknown(grammar, body, method === "GET" ? "query" : "payload");
-    return { body, options: wrapped.options, grammar };
+    const values = params?.read(Object.hasOwn(body, paramsName) ? body[paramsName] : undefined);
+    return { body, options: wrapped.options, grammar, ...(values && { params: values }) };
   };
 }
 

@@ -21,6 +21,10 @@ export type Requirement =
   | "exportSource"
   | "adjustConfig"
   | "masterDetail"
+  /** A procedure of the database. */
+  | "procedure"
+  /** Columns that the service numbers. */
+  | "numbers"
   /** Changes that are recorded. */
   | "history"
   /** Columns that mark a row as deleted. */

@@ -5,27 +5,22 @@
  */
 import type { ChangeTables, RecordedTable } from "../plans/change-tables.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
+import { PassingSession, PassingTransaction } from "../query/passing-session.ts";
 import type {
-  DbQueries,
   DbSession,
-  DbSnapshot,
   DbTransaction,
   JoinOptions,
   LedgerName,
+  PartOptions,
   TransactionOptions,
   UnscopedQueries,
 } from "../query/session.ts";
-import type { ListText, TextForm } from "../query/list-text.ts";
 import {
-  type Aggregate,
-  type Ask,
   type Calculate,
   type Condition,
-  type Count,
   type Delete,
   type Insert,
   type Narrowed,
-  type Native,
   type Select,
   selectFrom,
   sourceOf,
@@ -53,68 +48,7 @@ export interface Recording {
 export const recordingSession = (session: DbSession, recording: Recording): DbSession =>
   recording.tables.recorded.size === 0 ? session : new RecordingSession(session, recording);
 
-class RecordingQueries implements DbQueries {
-  protected readonly queries: DbQueries;
-
-  constructor(queries: DbQueries) {
-    this.queries = queries;
-  }
-
-  all(select: Narrowed<Select>): Promise<Row[]> {
-    return this.queries.all(select);
-  }
-
-  one(select: Narrowed<Select>): Promise<Row | null> {
-    return this.queries.one(select);
-  }
-
-  allAsText(select: Narrowed<Select>, form: TextForm): Promise<ListText> {
-    return this.queries.allAsText(select, form);
-  }
-
-  count(count: Narrowed<Count>): Promise<number> {
-    return this.queries.count(count);
-  }
-
-  estimate(count: Narrowed<Count>): Promise<number | null> {
-    return this.queries.estimate(count);
-  }
-
-  aggregate(aggregate: Narrowed<Aggregate>): Promise<Row[]> {
-    return this.queries.aggregate(aggregate);
-  }
-
-  ask(ask: Narrowed<Ask>): Promise<Row[]> {
-    return this.queries.ask(ask);
-  }
-
-  native(statement: Narrowed<Native>): Promise<Row[]> {
-    return this.queries.native(statement);
-  }
-
-  insert(insert: Narrowed<Insert>): Promise<Row[]> {
-    return this.queries.insert(insert);
-  }
-
-  updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
-    return this.queries.updateOne(update);
-  }
-
-  updateMany(update: Narrowed<UpdateMany>): Promise<number> {
-    return this.queries.updateMany(update);
-  }
-
-  calculate(statement: Narrowed<Calculate>): Promise<void> {
-    return this.queries.calculate(statement);
-  }
-
-  delete(statement: Narrowed<Delete>): Promise<Row[]> {
-    return this.queries.delete(statement);
-  }
-}
-
-class RecordingTransaction extends RecordingQueries implements DbTransaction {
-  private readonly tx: DbTransaction;
+class RecordingTransaction extends PassingTransaction {
   /** The same, for statements about all rows. */
   private readonly own: UnscopedQueries;
   private readonly tables: ChangeTables;
@@ -122,15 +56,14 @@ class RecordingTransaction extends RecordingQueries implements DbTransaction {
 
   constructor(tx: DbTransaction, tables: ChangeTables) {
     super(tx);
-    this.tx = tx;
     this.own = tx as unknown as UnscopedQueries;
     this.tables = tables;
   }
 
-  async part<T>(work: () => Promise<T>): Promise<T> {
+  override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
     const forget = this.book.mark();
     try {
-      return await this.tx.part(work);
+      return await this.tx.part(work, options);
     } catch (error) {
       forget();
       throw error;
@@ -294,23 +227,21 @@ class RecordingTransaction extends RecordingQueries implements DbTransaction {
   }
 }
 
-class RecordingSession extends RecordingQueries implements DbSession {
-  private readonly session: DbSession;
+class RecordingSession extends PassingSession {
   private readonly recording: Recording;
 
   constructor(session: DbSession, recording: Recording) {
     super(session);
-    this.session = session;
     this.recording = recording;
   }
 
-  get written(): ReadonlySet<Table | "unknown"> {
-    return this.session.written;
+  protected concerns(identity: string, isDelete: boolean): boolean {
+    const { recorded, cascades } = this.recording.tables;
+    return recorded.has(identity) || (isDelete && cascades.has(identity));
   }
 
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     const { tables, author, committed } = this.recording;
-    // Before the transaction: making a table takes a connection, and the only one that writes may be taken.
     const ledgers = new Map<LedgerName, () => Table>();
     for (const name of ledgersOf(tables)) ledgers.set(name, await this.ledgerFor(name));
     let isTold = false;
@@ -326,65 +257,10 @@ class RecordingSession extends RecordingQueries implements DbSession {
     return result;
   }
 
-  /** The table, or the failure to make it, once it is needed. */
-  private ledgerFor(name: LedgerName): Promise<() => Table> {
-    return this.session.ledger(name).then(
-      (table) => () => table,
-      (error: unknown) => () => {
-        throw error;
-      },
-    );
-  }
-
-  snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
-    return this.session.snapshot(work);
-  }
-
-  ledger(name: LedgerName): Promise<Table> {
-    return this.session.ledger(name);
-  }
-
-  stream(select: Narrowed<Select>, options: { batchRows: number }): AsyncIterable<Row[]> {
-    return this.session.stream(select, options);
-  }
-
-  longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
-    return this.session.longSnapshot(work);
-  }
-
   join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
     return this.session.join(
       (joined) => work(new RecordingSession(joined, this.recording)),
       options,
     );
-  }
-
-  override insert(insert: Narrowed<Insert>): Promise<Row[]> {
-    return this.atomically(insert, (queries) => queries.insert(insert));
-  }
-
-  override updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
-    return this.atomically(update, (queries) => queries.updateOne(update));
-  }
-
-  override updateMany(update: Narrowed<UpdateMany>): Promise<number> {
-    return this.atomically(update, (queries) => queries.updateMany(update));
-  }
-
-  override calculate(statement: Narrowed<Calculate>): Promise<void> {
-    return this.atomically(statement, (queries) => queries.calculate(statement));
-  }
-
-  override delete(statement: Narrowed<Delete>): Promise<Row[]> {
-    return this.atomically(statement, (queries) => queries.delete(statement));
-  }
-
-  /** A write that is recorded is a transaction. */
-  private atomically<T>(
-    { table: { identity } }: { readonly table: Table },
-    work: (queries: DbQueries) => Promise<T>,
-  ): Promise<T> {
-    const { recorded, cascades } = this.recording.tables;
-    return recorded.has(identity) || cascades.has(identity) ? this.tx(work) : work(this.queries);
   }
 }

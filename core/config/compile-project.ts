@@ -11,12 +11,10 @@ import {
   type AuditField,
   auditFields,
 } from "../plans/audit-columns.ts";
-import type { Entity } from "../plans/entity.ts";
+import { type Entity, noTableRules } from "../plans/entity.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
 import type { JoinableTable } from "../plans/aggregate-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
-import { noChanges } from "../plans/change-tables.ts";
-import { noDocuments } from "../plans/document-tables.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
@@ -27,7 +25,9 @@ import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
 import { compositeOf } from "./compiling/compile-composite.ts";
 import { changeTables } from "./checking/change-rules.ts";
+import { numberTables, withNumbered } from "./compiling/compile-numbers.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
+import { statusTables } from "./checking/status-rules.ts";
 import { sortFaults, type Fault } from "./reading/faults.ts";
 import { exportOf } from "./compiling/compile-export.ts";
 import { deepFreeze } from "../values/freeze.ts";
@@ -42,6 +42,7 @@ import {
   keepsTimes,
   readingOf,
   scopeOf,
+  shownColumns,
   type Reading,
 } from "./compiling/plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./reading/read-config.ts";
@@ -55,6 +56,8 @@ import {
   declaredRelations,
   withPaths,
 } from "./compiling/compile-relations.ts";
+import { paramsOf } from "./compiling/params-plan.ts";
+import { procedureOf } from "./compiling/compile-procedure.ts";
 import { endpointRisks, type Risk } from "./checking/risks.ts";
 import { noteStoredForms, noteTypes } from "./compiling/column-notes.ts";
 import { isUnfilled, withSoftDelete } from "./checking/marked-tables.ts";
@@ -91,7 +94,7 @@ export async function compileProject(
   catalog: Catalog,
   { importComponent = noComponents }: CompileOptions = {},
 ): Promise<CompiledProject> {
-  const asked = remembering(catalog);
+  const asked = withNumbered(remembering(catalog), config.endpoints);
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
@@ -103,8 +106,12 @@ export async function compileProject(
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
   const { changes, faults } = await changeTables(apart, config, asked);
-  const ruled = (entity: Entity): Entity => ({ ...withDocuments(entity, documents), changes });
-  const documented = apart.map((one) => ({ ...one, entity: ruled(one.entity) }));
+  const numbers = numberTables(apart);
+  const statuses = await statusTables(apart, asked);
+  const documented = apart.map((one) => ({
+    ...one,
+    entity: { ...withDocuments(one.entity, documents), changes, statuses, numbers },
+  }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);
   const good = all.filter(({ survey }) => survey.faults.length === 0);
@@ -215,6 +222,8 @@ async function compileEntity(
   const importing = await importOf(survey, table, write);
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
   const workflow = workflowOf(survey, { table, shown, write, read, rules: compiledRules });
+  const params = paramsOf(survey, [reading, query, exportQuery]);
+  const procedure = await procedureOf(survey);
   const access = accessOf(survey, {
     table: found,
     sources: [
@@ -241,11 +250,13 @@ async function compileEntity(
     enabled,
     settings: survey.requests,
     labels: new Map(Object.entries(payload.fieldLabels ?? {})),
+    params,
     read,
     relations: noRelations,
     write,
     insert: write ?? headed,
     rules: compiledRules,
+    procedure,
     adjust,
     lookup,
     grid,
@@ -258,8 +269,7 @@ async function compileEntity(
     handlers,
     visibility: null,
     marking: null,
-    documents: noDocuments,
-    changes: noChanges,
+    ...noTableRules,
   };
   return {
     entity: deepFreeze(entity),
@@ -303,7 +313,7 @@ function rulesOf(
 
 /** A text that changes when answers of this source would look different, for example when a column has another type. */
 const shapeOf = ({ source, columns }: Pick<ReadPlan, "source" | "columns">): unknown => [
-  source,
+  source.kind === "query" ? source.text : source,
   [...columns.values()].map(({ name, native }) => [name, native]),
 ];
 
@@ -337,23 +347,6 @@ function readPlan(
   };
 }
 
-/**
- * Columns of a table that answers show: its configured fields, the key and the audit columns without the hidden ones,
- * in the order of the table.
- */
-function shownColumns({ payload }: Survey, table: Table, keys: Keys, audit: AuditColumns): Columns {
-  const wanted = new Set([
-    ...(payload.fieldName ?? table.columns.keys()),
-    ...auditNames(audit),
-    ...keys.names,
-    ...keys.ofLists,
-  ]);
-  const hidden = new Set(forEverybody(payload.hiddenFields));
-  return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
-}
-
-const auditNames = (audit: AuditColumns): string[] => audit.map(({ column }) => column.name);
-
 /** Null for views that have no key or cannot be written, and if the configured key does not exist. */
 function insertPlan(
   survey: Survey,
@@ -374,7 +367,7 @@ function insertPlan(
   if (table.kind === "view" && (key.length === 0 || !takesWrites(table))) return null;
   const closed = new Set([
     ...forEverybody(payload.readOnlyFields),
-    ...auditNames(audit),
+    ...audit.map(({ column }) => column.name),
     ...keys.names,
     ...Object.values(marks ?? {}).flatMap((column: Column | null) => column?.name ?? []),
   ]);

@@ -60,8 +60,8 @@ export function exportGrammar(plan: ExportPlan): Grammar<ExportRequest> {
 
 /** What of the body the job needs, as plain JSON: numbers that JavaScript cannot hold become texts of their digits. */
 export function requestOf(body: Record<string, unknown>): { [name: string]: Json } {
-  const { format = "xlsx", select = null, where = null, sort_columns = null } = body;
-  return JSON.parse(JSON.stringify({ format, select, where, sort_columns }, plainNumber));
+  const { format = "xlsx", select = null, where = null, sort_columns = null, params } = body;
+  return JSON.parse(JSON.stringify({ format, select, where, sort_columns, params }, plainNumber));
 }
 
 /** `value` has been through `toJSON` already. */

@@ -86,6 +86,7 @@ export function entityNotes(
   const key = (plan ?? entities.find(({ read }) => read)?.read)?.key ?? [];
   const status = first.entity.workflow?.status.name;
   const workflow = viewIn("change-status", "next-statuses")?.workflow;
+  const closed = [...closedStatuses(first.entity)];
   const composite = viewIn("read-composite", "create-composite", "update-composite")?.composite;
   const adjust = viewIn("adjust")?.adjust;
   const marks = viewIn("restore")?.marking?.marks;
@@ -106,6 +107,7 @@ export function entityNotes(
           ...(workflow && {
             transitions: workflow.transitions && plainLists(workflow.transitions),
           }),
+          ...(closed.length > 0 && { closed }),
         },
       }),
     ...(marks && { deletedField: marksOf(marks, columns) }),
@@ -114,6 +116,12 @@ export function entityNotes(
       lines: composite.details.map((detail) => lineNotes(detail, { header: columns, relations })),
     }),
   };
+}
+
+/** The statuses in which nothing of a record can be changed. */
+function closedStatuses({ workflow, insert, statuses }: Entity): Iterable<string> {
+  const guarded = statuses.guarded.get(insert?.table.identity ?? "");
+  return guarded && guarded.status.name === workflow?.status.name ? guarded.closed : [];
 }
 
 /** The field that shows whether a record is deleted: its flag, else the time. Null if the caller sees neither. */

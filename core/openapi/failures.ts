@@ -109,9 +109,22 @@ function isPossible(kind: ErrorKind, context: FailureContext): boolean {
       return entity === null || entity.marking !== null || !action.requires.has("deletes");
     case "rejectedByHook":
       return entity === null || action.events.some((event) => entity.handlers.has(event));
+    case "recordClosed":
+      return entity === null || meetsClosed(entity);
     default:
       return true;
   }
+}
+
+/** Whether a write of the endpoint, or of its details, can meet a closed record. */
+function meetsClosed({ insert, composite, statuses }: Entity): boolean {
+  const tables = [insert?.table, ...(composite?.details ?? []).map(({ table }) => table)];
+  const { guarded, owners, cascades } = statuses;
+  return tables.some((table) => {
+    const identity = table?.identity ?? "";
+    const closes = (guarded.get(identity)?.closed.size ?? 0) > 0;
+    return closes || owners.has(identity) || cascades.has(identity);
+  });
 }
 
 /** One example for each kind of error, by its name. `beside`: further members of the answer. */
@@ -165,6 +178,7 @@ const exampleMembers: Readonly<Record<ErrorKind, ExampleMembers>> = {
   constraintViolation: {
     message: "The adjustment would exceed a limit of stock; nothing was changed",
   },
+  recordClosed: { message: "The record is closed and cannot be changed" },
   unexpectedCount: {
     message: "13 records match, not 12; nothing was changed",
     data: { count: 13 },

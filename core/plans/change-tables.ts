@@ -30,6 +30,8 @@ export interface RecordedTable {
   readonly columns: readonly Column[];
   /** Names of the columns whose values are recorded. */
   readonly kept: ReadonlySet<string>;
+  /** Names of the columns that a caller may set who may set everything. */
+  readonly settable: ReadonlySet<string>;
   /** Names of columns that change with every write: when and by whom a row was changed. */
   readonly stamps: ReadonlySet<string>;
   /** Names of columns by which an endpoint of the table limits the rows of some caller. */

@@ -12,18 +12,48 @@ export interface Catalog {
   referencesTo(table: Pick<Table, "schema" | "name">): Promise<readonly IncomingKey[]>;
   /** The columns that the query returns, without reading rows. Rejects with an Error with the database's message. */
   query(text: string): Promise<readonly Column[]>;
-  /** The same for a query around the places of a parameter, which is bound as that column's values are. */
-  parameterQuery(texts: readonly string[], parameter: Column): Promise<readonly Column[]>;
+  /** The same for a query around the places of parameters, each of which is bound as that column's values are. */
+  parameterQuery(
+    texts: readonly string[],
+    parameters: readonly Column[],
+  ): Promise<readonly Column[]>;
   /** Whether the database computes the formula with every digit, whatever values its columns hold. */
   computes(calculation: Computation): boolean;
   /** Whether an INSERT answers the row that it stored, without a key to read it back by. */
   readonly answersStoredRows: boolean;
+  /**
+   * The procedures and functions of that name (`name` or `schema.name`); several where they differ in their parameters.
+   * Null: the database has no procedures.
+   */
+  routines(name: string): Promise<readonly Routine[] | null>;
   /** Names of all tables and views of the default schema, for "did you mean". */
   names(): Promise<readonly string[]>;
   /** Schemas with tables or views that the user can read, default one first. Empty if the database has no schemas. */
   schemas(): Promise<readonly string[]>;
   /** The tables and views of these schemas; if the list is empty, only those of the default one. */
   outline(schemas: readonly string[]): Promise<readonly Outline[]>;
+}
+
+/** A procedure or function of the database. */
+export interface Routine {
+  readonly parameters: readonly RoutineParameter[];
+  /** The statements that call it, with values for the parameters that have these names. */
+  callTexts(given: readonly string[]): readonly CallText[];
+}
+
+export interface RoutineParameter {
+  /** Null: it has none. */
+  readonly name: string | null;
+  readonly mode: "in" | "out" | "inout";
+  /** It may be left out. */
+  readonly hasDefault: boolean;
+}
+
+/** The text of a statement around the places of its values. */
+export interface CallText {
+  readonly texts: readonly string[];
+  /** For each place, which of the given values it takes. */
+  readonly order: readonly number[];
 }
 
 /** A table or view in a list of all; `Catalog.table` returns the rest. */

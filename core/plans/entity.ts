@@ -5,15 +5,20 @@
  */
 import type { AccessRules } from "./access-rules.ts";
 import type { AggregatePlan } from "./aggregate-plan.ts";
-import type { ChangeTables } from "./change-tables.ts";
+import { type ChangeTables, noChanges } from "./change-tables.ts";
 import type { CompositePlan } from "./composite-plan.ts";
-import type { DocumentTables } from "./document-tables.ts";
+import { type DocumentTables, noDocuments } from "./document-tables.ts";
 import type { ExportPlan } from "./export-plan.ts";
 import type { GridPlan } from "./grid-plan.ts";
 import type { Handlers } from "./hook.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
+import { noNumbers, type NumberTables } from "./number-tables.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
+import { noStatuses, type StatusTables } from "./status-tables.ts";
+import type { ProcedurePlan } from "./procedure-plan.ts";
+import type { Messages } from "./messages.ts";
+import type { QueryParams } from "./query-params.ts";
 import type { RelationPlan } from "./relation.ts";
 import type { WorkflowPlan } from "./workflow-plan.ts";
 import type { AdjustPlan, InsertPlan, WritePlan } from "./write-plan.ts";
@@ -34,6 +39,10 @@ export interface RequestSettings {
   readonly timeZone: string;
   /** Records of one bulk request. */
   readonly bulkRecordsMax: number;
+  /** Texts in other languages than English. */
+  readonly messages: Messages;
+  /** Whether messages about fields are answered as data too. */
+  readonly errorDetails: boolean;
 }
 
 /** One configured endpoint, compiled. */
@@ -48,6 +57,8 @@ export interface Entity {
   readonly settings: RequestSettings;
   /** Display names of fields, by field name; most fields have no label. */
   readonly labels: ReadonlyMap<string, string>;
+  /** The values that requests and claims give to its queries; null: they take none. */
+  readonly params: QueryParams | null;
   readonly read: ReadPlan | null;
   /** By name; to the records of other endpoints, or of this one. */
   readonly relations: ReadonlyMap<string, RelationPlan>;
@@ -55,6 +66,7 @@ export interface Entity {
   /** `write` itself if there is one. */
   readonly insert: InsertPlan | null;
   readonly rules: Rules;
+  readonly procedure: ProcedurePlan | null;
   readonly adjust: AdjustPlan | null;
   readonly lookup: LookupPlan | null;
   readonly aggregate: AggregatePlan | null;
@@ -75,4 +87,16 @@ export interface Entity {
   readonly documents: DocumentTables;
   /** The tables of the project whose changes are recorded. */
   readonly changes: ChangeTables;
+  /** The tables of the project whose statuses have rules. */
+  readonly statuses: StatusTables;
+  /** The tables of the project whose records get numbers. */
+  readonly numbers: NumberTables;
 }
+
+/** Before the rules of all endpoints of the project are known. */
+export const noTableRules = {
+  documents: noDocuments,
+  changes: noChanges,
+  statuses: noStatuses,
+  numbers: noNumbers,
+} satisfies Partial<Entity>;

@@ -4,7 +4,7 @@
  * `query` of a handler.
  */
 import { derivedColumn } from "../values/types/column.ts";
-import { singleStatement, stretchesOf } from "./query-text.ts";
+import { namedPlaces, singleStatement, stretchesOf } from "./query-text.ts";
 import { ExactNumber, isObject } from "../values/json.ts";
 import type { Native, NativeValue } from "./statement.ts";
 import { accept } from "../values/types/accept.ts";
@@ -85,7 +85,7 @@ function finderFor(code: string, params: NativeParams): Finder {
   if (!Array.isArray(params)) {
     if (!isObject(params)) throw new TypeError("query expects its values in an array or an object");
     return {
-      pattern: /(?<![:\w\]]):([A-Za-z_]\w*)/g,
+      pattern: namedPlaces,
       value(name = "") {
         if (!Object.hasOwn(params, name)) throw new TypeError(`query has no value for :${name}`);
         return nativeValue(params[name], `:${name}`);

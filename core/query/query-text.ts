@@ -32,6 +32,25 @@ export function aroundHeaderKey(stretches: readonly Stretch[]): string[] {
   return texts;
 }
 
+/** `:name` outside of casts, array slices and the like. */
+export const namedPlaces = /(?<![:\w\]]):([A-Za-z_]\w*)/g;
+
+/** The texts around the places of named parameters, and the name of each place. */
+export function aroundNames(stretches: readonly Stretch[]): { texts: string[]; names: string[] } {
+  const texts = [""];
+  const names: string[] = [];
+  for (const { isCode, text } of stretches) {
+    let at = 0;
+    for (const match of isCode ? text.matchAll(namedPlaces) : []) {
+      texts.push(texts.pop()! + text.slice(at, match.index), "");
+      names.push(match[1]!);
+      at = match.index + match[0].length;
+    }
+    texts.push(texts.pop()! + text.slice(at));
+  }
+  return { texts, names };
+}
+
 /** A question mark may be an operator if another style is used. */
 const headerKeyNames = [/(?<![:\w]):header_id\b/, /(?<!\w)\$1(?!\d)/, /\?/];
 

@@ -89,6 +89,8 @@ export interface JoinedHop {
   readonly hop: Hop;
   /** The rows of the hop's source that take part, over its columns; null = all. */
   readonly rows: Condition | null;
+  /** The hop's source with values for the parameters of its query. Absent: it has none. */
+  readonly source?: Source;
 }
 
 /** What a statement that names columns of other records has; only the session adds it, for the caller. */
@@ -170,6 +172,8 @@ export interface Insert {
   readonly rows: readonly (readonly Scalar[])[];
   /** Which values of the stored rows are answered. */
   readonly returning: readonly Column[];
+  /** True: rows whose key is taken are left out; nothing is returned then. Absent: they are refused. */
+  readonly leavesTaken?: true;
 }
 
 /** Changes the one row that `key` names, if `guard` holds for it. */
@@ -293,6 +297,8 @@ export interface Native {
   readonly values: readonly NativeValue[];
   /** False: it may change rows of unknown tables. */
   readonly isRead: boolean;
+  /** It calls a procedure with a client's values, so that what the database refuses may be the client's fault. */
+  readonly isCall?: true;
 }
 
 /** A value for a place whose column is not known: its own type determines how it is sent. */
@@ -362,6 +368,8 @@ export function allOf(...conditions: readonly (Condition | null)[]): Condition |
   if (members.length === 0) return null;
   return members.length === 1 ? members[0]! : { kind: "and", members };
 }
+
+export const noRow: Condition = { kind: "or", members: [] };
 
 /** The source of a table's rows. */
 export const sourceOf = (table: Table): Source => ({

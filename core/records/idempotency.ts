@@ -200,12 +200,17 @@ async function sweep(queries: Queries, { request, place: { ledger } }: Run): Pro
 }
 
 /** Every table that the actions of the entity may write to. */
-export function writtenBy({ write, composite, handlers }: Entity): Set<Table | "unknown"> {
+export function writtenBy({
+  write,
+  composite,
+  handlers,
+  procedure,
+}: Entity): Set<Table | "unknown"> {
   const details = composite?.details.map(({ table }) => table) ?? [];
   return new Set([
     ...(write ? [write.table] : []),
     ...details,
-    ...(handlers.size > 0 ? unknown : []),
+    ...(handlers.size > 0 || procedure !== null ? unknown : []),
   ]);
 }
 

@@ -15,6 +15,7 @@ import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/types/accept.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import { compareMoments, momentOf } from "../values/formats.ts";
+import { explain, type Explained } from "./explained.ts";
 import { type FieldWords, fieldWords } from "./field-words.ts";
 
 /** The result of checking a body: accepted values by column, and every fault of every field. */
@@ -32,6 +33,8 @@ export interface Rules {
   check(body: Record<string, unknown>, mode: "create" | "update", columns: Columns): Checked;
   /** The allowed values in a body, by the column and its rule. */
   schemaOf(column: Column): JsonSchema;
+  /** What a message about the column says; null: it is of no rule. */
+  explain(column: Column, text: string): Explained | null;
   /** The description of the column's cells for a person. */
   wordsOf(column: Column): FieldWords;
   /** Names of the columns that a body must contain to create a record. */
@@ -54,6 +57,7 @@ export function compileRules(rules: readonly FieldRule[], now: Clock = systemClo
   return {
     check: (body, mode, columns) => checkFields(fieldsOf(columns), { body, mode, columns, now }),
     schemaOf: (column) => fieldSchema(column, byName.get(column.name)),
+    explain: (column, text) => explain(text, prepareField(column, byName.get(column.name))),
     wordsOf: (column) => fieldWords(column, byName.get(column.name)),
     neededOf: (columns) =>
       fieldsOf(columns).flatMap(({ column, isNeeded, default: byDefault }) =>

@@ -1,8 +1,9 @@
 /** Keys and columns of written or returned rows, by column name, because each endpoint has its own column objects. */
 import type { LinesTable } from "../plans/document-tables.ts";
 import type { Row } from "../values/row.ts";
-import type { UpdateOne } from "../query/statement.ts";
+import type { Condition, UpdateOne } from "../query/statement.ts";
 import { comparand } from "../query/comparisons.ts";
+import { accept, unlimited } from "../values/types/accept.ts";
 import { showBytes } from "../values/types/bytes-type.ts";
 import type { Column } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
@@ -19,6 +20,12 @@ export const shownScalar = (value: Scalar): Json =>
     : typeof value === "bigint"
       ? String(value)
       : value;
+
+/** The value in the form of the column; null if the column cannot store it. */
+export function scalarFor(column: Column, value: Json): Scalar {
+  const accepted = accept(unlimited(column), value);
+  return accepted.ok ? accepted.value : null;
+}
 
 /** The header keys in the rows, without those that the rows do not contain. */
 export function keysIn(
@@ -44,6 +51,18 @@ export const assignedKeys = ({ headers }: LinesTable, set: UpdateOne["set"]): He
         : [],
     ),
   );
+
+/** The value that every matching row has in the column; undefined if the condition does not determine it. */
+export function pinned(where: Condition, name: string): Scalar | undefined {
+  if (where.kind === "compare")
+    return where.operator === "=" && where.column.name === name ? where.value : undefined;
+  if (where.kind !== "and") return undefined;
+  for (const member of where.members) {
+    const value = pinned(member, name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
 
 /** The `named` columns of the row as a value of `key`; empty if one of them is null. */
 export function keyValueOf(key: Key, row: Row, named: Key = key): KeyValue[] {

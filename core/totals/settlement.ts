@@ -25,15 +25,15 @@ import {
   type UpdateOne,
   selectFrom,
 } from "../query/statement.ts";
-import { accept, unlimited } from "../values/types/accept.ts";
+import { accept } from "../values/types/accept.ts";
 import { isExact, scaleOf } from "../values/types/arithmetic.ts";
-import type { Column, Table } from "../values/types/column.ts";
+import type { Table } from "../values/types/column.ts";
 import { divideDecimal, normalDecimal } from "../values/decimal.ts";
 import { AppError, validationFailed } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { type HeaderKeys, shownScalar } from "./row-values.ts";
+import { type HeaderKeys, pinned, scalarFor, shownScalar } from "./row-values.ts";
 
 /** The rules of the project, and the additional columns that a change of totals writes. */
 export interface Keeping {
@@ -282,12 +282,6 @@ export class Settlement {
   }
 }
 
-/** The value in the form of the column; null if the column cannot store it. */
-function scalarFor(column: Column, value: Json): Scalar {
-  const accepted = accept(unlimited(column), value);
-  return accepted.ok ? accepted.value : null;
-}
-
 /** The header keys that every matching row has; null if the condition does not determine all of them. */
 function pinnedKeys(where: Condition, { headers }: LinesTable): HeaderKeys | null {
   const keys: Record<string, Json> = {};
@@ -297,17 +291,6 @@ function pinnedKeys(where: Condition, { headers }: LinesTable): HeaderKeys | nul
     keys[foreignKey.name] = shownScalar(value);
   }
   return keys;
-}
-
-function pinned(where: Condition, name: string): Scalar | undefined {
-  if (where.kind === "compare")
-    return where.operator === "=" && where.column.name === name ? where.value : undefined;
-  if (where.kind !== "and") return undefined;
-  for (const member of where.members) {
-    const value = pinned(member, name);
-    if (value !== undefined) return value;
-  }
-  return undefined;
 }
 
 const active = (marking: MarkedTable | null): Condition | null =>

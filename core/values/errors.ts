@@ -38,6 +38,8 @@ export type ErrorKind =
   /** A row cannot be deleted while others point at it. */
   | "foreignKeyInUse"
   | "constraintViolation"
+  /** The record, or the one that it is a detail of, has a status in which nothing is changed any more. */
+  | "recordClosed"
   /** A request named records by a condition, and other than the expected number of records match. */
   | "unexpectedCount"
   /** Another caller holds a lock that this request needs. */
@@ -72,18 +74,22 @@ export type ErrorKind =
 export type FieldErrors = Record<string, string[]>;
 
 export interface AppErrorOptions {
-  errors?: FieldErrors;
+  errors?: FieldErrors | undefined;
   /** Details for programs: the `data` member of the answer. */
-  data?: Readonly<Record<string, unknown>>;
+  data?: Readonly<Record<string, unknown>> | undefined;
+  /** The messages of `errors` as data: the member `details` of the answer. */
+  details?: Readonly<Record<string, unknown>> | undefined;
+  /** The language of `errors`; absent: it was not chosen. */
+  language?: string | undefined;
   /** HTTP methods that the resource takes; for `methodNotAllowed`. */
-  allow?: readonly string[];
+  allow?: readonly string[] | undefined;
   /** When the same request may succeed; for `tooManyRequests`. */
-  retryAfterSeconds?: number;
+  retryAfterSeconds?: number | undefined;
   /**
    * What the database reported about a statement that failed as if tables or columns had changed since the routes were
    * compiled.
    */
-  schemaDoubt?: string;
+  schemaDoubt?: string | undefined;
   /** The underlying error: logged, never answered. */
   cause?: unknown;
   /** True: already logged, as for an unreachable database, so that not every request logs it again. */
@@ -106,6 +112,8 @@ export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly errors: FieldErrors | undefined;
   readonly data: Readonly<Record<string, unknown>> | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly language: string | undefined;
   readonly allow: readonly string[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly isReported: boolean;
@@ -118,12 +126,19 @@ export class AppError extends Error {
     this.kind = kind;
     this.errors = options.errors;
     this.data = options.data;
+    this.details = options.details;
+    this.language = options.language;
     this.allow = options.allow;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isReported = options.isReported ?? false;
     this.isOfData = options.isOfData ?? false;
     this.schemaDoubt = options.schemaDoubt;
     this.failedStep = options.failedStep;
+  }
+
+  /** The same error with other parts. */
+  with(parts: AppErrorOptions): AppError {
+    return new AppError(this.kind, this.message, { ...this, cause: this.cause, ...parts });
   }
 }
 

@@ -5,6 +5,8 @@
  */
 import type { Call } from "../calls/action.ts";
 import type { Entity } from "../plans/entity.ts";
+import { isClosed, type StatusTable } from "../plans/status-tables.ts";
+import { rolesOf } from "../callers/role-access.ts";
 import type { StatusHook, WorkflowPlan } from "../plans/workflow-plan.ts";
 import { AppError, noSuchRecord, unavailable } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
@@ -20,11 +22,17 @@ import { fillJson, fillUrl, type TemplateValues } from "../plans/templates.ts";
 
 export interface WorkflowNeeds extends RecordPlan {
   readonly workflow: WorkflowPlan;
+  /** The rules of the table; null = there are none for this status. */
+  readonly guarded: StatusTable | null;
 }
 
 export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
   const plan = changePlan(entity);
-  return plan && entity.workflow && { ...plan, workflow: entity.workflow };
+  const { workflow, statuses } = entity;
+  if (plan === null || workflow === null) return null;
+  const rules = statuses.guarded.get(plan.write.table.identity);
+  const guarded = rules?.status.name === workflow.status.name ? rules : null;
+  return { ...plan, workflow, guarded };
 }
 
 /** A record as the table has it. */
@@ -56,16 +64,36 @@ export async function findRecord(
   };
 }
 
-/** The statuses that may follow; null = any. A record without a status has the status `""`. */
+/**
+ * The statuses that may follow; null = any. A record without a status has the status `""`. Only transitions lead out of
+ * a status that closes the record.
+ */
 export function allowedAfter(
   current: string | null,
-  { transitions }: WorkflowPlan,
+  { workflow: { transitions }, guarded }: Pick<WorkflowNeeds, "workflow" | "guarded">,
 ): readonly string[] | null {
+  if (transitions === null && guarded && isClosed(guarded, current)) return [];
   return transitions && (transitions.get(current ?? "") ?? []);
 }
 
-/** Rejects (422) a change that the transitions do not have. */
-export function checkTransition(from: string | null, to: string, plan: WorkflowPlan): void {
+/** Whether the caller's roles let it take the step into the status. */
+export function mayStepInto(
+  status: string,
+  { caller }: Pick<Call, "caller">,
+  { guarded }: Pick<WorkflowNeeds, "guarded">,
+): boolean {
+  const roles = guarded?.roles.get(status);
+  return roles === undefined || rolesOf(caller).some((role) => roles.includes(role));
+}
+
+/** Rejects (403) a caller without a role for the step, and (422) a change that the transitions do not have. */
+export function checkStep(
+  { from, to }: { from: string | null; to: string },
+  call: Pick<Call, "caller">,
+  plan: WorkflowNeeds,
+): void {
+  if (!mayStepInto(to, call, plan))
+    throw new AppError("forbidden", "You may not change a record to this status");
   const allowed = allowedAfter(from, plan);
   if (allowed === null || allowed.includes(to)) return;
   const current =

@@ -23,7 +23,8 @@ export interface Refused {
 /** The error with which a statement fails. */
 export function toAppError(failure: Failure, refused: Refused): AppError {
   const { statement, cause } = refused;
-  if (statement?.kind === "native" && !sayEnough.has(failure.kind)) return refusedNative(cause);
+  if (statement?.kind === "native" && !statement.isCall && !sayEnough.has(failure.kind))
+    return refusedNative(cause);
   const columns = columnsOf(failure, refused);
   if (isOfSource(failure, refused, columns)) {
     // A type that the service does not check can fail at a sent value without naming it.

@@ -82,10 +82,18 @@ export function createCatalog(
       incomingKeys(await rowsOf(engine.referencesQuery, [schema, name])),
     answersStoredRows: engine.dialect.returning,
     computes: (computation) => engine.computes(computation),
-    parameterQuery: (texts, parameter) =>
+    parameterQuery: (texts, parameters) =>
       reading((connection) =>
-        engine.query(connection, describable(engine.dialect, texts, parameter)),
+        engine.query(connection, describable(engine.dialect, texts, parameters)),
       ),
+    async routines(name) {
+      const { routines } = engine;
+      if (routines === null) return null;
+      const point = name.indexOf(".");
+      const [schema, own] =
+        point < 0 ? [null, name] : [name.slice(0, point), name.slice(point + 1)];
+      return reading((connection) => routines(connection, schema, own));
+    },
     together: () => createCatalog(engine, pool, onConnection, new Map()),
     table: (name) =>
       reading(async (connection) => {

@@ -22,6 +22,7 @@ import type {
 import { keysMax } from "../../core/query/key-conditions.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Dialect } from "../statements/dialect.ts";
+import { travelAsLists } from "../statements/insert-rows.ts";
 import { mustNarrow } from "../statements/walk-writes.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
@@ -121,11 +122,7 @@ export class StatementQueries implements DbQueries {
   async updateMany(update: UpdateMany): Promise<number> {
     const { dialect, read, write, atomically } = this.runner;
     if (isView(update)) return atomically((execute) => updateEach(update, execute));
-    const perRow = update.columns.length * (update.key.length + 1) + update.key.length;
-    const rowsMax = Math.max(
-      1,
-      Math.min(updateRowsMax, Math.floor(dialect.paramsMax / 2 / perRow)),
-    );
+    const rowsMax = updateRowsMax(update, dialect);
     const change = async (part: UpdateMany, reading: Execute, execute: Execute) => {
       const { matched } = await execute(part);
       if (matched < part.rows.length) await refuseUnchanged(part, matched, reading);
@@ -153,10 +150,16 @@ export class StatementQueries implements DbQueries {
   }
 }
 
-/**
- * Rows in one UPDATE of many rows. Each row compares its key with those before it, so more rows would not be faster.
- */
-const updateRowsMax = 64;
+/** Rows in one UPDATE of many rows. */
+function updateRowsMax({ key, columns, rows }: UpdateMany, dialect: Dialect): number {
+  const lists = rows.map(({ keyValue, values }) => [...keyValue, ...values]);
+  if (travelAsLists(dialect.valueLists, [...key, ...columns], lists)) return limits.inValuesMax;
+  const perRow = columns.length * (key.length + 1) + key.length;
+  return Math.max(1, Math.min(casesMax, Math.floor(dialect.paramsMax / 2 / perRow)));
+}
+
+/** Each row compares its key with those before it, so more rows would not be faster. */
+const casesMax = 64;
 
 const isView = ({ table }: { readonly table: Table }): boolean => table.kind === "view";
 

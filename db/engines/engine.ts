@@ -5,7 +5,7 @@
  */
 import type { Column, Table } from "../../core/values/types/column.ts";
 import type { Caller } from "../../core/plans/caller.ts";
-import type { Outline } from "../../core/plans/database-catalog.ts";
+import type { Outline, Routine } from "../../core/plans/database-catalog.ts";
 import type { IndexStatements, IndexWish } from "../../core/plans/index-wish.ts";
 import type { QueryPlan, DatabaseFault } from "../../core/plans/db-port.ts";
 import type { LedgerName } from "../../core/query/session.ts";
@@ -242,6 +242,10 @@ export interface Engine {
   outlines(connection: Connection, schemas: readonly string[]): Promise<readonly Outline[]>;
   /** `text` comes without a final semicolon. */
   query(connection: Connection, text: string): Promise<readonly Column[]>;
+  /** See `Catalog.routines`. Null: the database has none. */
+  readonly routines:
+    | ((connection: Connection, schema: string | null, name: string) => Promise<readonly Routine[]>)
+    | null;
   /** The columns that the fields of a result describe; only name and type count. */
   outputs(fields: readonly unknown[]): readonly Column[];
   readonly kinds: Kinds;

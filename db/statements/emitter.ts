@@ -53,6 +53,8 @@ export interface Emitter {
   value(column: Column, value: Scalar): void;
   /** The columns that a SELECT returns, each under its name. */
   outputs(columns: readonly Column[]): void;
+  /** The end of an INSERT that leaves out rows whose key is taken. */
+  unlessTaken(key: readonly Column[]): void;
   /** The columns that a write returns, if the engine supports it. `isForced`: it does so only for this write. */
   returning(columns: readonly Column[], isForced?: boolean): void;
   /** Whether the column's text is like the pattern; false for columns without a text, negated or not. */
@@ -73,6 +75,8 @@ export interface Emitter {
   limit(limit: number | null, offset: number): void;
   /** The lock on the rows of a SELECT, where the engine has one. */
   rowLock(): void;
+  /** Whether `rows` prints a query of one list for each column, instead of the rows of an INSERT. */
+  takesLists(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): boolean;
   /** The rows of an INSERT into the columns. */
   rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void;
   /** The replacement for columns and values of an INSERT in which the database fills all columns. */

@@ -1,4 +1,4 @@
-/** The rows of an INSERT: single values, or one list of values per column where the engine accepts lists. */
+/** Rows of a statement: single values, or one list of values per column where the engine accepts lists. */
 import type { Column } from "../../core/values/types/column.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { ValueLists } from "./dialect.ts";
@@ -8,8 +8,12 @@ import { words } from "./words.ts";
 type Rows = readonly (readonly Scalar[])[];
 
 /** Whether each column's values are one parameter. A single row has nothing to gain by it. */
-export const travelAsLists = (lists: ValueLists, columns: readonly Column[], rows: Rows): boolean =>
-  rows.length > 1 && columns.every((column) => lists.takes(column));
+export const travelAsLists = (
+  lists: ValueLists | undefined,
+  columns: readonly Column[],
+  rows: Rows,
+): boolean =>
+  lists !== undefined && rows.length > 1 && columns.every((column) => lists.takes(column));
 
 /** `values (…), (…)` */
 export function emitRowByRow(to: Emitter, columns: readonly Column[], rows: Rows): void {

@@ -95,9 +95,16 @@ const tooManyValues = (): AppError =>
   new AppError("invalidPayload", "The request contains too many values; split it");
 
 /** The query with a null of the parameter's type in each place, to be described and not to be run. */
-export function describable(dialect: Dialect, texts: readonly string[], parameter: Column): string {
-  const nothing = dialect.param(parameter, sql.raw("null")).toQuery(renderConfig(dialect)).sql;
-  return bareQuery(texts.join(nothing));
+export function describable(
+  dialect: Dialect,
+  [first = "", ...rest]: readonly string[],
+  parameters: readonly Column[],
+): string {
+  const nothing = (parameter: Column): string =>
+    dialect.param(parameter, sql.raw("null")).toQuery(renderConfig(dialect)).sql;
+  return bareQuery(
+    rest.reduce((before, text, at) => before + nothing(parameters[at]!) + text, first),
+  );
 }
 
 /** The name between the engine's quotes. Throws for a NUL character, which no engine takes. */

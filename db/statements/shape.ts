@@ -86,8 +86,14 @@ class KeyEmitter implements Emitter, Shape {
    * them here.
    */
   source(source: Source): void {
-    if (source.kind === "query") this.key += idOf(source);
-    else this.key += `${source.schema ?? "\0"}\0${source.name}\0`;
+    if (source.kind === "query") {
+      const { parameters, values } = source;
+      if (parameters === undefined) this.key += idOf(source);
+      else {
+        this.key += idOf(parameters);
+        parameters.columns.forEach((column, at) => this.keep(column, valueAt(values, at)));
+      }
+    } else this.key += `${source.schema ?? "\0"}\0${source.name}\0`;
   }
 
   name(column: Column): void {
@@ -123,6 +129,11 @@ class KeyEmitter implements Emitter, Shape {
     let ids = "";
     for (let at = 0; at < columns.length; at++) ids += idOf(columns[at]!);
     this.key += ids;
+  }
+
+  unlessTaken(key: readonly Column[]): void {
+    this.key += "u";
+    this.outputs(key);
   }
 
   returning(columns: readonly Column[]): void {
@@ -180,9 +191,12 @@ class KeyEmitter implements Emitter, Shape {
     this.key += "L";
   }
 
+  takesLists(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): boolean {
+    return travelAsLists(this.lists, columns, rows);
+  }
+
   rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void {
-    if (!this.lists || !travelAsLists(this.lists, columns, rows))
-      return emitRowByRow(this, columns, rows);
+    if (!this.takesLists(columns, rows)) return emitRowByRow(this, columns, rows);
     this.key += "R";
     for (let at = 0; at < columns.length; at++)
       this.keep(
@@ -246,6 +260,13 @@ class KeyEmitter implements Emitter, Shape {
 export function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
   return true;
+}
+
+/** A parameter without a value would be a statement that did not pass the session. */
+function valueAt(values: readonly Scalar[] | undefined, at: number): Scalar {
+  const value = values?.[at];
+  if (value === undefined) throw new Error("The parameters of a query did not get their values");
+  return value;
 }
 
 /** The value that `add` binds: in the form of the column's own type. */

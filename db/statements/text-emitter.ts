@@ -107,17 +107,27 @@ export class TextEmitter implements Emitter {
   }
 
   source(source: Source, alias: string): void {
-    const { written } = this;
-    const { rereading } = this.dialect;
+    if (source.kind === "query" && source.parameters !== undefined) {
+      const { texts, columns } = source.parameters;
+      this.pieces.push(sql`(\n`);
+      this.textsAround(texts, (at) => columns[at]!);
+      return void this.pieces.push(sql`\n) as ${sql.identifier(alias)}`);
+    }
+    const { written, dialect } = this;
     const isWritten =
       source.kind === "table" && source.name === written?.name && source.schema === written.schema;
-    if (!isWritten || rereading === undefined) {
-      this.pieces.push(from(source, sql.identifier(alias)));
-      return;
-    }
-    const [before, behind] = rereading;
+    if (!isWritten || dialect.rereading === undefined)
+      return void this.pieces.push(from(source, sql.identifier(alias)));
+    const [before, behind] = dialect.rereading;
     const table = tableName(source.schema, source.name);
     this.pieces.push(sql`${sql.raw(before)}${table}${sql.raw(behind)} as ${sql.identifier(alias)}`);
+  }
+
+  private textsAround(texts: readonly string[], parameterAt: (at: number) => Column): void {
+    texts.forEach((text, at) => {
+      if (at > 0) this.value(parameterAt(at - 1));
+      this.pieces.push(sql.raw(text));
+    });
   }
 
   name(column: Column): void {
@@ -186,6 +196,10 @@ export class TextEmitter implements Emitter {
     );
   }
 
+  unlessTaken(key: readonly Column[]): void {
+    this.pieces.push(this.dialect.unlessTaken(key.map((column) => this.nameOf(column))));
+  }
+
   returning(columns: readonly Column[], isForced = false): void {
     if ((!this.dialect.returning && !isForced) || columns.length === 0) return;
     this.pieces.push(sql` returning `);
@@ -247,14 +261,15 @@ export class TextEmitter implements Emitter {
     this.pieces.push(sql.raw(this.dialect.rowLock));
   }
 
+  takesLists(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): boolean {
+    return travelAsLists(this.dialect.valueLists, columns, rows);
+  }
+
   rows(columns: readonly Column[], rows: readonly (readonly Scalar[])[]): void {
-    const { valueLists } = this.dialect;
-    if (valueLists && travelAsLists(valueLists, columns, rows)) {
-      const places = columns.map((column) => valueLists.param(column, this.slot()));
-      this.pieces.push(valueLists.rows(places));
-    } else {
-      emitRowByRow(this, columns, rows);
-    }
+    if (!this.takesLists(columns, rows)) return emitRowByRow(this, columns, rows);
+    const lists = this.dialect.valueLists!;
+    const places = columns.map((column) => lists.param(column, this.slot()));
+    this.pieces.push(lists.rows(places));
   }
 
   defaultValues(): void {
@@ -291,10 +306,7 @@ export class TextEmitter implements Emitter {
       this.outputs(columns);
       this.pieces.push(sql` from (\n`);
     }
-    texts.forEach((text, at) => {
-      if (at > 0) this.value(parameter);
-      this.pieces.push(sql.raw(text));
-    });
+    this.textsAround(texts, () => parameter);
     if (!isBare) this.pieces.push(sql`\n) as source`);
   }
 

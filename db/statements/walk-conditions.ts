@@ -1,6 +1,6 @@
 /** A condition, piece by piece in the order of its SQL. */
 import type { Condition, JoinedHop, Quantified } from "../../core/query/statement.ts";
-import type { Column, Hop } from "../../core/values/types/column.ts";
+import type { Column, Hop, Source } from "../../core/values/types/column.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Emitter, Frame } from "./emitter.ts";
 import { comparisons, groups, joins, words } from "./words.ts";
@@ -49,12 +49,13 @@ export const frameOf = (
 ): ReadonlyMap<Hop, string> => new Map(joins.map(({ hop }) => [hop, to.newAlias()]));
 
 /** The record to which a hop leads, or nulls. Its rows are narrowed in the ON, so that the others count as missing. */
-export function emitJoined({ hop, rows }: JoinedHop, to: Emitter): void {
+export function emitJoined(joined: JoinedHop, to: Emitter): void {
+  const { hop, rows } = joined;
   const alias = to.aliasOf(hop) ?? "";
   to.word(joins.left);
   const firstBy = hop.onceBy ?? (hop.isUnique ? null : hop.on.map(({ right }) => right));
-  if (firstBy === null) to.source(hop.source, alias);
-  else emitFirstRows({ hop, rows }, { alias, firstBy }, to);
+  if (firstBy === null) to.source(sourceOf(joined), alias);
+  else emitFirstRows(joined, { alias, firstBy }, to);
   to.word(words.on);
   emitLink(hop, alias, to);
   if (firstBy === null) return emitNarrowing(rows, alias, to);
@@ -63,12 +64,15 @@ export function emitJoined({ hop, rows }: JoinedHop, to: Emitter): void {
   to.word(words.isFirst);
 }
 
+const sourceOf = ({ hop, source }: JoinedHop): Source => source ?? hop.source;
+
 /** Of rows with the same key only one, where the database does not see to that. */
 function emitFirstRows(
-  { hop: { source }, rows }: JoinedHop,
+  joined: JoinedHop,
   { alias, firstBy }: { readonly alias: string; readonly firstBy: readonly Column[] },
   to: Emitter,
 ): void {
+  const { rows } = joined;
   to.within({ alias: "source", hops: noHops }, () => {
     to.word(words.selectNumbered);
     firstBy.forEach((column, at) => {
@@ -76,7 +80,7 @@ function emitFirstRows(
       to.name(column);
     });
     to.word(words.numberedFrom);
-    to.source(source, "source");
+    to.source(sourceOf(joined), "source");
     if (rows === null) return;
     to.word(words.where);
     emitCondition(rows, to);
@@ -120,10 +124,10 @@ function emitQuantified({ quantifier, steps, where, within }: Quantified, to: Em
   to.word(quantifier === "any" ? words.exists : words.notExists);
   const aliases = steps.map(() => to.newAlias());
   const [alias] = aliases as [string];
-  to.source(steps[0]!.source, alias);
+  to.source(sourceOf(within.steps[0]!), alias);
   steps.slice(1).forEach((hop, at) => {
     to.word(joins.inner);
-    to.source(hop.source, aliases[at + 1]!);
+    to.source(sourceOf(within.steps[at + 1]!), aliases[at + 1]!);
     to.word(words.on);
     emitPairs(hop, [aliases[at]!, aliases[at + 1]!], to);
     emitNarrowing(within.steps[at + 1]!.rows, aliases[at + 1]!, to);

@@ -8,12 +8,14 @@ import type {
   UpdateMany,
   UpdateOne,
 } from "../../core/query/statement.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Key, KeyValue } from "../../core/values/types/key.ts";
 import { comparisons, type Word, words } from "./words.ts";
 import { emitCondition } from "./walk-conditions.ts";
 
-export function emitInsert({ table, columns, rows, returning }: Insert, to: Emitter): void {
+export function emitInsert(statement: Insert, to: Emitter): void {
+  const { table, key, columns, rows, returning, leavesTaken = false } = statement;
   to.word(words.insertInto);
   to.table(table);
   to.word(words.blank);
@@ -28,6 +30,7 @@ export function emitInsert({ table, columns, rows, returning }: Insert, to: Emit
     to.word(words.close);
     to.rows(columns, rows);
   }
+  if (leavesTaken) to.unlessTaken(key);
   to.returning(returning, table.insertsReturn);
 }
 
@@ -44,11 +47,16 @@ export function emitUpdate(statement: UpdateOne, to: Emitter): void {
   to.returning(returning);
 }
 
-/** Uses CASE, which takes type and collation from its column; a joined list lacks one of them on some engines. */
+/**
+ * Joins lists of values where the engine takes them: one statement of few parameters for any number of rows. Elsewhere
+ * it uses CASE, which takes type and collation from its column; a joined list lacks one of them on some engines.
+ */
 export function emitUpdateMany(statement: UpdateMany, to: Emitter): void {
   const { table, key, columns, rows, set, guard } = statement;
   const [first] = key;
   if (first === undefined) throw new Error("An UPDATE needs the key of its rows");
+  const lists = rows.map(({ keyValue, values }) => [...keyValue, ...values]);
+  if (to.takesLists([...key, ...columns], lists)) return emitUpdateFromLists(statement, lists, to);
   const isSingle = key.length === 1;
   to.word(words.update);
   to.table(table);
@@ -85,6 +93,45 @@ export function emitUpdateMany(statement: UpdateMany, to: Emitter): void {
     to.repeat(rows.length, words.orNext, (row) => emitKey(key, rows[row]!.keyValue, to));
     to.word(words.closeTwice);
   }
+  emitGuard(guard, to);
+}
+
+function emitUpdateFromLists(
+  { table, key, columns, set, guard }: UpdateMany,
+  lists: readonly (readonly Scalar[])[],
+  to: Emitter,
+): void {
+  const listed = [...key, ...columns];
+  const emitListed = (at: number): void => {
+    to.identifier("changed_by_rowgate");
+    to.word(words.dot);
+    to.identifier(`list_${at}`);
+  };
+  to.word(words.update);
+  to.table(table);
+  columns.forEach((column, at) => {
+    to.word(at === 0 ? words.set : words.comma);
+    to.name(column);
+    to.word(comparisons["="]);
+    emitListed(key.length + at);
+  });
+  emitAssignments(columns.length === 0 ? words.set : words.comma, set, to);
+  to.word(words.fromOpen);
+  to.rows(listed, lists);
+  to.word(words.endSelectAs);
+  to.identifier("changed_by_rowgate");
+  to.word(words.open);
+  listed.forEach((_, at) => {
+    if (at > 0) to.separator(words.comma);
+    to.identifier(`list_${at}`);
+  });
+  to.word(words.close);
+  key.forEach((column, at) => {
+    to.word(at === 0 ? words.where : words.and);
+    to.comparand(column);
+    to.word(comparisons["="]);
+    emitListed(at);
+  });
   emitGuard(guard, to);
 }
 

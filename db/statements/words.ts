@@ -19,6 +19,7 @@ export const words = {
   selectCountAs: word("select count(*) as "),
   from: word(" from "),
   fromSelect: word(" from (select "),
+  fromOpen: word(" from ("),
   endSelectAs: word(") as "),
   selectNumbered: word("(select source.*, row_number() over (partition by "),
   selectAllOf: word("select * from (select "),

@@ -126,11 +126,11 @@ async function storeBatches(
   { run, context, uploaded }: Storing,
   rejected: RejectedRows,
 ): Promise<Counts> {
-  const { caller, scope, entity, newId, now, log } = context;
+  const { caller, scope, entity, newId, now, log, words } = context;
   const { plan, columns, totalRows } = uploaded;
-  const judge = createJudge({ entity, plan, columns, newId, scope, lock: true, foresees: false });
   const { job, signal } = run;
-  const about = { caller, scope, entity, plan, columns };
+  const about = { caller, scope, entity, plan, columns, words };
+  const judge = createJudge({ ...about, newId, lock: true, foresees: false });
   const options = { ...about, newId, now, log, jobId: job.id, signal };
   const store = storeRows(options);
   const counts: Counts = { inserted: 0, updated: 0, skipped: 0, failed: 0 };

@@ -11,9 +11,10 @@ import { sourceOf } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/types/column.ts";
 import { limits } from "../../core/values/limits.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import { findRows, foldedText, scalarOf } from "../../core/records/find-rows.ts";
+import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
+import { closedCheck } from "./foresee-closed.ts";
 import { addMessage, type Case } from "./row-case.ts";
-import type { ChangedRow, NewRow, Verdict, VerdictOptions } from "./row-verdict.ts";
+import type { StoredRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
 /** Turns verdicts on rows that the database would refuse into errors. Batches of one file come in their order. */
 export type Foresee = (
@@ -22,13 +23,7 @@ export type Foresee = (
   verdicts: readonly Verdict[],
 ) => Promise<Verdict[]>;
 
-/** A row that is to be stored. */
-interface Stored {
-  readonly one: Case;
-  readonly verdict: NewRow | ChangedRow;
-}
-
-type Check = (queries: Queries, stored: readonly Stored[]) => Promise<void>;
+type Check = (queries: Queries, stored: readonly StoredRow[]) => Promise<void>;
 
 /** For all batches of one file. */
 export function createForesight(options: VerdictOptions): Foresee {
@@ -43,9 +38,10 @@ export function createForesight(options: VerdictOptions): Foresee {
     neededCheck(options),
     ...references.flatMap((reference) => referenceCheck(reference, options) ?? []),
     ...uniques.flatMap((columns) => uniqueCheck(columns, options) ?? []),
+    ...[closedCheck(options) ?? []].flat(),
   ];
   return async (queries, cases, verdicts) => {
-    const stored = cases.flatMap((one, at): Stored[] => {
+    const stored = cases.flatMap((one, at): StoredRow[] => {
       const verdict = verdicts[at]!;
       if (verdict.kind === "skip" || verdict.kind === "invalid") return [];
       return isOpen[verdict.kind] ? [] : [{ one, verdict }];
@@ -146,7 +142,7 @@ function uniqueCheck(
 
 /** What the row will have in the columns; null where one of them will be null, or is not known. */
 function valuesOf(
-  { one, verdict: { values } }: Stored,
+  { one, verdict: { values } }: StoredRow,
   columns: readonly Column[],
   upsertKeys: readonly Column[],
 ): KeyValue | null {

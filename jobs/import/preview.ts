@@ -76,11 +76,12 @@ const outcomeOf = {
 
 async function judgeAll(
   run: Run,
-  { entity, session, newId, scope }: JobContext,
+  { entity, session, newId, scope, words }: JobContext,
   { uploaded, rejected, list, outcomes }: Judging,
 ): Promise<Summary> {
   const { plan, columns, totalRows } = uploaded;
-  const judge = createJudge({ entity, plan, columns, newId, scope, lock: false, foresees: true });
+  const about = { entity, plan, columns, newId, scope, words };
+  const judge = createJudge({ ...about, lock: false, foresees: true });
   const summary: Summary = { valid: 0, invalid: 0, skip: 0, insert: 0, update: 0 };
   let processed = 0;
   run.progress(0, totalRows);

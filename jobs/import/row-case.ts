@@ -5,6 +5,7 @@ import { headingKey } from "../../core/values/text.ts";
 import type { Column } from "../../core/values/types/column.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { ImportPlan } from "../../core/plans/import-plan.ts";
+import type { FieldWording } from "../../core/calls/wording.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
@@ -25,6 +26,7 @@ export interface Case {
   readonly faulty: string[];
   /** Values of the upsert keys as they would be stored; null where the row has none, or a faulty one. */
   key: KeyValue | null;
+  readonly words: FieldWording;
   /** Columns of the file, by the fields that they fill. */
   readonly fileColumns: ReadonlyMap<string, FileColumn>;
 }
@@ -34,11 +36,13 @@ export interface CaseOptions {
   readonly entity: Entity;
   readonly plan: ImportPlan;
   readonly columns: readonly FileColumn[];
+  /** The language of messages about fields. */
+  readonly words: FieldWording;
 }
 
 /** Returns the function that reads a row; `names` must know the names in it. */
 export function createCaseReader(
-  { entity, plan, columns }: CaseOptions,
+  { entity, plan, columns, words }: CaseOptions,
   names: Pick<Names, "find">,
 ): (row: FileRow) => Case {
   const fileColumns = new Map(columns.map((column) => [column.column.name, column]));
@@ -46,7 +50,8 @@ export function createCaseReader(
   const blank = Object.fromEntries(columns.map(({ column }) => [column.name, undefined]));
   return (row) => {
     const body: Record<string, unknown> = { ...blank };
-    const one: Case = { row, body, empty: [], faults: [], faulty: [], key: null, fileColumns };
+    const read = { row, body, words, fileColumns };
+    const one: Case = { ...read, empty: [], faults: [], faulty: [], key: null };
     for (const column of columns) readCell(one, column, { plan, names });
     for (const column of plan.required)
       if (one.empty.includes(column)) addFault(one, column, "is required");
@@ -109,12 +114,12 @@ export function addFieldErrors(one: Case, errors: FieldErrors | null): void {
 
 /** Adds a message about a field, by its heading, unless it is there. */
 export function addMessage(
-  { faults, fileColumns }: Case,
+  { faults, fileColumns, words }: Case,
   { name }: Pick<Column, "name">,
   text: string,
 ): void {
   const { heading = name, place = null } = fileColumns.get(name) ?? {};
-  const fault = { text: `${heading}: ${text}`, place };
+  const fault = { text: `${heading}: ${words(name, text)}`, place };
   if (!faults.some((other) => other.text === fault.text)) faults.push(fault);
 }
 

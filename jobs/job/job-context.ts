@@ -4,6 +4,7 @@ import type { Access } from "../../core/callers/access.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Session } from "../../core/query/session.ts";
+import type { FieldWording } from "../../core/calls/wording.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import type { Files } from "../../core/plans/files-port.ts";
@@ -28,7 +29,7 @@ export interface JobProject {
 }
 
 /** All that jobs need of the process they run in. */
-export interface JobWorld extends Pick<Runtime, "now" | "newId" | "log"> {
+export interface JobWorld extends Pick<Runtime, "now" | "newId" | "digest" | "log"> {
   readonly projects: ReadonlyMap<string, JobProject>;
   readonly files: Files;
 }
@@ -36,6 +37,8 @@ export interface JobWorld extends Pick<Runtime, "now" | "newId" | "log"> {
 /** What the function of a kind gets beside its run. */
 export interface JobContext extends Omit<JobWorld, "projects"> {
   readonly project: JobProject;
+  /** The language of messages about fields. */
+  readonly words: FieldWording;
   /** Who started the job. */
   readonly caller: Caller;
   /** Of the caller, as its session has it. */

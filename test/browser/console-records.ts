@@ -192,6 +192,11 @@ export function describeFurtherFlows(place: ConsolePlace): void {
       "posted",
     );
     expect(await page.locator(".status-step").count()).toBe(0);
+    expect(await page.locator(".banner.closed").innerText()).toBe(
+      "This record is closed: its values and lines can no longer be changed.",
+    );
+    expect(await page.locator("main input, main select, main textarea").count()).toBe(0);
+    expect(await page.locator("[aria-label=Delete]").count()).toBe(0);
   });
 
   test("an adjustment adds to the stored value, and says why it may not", async () => {

@@ -79,6 +79,7 @@ const texts = (selector: string): Promise<string[]> => page.locator(selector).al
 const endpoints = [
   "categories",
   "products",
+  "receipts-by-supplier",
   "stock-receipt-lines",
   "stock-receipts",
   "suppliers",

@@ -59,6 +59,7 @@ test("the collection has a folder for each endpoint and a request for each actio
   expect(collection.item.map(({ name }) => name)).toEqual([
     "categories",
     "products",
+    "receipts-by-supplier",
     "stock-receipt-lines",
     "stock-receipts",
     "suppliers",

@@ -127,6 +127,8 @@ export const catalog: Catalog = {
   // A formula that names `largest` is too long for this database.
   computes: ({ formula }) => !formula.names.includes("largest"),
   answersStoredRows: true,
+  // As a database without procedures.
+  routines: async () => null,
   parameterQuery: (texts) => catalog.query(texts.join("null")),
   async query(sql) {
     if (sql.includes("refused")) throw new Error('relation "refused" does not exist');

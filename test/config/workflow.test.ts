@@ -259,6 +259,58 @@ describe("is refused", () => {
       "transactions",
     ],
     [
+      "a closed status that the transitions do not know",
+      { ...base, workflow: { transitions: { draft: ["done"] }, closed: ["done", "don"] } },
+      "workflow.closed[1]",
+      'the status "don", which the transitions do not know',
+      'did you mean "done"?',
+    ],
+    [
+      "a closed status that the rule refuses",
+      { ...base, fieldValidation: [rule], workflow: { closed: ["much too long"] } },
+      "workflow.closed[0]",
+      "at most 8",
+    ],
+    [
+      "a closed status that is stored in other letters",
+      { ...base, fieldValidation: [rule], workflow: { closed: ["Done"] } },
+      "workflow.closed[0]",
+      'as the database stores it, "done"',
+    ],
+    ["no closed status", { ...base, workflow: { closed: [] } }, "workflow.closed", "not empty"],
+    [
+      "roles without auth",
+      { ...base, workflow: { roles: { done: ["manager"] } } },
+      "workflow.roles",
+      '"auth" in project.json',
+    ],
+    [
+      "closed statuses of a view",
+      { action: { read: true }, viewName: "product_view", workflow: { closed: ["done"] } },
+      "workflow.closed",
+      "a table with a primary key",
+    ],
+    [
+      "closed statuses in storage that cannot roll back",
+      {
+        action: { read: true },
+        tableName: "journal",
+        primaryKey: "entry",
+        workflow: { statusField: "note", closed: ["done"] },
+      },
+      "workflow.closed",
+      "transactions",
+    ],
+    [
+      "details of a relation to one",
+      {
+        ...base,
+        relations: { other: { endpoint: "items", column: "receipt_id", details: true } },
+      },
+      "relations.other",
+      "details only with foreignColumn or through",
+    ],
+    [
       "a table without a status",
       { action: { "next-statuses": true }, tableName: "products" },
       "workflow",
@@ -295,5 +347,89 @@ describe("is refused", () => {
       filesOf({ "items.json": withHook({ headers: { Host: "s3cret" } }) }),
     );
     expect(JSON.stringify(faults)).not.toContain("s3cret");
+  });
+});
+
+describe("roles and closed statuses", () => {
+  const auth = { anonymous: { roles: ["guest"] } };
+  const project = { "project.json": { ...projectFile, auth } };
+  const open = { ...base, action: { ...base.action, read: true }, access: { guest: "*" } };
+  const of = (workflow: object, more: object = {}) => ({ ...open, workflow, ...more });
+
+  test("of several endpoints are rules of their table", async () => {
+    const files = {
+      ...project,
+      "items.json": of({ closed: ["done"], roles: { done: ["b", "a"], seen: ["a"] } }),
+      "others.json": of({ closed: ["lost"], roles: { done: ["a", "b"] } }),
+      "plain.json": of({}),
+    };
+    const { entities, faults } = await load(filesOf(files));
+    expect(faults.map(sentenceOf)).toEqual([]);
+    for (const name of ["items", "others", "plain"]) {
+      const { closed, roles } = entities.get(name)!.statuses.guarded.get("public.receipts")!;
+      expect([...closed]).toEqual(["done", "lost"]);
+      expect([...roles.keys()]).toEqual(["done", "seen"]);
+    }
+  });
+
+  test("leave tables without them alone", async () => {
+    const { entities } = await load(filesOf({ ...project, "items.json": of({}) }));
+    expect(entities.get("items")!.statuses.guarded.size).toBe(0);
+  });
+
+  test("know details by masterDetail and by relations that name them", async () => {
+    const line = { action: { read: true }, tableName: "receipt_lines", access: { guest: "*" } };
+    const masterDetail = { detailTable: "receipt_lines", foreignKey: "receipt_id" };
+    const relation = { endpoint: "lines", foreignColumn: "receipt_id" };
+    const detailsWith = async (more: object) => {
+      const files = {
+        ...project,
+        "items.json": of({ closed: ["done"] }, more),
+        "lines.json": line,
+      };
+      const { entities, faults } = await load(filesOf(files));
+      expect(faults.map(sentenceOf)).toEqual([]);
+      return entities.get("items")!.statuses.owners.get("public.receipt_lines")?.length ?? 0;
+    };
+    expect(await detailsWith({ masterDetail })).toBe(1);
+    expect(await detailsWith({ relations: { lines: relation } })).toBe(0);
+    expect(await detailsWith({ relations: { lines: { ...relation, details: true } } })).toBe(1);
+    expect(
+      await detailsWith({ masterDetail, relations: { lines: { ...relation, details: true } } }),
+    ).toBe(1);
+  });
+
+  test.each([
+    [
+      "other roles for the same status",
+      { roles: { done: ["a"] } },
+      { roles: { done: ["b"] } },
+      "workflow.roles.done",
+      "the roles that another endpoint of receipts names: a",
+    ],
+    [
+      "a status that only the transitions of another endpoint know",
+      { transitions: { draft: ["done"] }, closed: ["done"] },
+      { transitions: { draft: ["lost"] }, closed: ["done"] },
+      "workflow.closed[0]",
+      "which the transitions do not know",
+    ],
+  ])("may not have %s", async (_, one, other, path, words) => {
+    const files = { ...project, "items.json": of(one), "others.json": of(other) };
+    const { faults } = await load(filesOf(files));
+    expect(faults.map((fault) => [fault.file, fault.path])).toEqual([["shop/others.json", path]]);
+    expect(sentenceOf(faults[0]!)).toContain(words);
+  });
+
+  test("may not be about two columns of a table", async () => {
+    const about = (statusField: string) => ({
+      ...of({ statusField, closed: ["done"] }),
+      tableName: "products",
+    });
+    const files = { ...project, "items.json": about("sku"), "others.json": about("name") };
+    const { faults } = await load(filesOf(files));
+    expect(faults.map(sentenceOf)).toEqual([
+      "shop/others.json workflow.statusField: expected sku, as another endpoint of products with roles or closed has it, found name",
+    ]);
   });
 });

@@ -205,7 +205,9 @@ const wide: readonly (readonly [string, Credentials])[] = [
 
 test("every action has a request", () => {
   const asked = new Set(Object.keys(requests).map((name) => name.split(":")[0]!));
-  expect([...asked].toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
+  // A procedure is about no record; `call.test.ts` has its rights.
+  const all = actions.map(({ name }) => name).filter((name) => name !== "call");
+  expect([...asked].toSorted()).toEqual(all.toSorted());
 });
 
 test("upsert of a foreign record answers that the key is taken, and changes nothing", async () => {

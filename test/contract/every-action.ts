@@ -1,7 +1,35 @@
 /** A project in which every action is switched on somewhere, over the tables of the shop. */
+import { inject } from "vitest";
+import { actions } from "../../core/actions.ts";
 import type { Json } from "../../core/values/json.ts";
 import { shopOptions } from "./fixture.ts";
 import type { FixtureOptions } from "./harness.ts";
+
+/** SQLite has no procedures. */
+const procedures: Readonly<Record<string, readonly string[]>> = {
+  postgres: [
+    "create procedure measure(title text, out size integer) language plpgsql as $$ begin size := length(title); end $$",
+  ],
+  mysql: [
+    "create procedure measure(title varchar(20), out size int) set size = char_length(title)",
+  ],
+};
+
+const hasProcedures = Object.hasOwn(procedures, inject("engine"));
+
+/** The actions that the database has. */
+export const possibleActions = actions.filter(({ name }) => name !== "call" || hasProcedures);
+
+const called = {
+  action: { call: true },
+  procedure: {
+    name: "measure",
+    params: {
+      title: { required: true, constraints: { maxLength: 20 } },
+      size: { type: "integer", out: true },
+    },
+  },
+};
 
 const { counters, orders, documents, folders, kinds } = shopOptions.endpoints as Record<
   string,
@@ -82,6 +110,7 @@ const endpoints = {
     fieldName: ["item_id", "code", "name"],
     action: { import: true },
   },
+  ...(hasProcedures && { called }),
 };
 
 const tables: typeof shopOptions.tables = [
@@ -123,6 +152,7 @@ const tables: typeof shopOptions.tables = [
 
 const setUp: typeof shopOptions.setUp = (engine) => [
   ...(shopOptions.setUp?.(engine) ?? []),
+  ...(procedures[engine] ?? []),
   "insert into places (shelf, row_no, count, status) values ('p', 1, 500, 'open'), ('p', 2, 500, 'open')",
   "insert into bins (bin_id, label, deleted_at) values ('n1', 'a', null), ('n2', 'b', null)",
   "update bins set is_deleted = true where bin_id = 'n2'",

@@ -51,6 +51,7 @@ beforeAll(async () => {
         },
       },
       { name: "orders", columns: { order_id: "key", name: "text(40)", total: "decimal(12,2)" } },
+      { name: "sums", columns: { sum_id: "key", name: "text(40)", total: "integer" } },
       { name: "places", columns: { place_id: "key", name: "text(40)" } },
       {
         name: "order_lines",
@@ -117,6 +118,14 @@ beforeAll(async () => {
         history: true,
         access: { admin: "*" },
       },
+      sums: {
+        tableName: "sums",
+        action: { create: true, first: true, update: true, delete: true },
+        history: true,
+        hiddenFields: { blind: ["total"] },
+        readOnlyFields: { reader: ["total"] },
+        access: { admin: "*", blind: "*", reader: "*" },
+      },
       places: {
         tableName: "places",
         action: { create: true, update: true, delete: true, read: true },
@@ -133,6 +142,8 @@ beforeAll(async () => {
           apiKey("clerk", ["clerk"], { tenant: "a" }),
           apiKey("looker", ["looker"]),
           apiKey("undoer", ["undoer"]),
+          apiKey("blind", ["blind"]),
+          apiKey("reader", ["reader"]),
         ],
       },
     },
@@ -536,6 +547,35 @@ describe("revert", () => {
     const answer = await admin("places", "revert", { change_id: deleted!.change_id });
     check(answer, { status: 409, error: "Constraint violation" });
     expect(answer.body.message).toContain("name");
+  });
+
+  test.for<[string, string, (answer: Answer) => void]>([
+    [
+      "holds what is hidden from the caller",
+      "blind",
+      (answer) => expect(answer.body.message).not.toContain("total"),
+    ],
+    [
+      "holds what the caller may only read",
+      "reader",
+      (answer) => expect(answer.body.message).toContain("total"),
+    ],
+  ])("of a deletion is refused where the record %s", async ([, id, say]) => {
+    const sum_id = randomUUID();
+    await admin("sums", "create", { sum_id, name: "S", total: 3 });
+    await admin("sums", "delete", by("sum_id", sum_id));
+    const [deleted] = records(await admin("sums", "history", { sum_id })) as unknown as Entry[];
+    const answer = await as(id)("sums", "revert", { change_id: deleted!.change_id });
+    check(answer, { status: 409, error: "Constraint violation" });
+    say(answer);
+    expect((await admin("sums", "first", by("sum_id", sum_id))).body.data).toBeNull();
+    const empty = randomUUID();
+    await admin("sums", "create", { sum_id: empty, name: "E" });
+    await admin("sums", "delete", by("sum_id", empty));
+    const [second] = records(
+      await admin("sums", "history", { sum_id: empty }),
+    ) as unknown as Entry[];
+    check(await as(id)("sums", "revert", { change_id: second!.change_id }), { status: 201 });
   });
 
   test.for<[string, string, number, string]>([

@@ -233,12 +233,15 @@ test("a delete that marks stores the user, whatever the body says", async () => 
   expect(row).toEqual({ deleted_by: "key-a" });
 });
 
+/** A procedure is the operator's: no scope applies to what it reads and writes. */
+const scoped = actions.map(({ name }) => name).filter((name) => name !== "call");
+
 test("every action has a case", () => {
-  expect(Object.keys(cases).toSorted()).toEqual(actions.map(({ name }) => name).toSorted());
+  expect(Object.keys(cases).toSorted()).toEqual(scoped.toSorted());
 });
 
 describe("a record outside of the scope is like one that is not there to", () => {
-  test.each(actions.map(({ name }) => [name] as const))("%s", async (name) => {
+  test.each(scoped.map((name) => [name] as const))("%s", async (name) => {
     const ask = cases[name]!;
     const before = await rowOf(foreign);
     const answers = [await ask(foreign), await ask(missing)];

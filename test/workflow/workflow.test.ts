@@ -54,6 +54,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     caller: nobody,
     method: "POST",
     requestMode: null,
+    language: null,
     wantsCsv: false,
     dryRun: false,
     countSteps: async () => null,

@@ -5,6 +5,7 @@ import { h, icon, iconButton } from "./dom.js";
 import { labelText, sentence } from "./format.js";
 import { exactNumber, jsonText } from "./json.js";
 import { fieldOf } from "./model.js";
+import { isClosed } from "./record-editing.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "./notices.js";
 import { numberFault, readNumber } from "./numbers.js";
 import { cameFrom, go } from "./router.js";
@@ -30,23 +31,27 @@ export function recordActions(entity, row, place) {
   const mark = entity.deletedField === null ? null : row[entity.deletedField];
   // The field can be a flag, also as a number, or a time, which is set for deleted records.
   const isDeleted = Boolean(mark);
+  const isOpen = !isClosed(entity, row);
   return [
     may("change-status") && entity.status && statusButtons(entity, row, place),
-    may("adjust") &&
+    isOpen &&
+      may("adjust") &&
       entity.adjust &&
       h(
         "button.button",
         { type: "button", onclick: () => void adjust(entity, row, place) },
         "Adjust",
       ),
-    may("restore") &&
+    isOpen &&
+      may("restore") &&
       isDeleted &&
       h(
         "button.button",
         { type: "button", onclick: () => void restore(entity, row).then(place.again, tellFault) },
         "Restore",
       ),
-    may("delete") &&
+    isOpen &&
+      may("delete") &&
       !isDeleted &&
       iconButton("trash", "Delete", { onclick: () => void remove(entity, row, place) }),
   ];

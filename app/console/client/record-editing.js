@@ -18,6 +18,10 @@ export function bodyOf(entity, kind) {
   return { action, member, schema };
 }
 
+/** Whether the status of the record keeps it from being changed. @param {Pick<Entity, "status">} entity @param {import("./types.d.ts").Row} row */
+export const isClosed = ({ status }, row) =>
+  status?.closed?.includes(String(row[status.field])) ?? false;
+
 /** The schema of a new line. @param {Entity} entity @param {string} name */
 export function lineSchema(entity, name) {
   const body = bodyOf(entity, "update") ?? bodyOf(entity, "create");

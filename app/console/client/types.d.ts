@@ -71,7 +71,7 @@ export interface EntityNotes {
   titleField?: string;
   relations?: Record<string, RelationNote>;
   referencedBy?: Reference[];
-  status?: { field: string; transitions?: Record<string, string[]> | null };
+  status?: { field: string; transitions?: Record<string, string[]> | null; closed?: string[] };
   adjust?: { reasonRequired: boolean };
   deletedField?: string | null;
   lines?: LinesNote[];
@@ -127,7 +127,11 @@ export interface Entity {
   titleField: string | null;
   relations: Map<string, Relation>;
   referencedBy: Reference[];
-  status: { field: string; transitions?: Record<string, string[]> | null } | null;
+  status: {
+    field: string;
+    transitions?: Record<string, string[]> | null;
+    closed?: string[];
+  } | null;
   adjust: { reasonRequired: boolean; fields: string[] } | null;
   /** The field that says that a record is deleted; null: none does. */
   deletedField: string | null;

@@ -31,8 +31,9 @@ export function noted(catalog: Catalog): NotedCatalog {
     referencesTo: ({ schema, name }) =>
       note(["referencesTo", schema, name], asked.referencesTo({ schema, name })),
     query: (text) => note(["query", text], catalog.query(text)),
-    parameterQuery: (texts, parameter) =>
-      note(["parameterQuery", texts, parameter], catalog.parameterQuery(texts, parameter)),
+    parameterQuery: (texts, parameters) =>
+      note(["parameterQuery", texts, parameters], catalog.parameterQuery(texts, parameters)),
+    routines: (name) => note(["routines", name], asked.routines(name)),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => catalog.names(),

@@ -6,7 +6,7 @@ import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
 
 /** The files that belong to a configuration, by their path below the folder. */
 export const configPath =
-  /^[^/]+\/(?:[^/]+\.json|query\/.+\.sql|components\/(?!.*\bnode_modules\/).+\.(?:ts|mts|js|mjs))$/;
+  /^[^/]+\/(?:[^/]+\.json|query\/.+\.sql|messages\/[^/]+\.json|components\/(?!.*\bnode_modules\/).+\.(?:ts|mts|js|mjs))$/;
 
 /** Project files, endpoint files, queries and components below the folder, by relative path, separated by `/`. */
 export async function readConfigFiles(folder: string): Promise<ConfigFiles> {

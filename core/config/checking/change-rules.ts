@@ -157,6 +157,7 @@ function recordedTable(
     key,
     columns: [...table.columns.values()].filter(({ name }) => needed.has(name)),
     kept,
+    settable: new Set(alike.flatMap(({ entity }) => [...(entity.write?.writable.keys() ?? [])])),
     stamps: new Set(
       alike.flatMap(({ entity }) =>
         (entity.write?.audit ?? []).flatMap(({ when, column }) =>

@@ -178,7 +178,15 @@ function readable(
     });
     return null;
   }
-  const { enabled, read } = found.entity;
+  const { enabled, read, params } = found.entity;
+  const [needed] = params?.rules.neededOf(params.sent) ?? [];
+  if (needed !== undefined) {
+    survey.fault(path, {
+      found: `${JSON.stringify(name)}, whose parameter ${needed} is required`,
+      expected: "an endpoint that can be read without parameters; give it a default",
+    });
+    return null;
+  }
   if (read !== null && (enabled.has("read") || enabled.has("first"))) return found;
   survey.fault(path, {
     found: JSON.stringify(name),

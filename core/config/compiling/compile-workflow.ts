@@ -38,6 +38,7 @@ export function workflowOf(
     survey,
     fields: [...(write?.readBack && parts.read ? parts.read.columns : parts.shown).keys()],
   };
+  checkReserved(survey, isStatus);
   return {
     fields,
     status,
@@ -117,6 +118,28 @@ function transitionsOf(survey: Survey, isStatus: IsStatus): WorkflowPlan["transi
     }
   }
   return new Map(Object.entries(config));
+}
+
+/** `roles` and `closed`; `status-rules.ts` makes them rules of the table. */
+function checkReserved(survey: Survey, isStatus: IsStatus): void {
+  const { roles = {}, closed = [], transitions } = survey.payload.workflow ?? {};
+  const named: readonly [string, Path][] = [
+    ...Object.keys(roles).map((name): [string, Path] => [name, ["workflow", "roles", name]]),
+    ...closed.map((name, at): [string, Path] => [name, ["workflow", "closed", at]]),
+  ];
+  const known =
+    transitions && new Set([...Object.keys(transitions), ...Object.values(transitions).flat()]);
+  for (const [name, path] of named)
+    if (isStatus(name, path) && known && !known.has(name))
+      survey.fault(path, {
+        found: `the status ${JSON.stringify(name)}, which the transitions do not know`,
+        expected: "a status of the transitions",
+        hint: didYouMean(name, known),
+      });
+  if (Object.keys(roles).length > 0 && !survey.hasAuth)
+    survey.fault(["workflow", "roles"], {
+      expected: '"auth" in project.json, which identifies the callers and their roles',
+    });
 }
 
 function hooksOf(context: HookSettings, isStatus: IsStatus): WorkflowPlan["hooks"] {

@@ -24,7 +24,11 @@ export async function detailQueryOf(
 ): Promise<ParameterQuery | null> {
   const texts = headerKeyTexts(survey, query);
   if (!texts || !headerKey) return null;
-  const columns = await survey.parameterQuery(texts, headerKey, query.path);
+  const columns = await survey.parameterQuery(
+    texts,
+    texts.slice(1).map(() => headerKey),
+    query.path,
+  );
   if (!columns) return null;
   const refined = refineColumns(new Map(columns.map((one) => [one.name, one])), rules);
   return { texts, parameter: headerKey, columns: [...refined.values()] };

@@ -18,6 +18,7 @@ import { allOf, sourceOf, type Condition } from "../../query/statement.ts";
 import { condition } from "../../query/where.ts";
 import { columnTypes } from "../../values/types/column-types.ts";
 import type { Path } from "../reading/faults.ts";
+import type { Keys } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** The source of rows, and all of its columns. */
@@ -102,6 +103,26 @@ export function scopeCondition(
     survey.fault(path, { expected: `a valid condition (${error.message})` });
     return null;
   }
+}
+
+/**
+ * Columns of a table that answers show: its configured fields, the key and the audit columns without the hidden ones,
+ * in the order of the table.
+ */
+export function shownColumns(
+  { payload }: Survey,
+  table: Table,
+  keys: Keys,
+  audit: AuditColumns,
+): Columns {
+  const wanted = new Set([
+    ...(payload.fieldName ?? table.columns.keys()),
+    ...audit.map(({ column }) => column.name),
+    ...keys.names,
+    ...keys.ofLists,
+  ]);
+  const hidden = new Set(forEverybody(payload.hiddenFields));
+  return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
 }
 
 /** What the service writes into created_by and updated_by must fit. */

@@ -32,7 +32,7 @@ export function readRules(
   const seen = new Set<string>();
   return written.map((one, index) => {
     const at = [...path, index];
-    const rule = toFieldRule(one);
+    const rule = fieldRuleOf(one);
     const readColumn = columns.has(rule.name) ? undefined : read.get(rule.name);
     if (readColumn) checkReading(survey, { one, rule, column: readColumn }, at);
     else survey.column(rule.name, columns, [...at, "name"], of);
@@ -77,7 +77,12 @@ function checkReading(
 
 type RulesSet = { -readonly [Name in RuleName]?: RuleValues[Name] };
 
-function toFieldRule({ name, type, constraints }: Rule): FieldRule {
+/** The rule in the form from which it is compiled. */
+export function fieldRuleOf({
+  name,
+  type,
+  constraints,
+}: Pick<Rule, "name" | "constraints"> & { readonly type?: string | undefined }): FieldRule {
   const rules: RulesSet = {};
   for (const one of ruleNames) copyRule(one, constraints, rules);
   const messages: Partial<Record<MessageName, string>> = {};

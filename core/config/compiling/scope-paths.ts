@@ -8,6 +8,7 @@ import { wholeScope } from "../../callers/scope.ts";
 import { seeing } from "../../callers/visibility.ts";
 import type { RowRule, RulePath } from "../../plans/access-rules.ts";
 import type { Entity } from "../../plans/entity.ts";
+import { namesIn } from "../../plans/query-params.ts";
 import type { RelationPlan } from "../../plans/relation.ts";
 import { hopsMax } from "../../query/paths.ts";
 import type { JoinedHop } from "../../query/statement.ts";
@@ -64,6 +65,10 @@ function withRules({ survey, entity }: CompiledEndpoint, world: World): Entity {
     if (!isPath(rule)) return rule;
     const at = ["rowScope", role, rule.column];
     const path = pathOf(rule.column, entity, world);
+    if (path?.steps.some(({ hop }) => namesIn(hop.source) !== null)) {
+      survey.fault(at, { expected: "a path over endpoints whose queries take no params" });
+      return rule;
+    }
     if (path === null) {
       survey.fault(at, {
         found: JSON.stringify(rule.column),

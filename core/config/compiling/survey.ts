@@ -3,6 +3,7 @@
  * tables, columns and queries are resolved only here, so that each unknown name is a fault with its position and "did
  * you mean".
  */
+import { paramColumns, parametersIn } from "./query-parameters.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
 import type { Column, Columns, Source, Table } from "../../values/types/column.ts";
 import type { RequestSettings } from "../../plans/entity.ts";
@@ -26,6 +27,8 @@ export interface Survey {
   readonly project: string;
   readonly endpoint: string;
   readonly payload: Payload;
+  /** A column for each of the endpoint's `params`. */
+  readonly params: Columns;
   /** Whether the project requires credentials. */
   readonly hasAuth: boolean;
   /** Whether the database's own rules may show each caller other rows. */
@@ -52,12 +55,14 @@ export interface Survey {
   query(sql: string, path: Path): Promise<FoundQuery | null>;
   /** The same of a property that may be absent: then undefined. */
   ownQuery(property: "datatablesQuery" | "exportQuery"): Promise<FoundQuery | null | undefined>;
-  /** The columns of a query around the places of a parameter. Null, and a fault, when the database refuses it. */
+  /** The columns of a query around the places of parameters. Null, and a fault, when the database refuses it. */
   parameterQuery(
     texts: readonly string[],
-    parameter: Column,
+    parameters: readonly Column[],
     path: Path,
   ): Promise<readonly Column[] | null>;
+  /** See `Catalog`. */
+  routines: Catalog["routines"];
   /** See `Catalog`. */
   computes(computation: Computation): boolean;
   /** See `Catalog`. */
@@ -91,6 +96,7 @@ export function openSurvey(
     project: config.name,
     endpoint: endpoint.name,
     payload,
+    params: paramColumns(payload.params),
     hasAuth: hasAuth(config),
     hasPolicies: config.database.claimsSetting !== undefined,
     requests: {
@@ -100,6 +106,8 @@ export function openSurvey(
       offsetMax: config.limits.maxOffset,
       timeZone: timeZoneNamed(config.timeZone) ?? config.timeZone,
       bulkRecordsMax: config.limits.bulkRecords,
+      messages: config.messages,
+      errorDetails: config.requests.errorDetails,
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,
@@ -157,9 +165,20 @@ export function openSurvey(
 
     async query(sql, path) {
       const text = survey.queryText(sql, path);
-      const found = text === null ? null : await columnsOf(catalog.query(text), path);
+      if (text === null) return null;
+      const parameters = parametersIn(text, endpoint.name, survey.params);
+      if (parameters !== null && "expected" in parameters) {
+        survey.fault(path, parameters);
+        return null;
+      }
+      const asked =
+        parameters === null
+          ? catalog.query(text)
+          : catalog.parameterQuery(parameters.texts, parameters.columns);
+      const found = await columnsOf(asked, path);
       const columns = found && new Map(found.map((one) => [one.name, one]));
-      return columns && { source: { kind: "query", text: text!, columns }, columns };
+      const named = parameters && { parameters };
+      return columns && { source: { kind: "query", text, columns, ...named }, columns };
     },
 
     async ownQuery(property) {
@@ -167,11 +186,12 @@ export function openSurvey(
       return sql === undefined ? undefined : survey.query(sql, [property]);
     },
 
+    routines: (name) => catalog.routines(name),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
 
-    parameterQuery: (texts, parameter, path) =>
-      columnsOf(catalog.parameterQuery(texts, parameter), path),
+    parameterQuery: (texts, parameters, path) =>
+      columnsOf(catalog.parameterQuery(texts, parameters), path),
 
     column(name, columns, path, of) {
       const column = columns.get(name) ?? null;
@@ -234,7 +254,8 @@ export function remembering(catalog: Catalog): Catalog {
     table: (name) => once(tables, name, () => asked.table(name)),
     referencesTo: (table) => asked.referencesTo(table),
     query: (text) => once(queries, text, () => catalog.query(text)),
-    parameterQuery: (texts, parameter) => catalog.parameterQuery(texts, parameter),
+    parameterQuery: (texts, parameters) => catalog.parameterQuery(texts, parameters),
+    routines: (name) => catalog.routines(name),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),

@@ -1,15 +1,17 @@
 /**
- * The JSON Schemas that editors use for project.json, endpoint files and dashboard.json, made from the Zod schemas that check them. The
- * schema of endpoints also accepts the alternative spellings of `compat.ts`, so that an editor marks nothing that the
+ * The JSON Schemas that editors use for project.json, endpoint files, dashboard.json and messages, made from the Zod
+ * schemas that check them. The schema of endpoints also accepts the alternative spellings of `compat.ts`, so that an editor marks nothing that the
  * service accepts. It is less strict than the check at start; `rowgate check` decides. `write-schemas.ts` writes them.
  */
 import { z } from "zod";
 import { plainTypes } from "./list-spellings.ts";
 import { actionAliases, auditAliases, harmless, hookAliases, lookupAliases } from "./compat.ts";
 import { dashboardSchema } from "./dashboard-schema.ts";
+import { messagesSchema } from "./read-messages.ts";
 import { projectSchema } from "./project-schema.ts";
 import { constraintsSchema, ruleSchema } from "./rule-schema.ts";
 import * as first from "./schema.ts";
+import { hook, workflow } from "./workflow-schema.ts";
 
 /** File name in the configuration folder -> the schema's text, as it is committed. */
 export function jsonSchemas(): ReadonlyMap<string, string> {
@@ -17,6 +19,7 @@ export function jsonSchemas(): ReadonlyMap<string, string> {
     ["project.schema.json", print(projectSchema)],
     ["endpoint.schema.json", print(endpointFile)],
     ["dashboard.schema.json", print(dashboardSchema)],
+    ["messages.schema.json", print(messagesSchema)],
   ]);
 }
 
@@ -92,11 +95,11 @@ function buildEndpointFile(): z.ZodType {
     ...ignored(harmless.masterDetail),
     ...calculations,
   });
-  const hook = first.hook.partial({ name: true }).extend({
+  const loose = hook.partial({ name: true }).extend({
     type: z.literal("api").optional().describe("Without effect here."),
     ...others(hookAliases),
   });
-  const hooks = z.array(hook).optional();
+  const hooks = z.array(loose).optional();
   const importLookup = first.importLookup.partial().extend(others(lookupAliases));
   const importConfig = first.importConfig.extend({
     maxFileSize: z
@@ -139,13 +142,13 @@ function buildEndpointFile(): z.ZodType {
         .optional()
         .describe(shape.dateTimeFields.description!),
       cascadeDelete: other("masterDetail.cascadeDelete").optional(),
-      workflow: first.workflow
+      workflow: workflow
         .extend({
           hooks: z
             .record(z.string(), z.strictObject({ onBefore: hooks, onAfter: hooks }))
             .nullable()
             .optional(),
-          transitions: first.workflow.shape.transitions.nullable(),
+          transitions: workflow.shape.transitions.nullable(),
         })
         .optional()
         .describe(shape.workflow.description!),

@@ -137,6 +137,10 @@ const requests = z.strictObject({
     .enum(["refuse", "ignore"])
     .default("ignore")
     .describe("What becomes of members that a request's action does not know."),
+  errorDetails: z
+    .boolean()
+    .default(false)
+    .describe("true: answers Validation failed have the rules and their values as data, too."),
 });
 
 const roles = z.array(z.string().min(1));

@@ -11,6 +11,8 @@ import { dashboardSchema } from "./dashboard-schema.ts";
 import { readDocument, type Document } from "./document.ts";
 import { replaceVariables, type Environment } from "./environment.ts";
 import { sortFaults, type Fault } from "./faults.ts";
+import type { Messages } from "../../plans/messages.ts";
+import { readMessages } from "./read-messages.ts";
 import { projectSchema, type ProjectSettings } from "./project-schema.ts";
 import { endpointSchema, type Payload } from "./schema.ts";
 
@@ -39,6 +41,8 @@ export interface ProjectConfig extends ProjectSettings {
   readonly dashboard: DashboardConfig | null;
   /** Endpoints whose files have faults, with those; only with `"onFault": "skip"`. */
   readonly leftOut: ReadonlyMap<string, readonly Fault[]>;
+  /** Texts in other languages, from `messages/<language>.json`. */
+  readonly messages: Messages;
   /** Other files of the project by their path inside its folder: `query/open.sql` -> text. */
   readonly files: ReadonlyMap<string, string>;
 }
@@ -99,6 +103,7 @@ function readProject(
       return { name: path.slice(0, -".json".length), endpoint, faults: own };
     });
   const settings = readSettings(name, folder, { env, faults });
+  const messages = readMessages(name, folder, faults);
   const faulty = read.filter((one) => one.faults.length > 0);
   const skips = settings !== null && mayLeaveOut(settings);
   if (!skips) faults.push(...faulty.flatMap((one) => one.faults));
@@ -111,6 +116,7 @@ function readProject(
       ),
       dashboard: dashboard ?? null,
       leftOut: new Map(skips ? faulty.map((one) => [one.name, one.faults]) : []),
+      messages,
       files: folder,
     }
   );

@@ -25,9 +25,18 @@ const relation = z
       })
       .optional()
       .describe("To many over the records of a third endpoint."),
+    details: z
+      .boolean()
+      .optional()
+      .describe(
+        "To many: whether workflow.closed keeps them with this record; absent: if the database deletes them with it.",
+      ),
   })
   .refine((one) => ways.filter((way) => one[way] !== undefined).length === 1, {
     message: "exactly one of column (to one), foreignColumn (to many) and through (to many)",
+  })
+  .refine(({ column: one, details }) => one === undefined || details === undefined, {
+    message: "details only with foreignColumn or through: the records that belong to this one",
   })
   .meta({ oneOf: ways.map((way) => ({ required: [way] })) });
 

@@ -6,8 +6,10 @@ import { type AuditField, auditFields } from "../../plans/audit-columns.ts";
 import { z } from "zod";
 import { eventNames } from "../../plans/hook.ts";
 import { actionNames } from "../../actions.ts";
+import { paramsSchema, procedureSchema } from "./param-schema.ts";
 import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
+import { workflow } from "./workflow-schema.ts";
 
 const column = z.string().min(1);
 const columns = z.array(column);
@@ -46,6 +48,28 @@ const handlerNames = z
   )
   .partial();
 
+const numberedColumn = z.strictObject({
+  format: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe(
+      "{seq} or {seq:4} is the number; {yyyy}, {yy}, {MM}, {dd} are parts of the date; {name} is the value of a column.",
+    ),
+  by: columns.default([]).describe("Columns whose values have a counter of their own."),
+  date: column.optional().describe("The column with the date of the number; absent: today."),
+  start: z.int().min(0).default(1).describe("The first number of each counter."),
+  onStatus: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The status at which a record is numbered; absent: when it is made."),
+  manual: z
+    .array(z.string().min(1))
+    .optional()
+    .describe("The roles that may send a number; absent: everybody."),
+});
+
 export const detailConfig = z.strictObject({
   primaryKey: key.optional().describe("Key of the details; absent: as the database reports it."),
   fieldName: columns
@@ -82,40 +106,6 @@ export const masterDetail = z.strictObject({
   detailConfig: detailConfig.prefault({}),
   detailQuery,
   calculation,
-});
-
-export const hook = z.strictObject({
-  name: z.string().min(1).describe("Shown in hooksExecuted."),
-  url: z
-    .string()
-    .min(1)
-    .describe("Address to call, or a path of this service; {{…}} in it is replaced."),
-  method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).default("POST"),
-  blocking: z
-    .boolean()
-    .default(false)
-    .describe("true: the status changes only when the call succeeds."),
-  headers: z.record(z.string(), z.string()).optional(),
-  body: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("JSON to send; {{…}} in its texts is replaced."),
-  timeoutMs: z.int().min(1).max(600_000).optional(),
-});
-
-export const workflow = z.strictObject({
-  statusField: column.default("status").describe("The column that holds the status."),
-  transitions: z
-    .record(z.string(), z.array(z.string()))
-    .optional()
-    .describe("For each status, the ones that may follow. An empty list ends the workflow."),
-  hooks: z
-    .record(
-      z.string(),
-      z.strictObject({ onBefore: z.array(hook).default([]), onAfter: z.array(hook).default([]) }),
-    )
-    .optional()
-    .describe("Calls around the change to a status."),
 });
 
 const join = z.strictObject({
@@ -255,6 +245,8 @@ export const endpointSchema = z
       .min(1)
       .optional()
       .describe("Columns of an export, and paths over relations; absent: fieldName, or the query."),
+    params: paramsSchema.optional(),
+    procedure: procedureSchema.optional(),
     detailQuery,
     primaryKey: key
       .optional()
@@ -356,6 +348,9 @@ export const endpointSchema = z
       })
       .optional()
       .describe("What is recorded of changes."),
+    numbers: byColumn(numberedColumn)
+      .optional()
+      .describe("The text columns that the service numbers without gaps."),
     relations: z
       .record(z.string(), relationSchema)
       .optional()

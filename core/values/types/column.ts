@@ -3,6 +3,7 @@
  * `db/` make them, once, at start; `core/config/compile-project.ts` puts them into entities.
  */
 
+import type { Scalar } from "../scalar.ts";
 import type { Bucket } from "./bucket.ts";
 import type { Formula } from "./formula-tree.ts";
 
@@ -340,4 +341,22 @@ export type Source =
       readonly isView?: true;
       readonly columns: Columns;
     }
-  | { readonly kind: "query"; readonly text: string; readonly columns: Columns };
+  | {
+      readonly kind: "query";
+      readonly text: string;
+      readonly columns: Columns;
+      /** The places of its parameters; absent = it names none. */
+      readonly parameters?: QueryParameters;
+      /** A value for each place; only the session adds it, for the caller and the request. */
+      readonly values?: readonly Scalar[];
+    };
+
+/** Where a query of the configuration names parameters of its endpoint. */
+export interface QueryParameters {
+  /** The endpoint whose `params` they are. */
+  readonly endpoint: string;
+  /** The SQL around the places: one text more than there are of those. */
+  readonly texts: readonly string[];
+  /** The parameter of each place; determines how its value is bound. */
+  readonly columns: readonly Column[];
+}

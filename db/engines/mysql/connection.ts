@@ -309,6 +309,9 @@ type Take = (error: Error | null, answer: unknown, fields: readonly unknown[]) =
 const nothing: RawResult = { rows: [], matched: 0, insertId: null };
 
 function rawResult(result: unknown, fields: readonly unknown[] = []): RawResult {
+  // A procedure answers a list of results, and its status as the last one.
+  if (Array.isArray(result) && Array.isArray(result[0]))
+    return rawResult(result[0], (fields as readonly (readonly unknown[])[])[0]);
   if (Array.isArray(result))
     return { rows: result as RawRow[], matched: result.length, insertId: null, fields };
   const { affectedRows, insertId } = result as { affectedRows: number; insertId: number | string };

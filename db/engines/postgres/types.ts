@@ -1,13 +1,31 @@
 /** PostgreSQL's names of the types of values. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import type { Column } from "../../../core/values/types/column.ts";
+import type { Column, ColumnType } from "../../../core/values/types/column.ts";
 import { arithmeticOf } from "../../../core/values/types/arithmetic.ts";
 
 /** `name` would cut a long text in a comparison. A type that the service does not know is compared as its text. */
 export const castType = (column: Column): string => {
   if (column.isComputed) return computedType(column);
   if (column.isOpaque) return textType(column);
+  if (column.native === "") return plainTypes[column.type];
   return column.native === "name" ? "text" : column.native;
+};
+
+/** Of a value that belongs to no table. */
+const plainTypes: Readonly<Record<ColumnType, string>> = {
+  text: "text",
+  integer: "bigint",
+  decimal: "numeric",
+  float: "double precision",
+  boolean: "boolean",
+  date: "date",
+  timestamp: "timestamptz",
+  time: "time",
+  uuid: "uuid",
+  json: "jsonb",
+  bytes: "bytea",
+  array: "jsonb",
+  other: "text",
 };
 
 /** The widest type for the results of aggregates: whole numbers, decimals or floating point; buckets of time. */

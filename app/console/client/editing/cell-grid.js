@@ -3,6 +3,7 @@
  * it. Changed cells show their new values and their faults.
  */
 import { h } from "../dom.js";
+import { isClosed } from "../record-editing.js";
 import { sentence } from "../format.js";
 import { openEditor } from "./cell-editor.js";
 import { idOf, linesOf } from "./rows.js";
@@ -39,7 +40,8 @@ export function cellGrid(place) {
     const row = rowIn(/** @type {HTMLTableRowElement} */ (cell.parentElement));
     const field = columns()[cell.cellIndex - lead];
     const schema = rights.schemas.get(field?.name ?? "");
-    return row && field && schema && idOf(entity, row) !== null ? { row, field, schema } : null;
+    if (!row || !field || !schema || isClosed(entity, row)) return null;
+    return idOf(entity, row) !== null ? { row, field, schema } : null;
   }
 
   /** Shows the value of a cell, changed or not. @param {HTMLTableCellElement} cell */

@@ -8,7 +8,7 @@ import { sentence } from "../format.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
 import { conflictChoice, recordActions } from "../record-actions.js";
-import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../record-editing.js";
+import { bodyOf, guard, isClosed, isReadable, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
 import { recordLock } from "../record-lock.js";
 import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
@@ -57,7 +57,8 @@ async function loadRecord(entity, keys) {
 async function showRecord(place, entity, shown) {
   const { row } = shown;
   let { etag } = shown;
-  const body = bodyOf(entity, "update");
+  const closed = isClosed(entity, row);
+  const body = closed ? null : bodyOf(entity, "update");
   const banner = h("div.banner", { role: "status", hidden: true });
   const fault = h("div.banner.fault", { role: "alert", hidden: true });
   const lock = recordLock(entity, row, showHolder);
@@ -192,6 +193,15 @@ async function showRecord(place, entity, shown) {
       h("span.grow"),
       recordActions(entity, row, { etag: () => etag, lock, again }),
     ),
+    closed &&
+      h(
+        "div.banner.closed",
+        null,
+        icon("lock"),
+        entity.lines.length > 0
+          ? "This record is closed: its values and lines can no longer be changed."
+          : "This record is closed: its values can no longer be changed.",
+      ),
     banner,
     fault,
     h(

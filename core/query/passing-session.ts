@@ -1,0 +1,175 @@
+/** Sessions that hand every call on as it is: what a layer of the session begins with, to change some of them. */
+import type { Row } from "../values/row.ts";
+import type { Table } from "../values/types/column.ts";
+import type { ListText, TextForm } from "./list-text.ts";
+import type {
+  DbQueries,
+  DbSession,
+  DbSnapshot,
+  DbTransaction,
+  JoinOptions,
+  LedgerName,
+  PartOptions,
+  TransactionOptions,
+} from "./session.ts";
+import type {
+  Aggregate,
+  Ask,
+  Calculate,
+  Count,
+  Delete,
+  Insert,
+  Narrowed,
+  Native,
+  Select,
+  UpdateMany,
+  UpdateOne,
+} from "./statement.ts";
+
+class PassingQueries implements DbQueries {
+  protected readonly queries: DbQueries;
+
+  constructor(queries: DbQueries) {
+    this.queries = queries;
+  }
+
+  all(select: Narrowed<Select>): Promise<Row[]> {
+    return this.queries.all(select);
+  }
+
+  one(select: Narrowed<Select>): Promise<Row | null> {
+    return this.queries.one(select);
+  }
+
+  allAsText(select: Narrowed<Select>, form: TextForm): Promise<ListText> {
+    return this.queries.allAsText(select, form);
+  }
+
+  count(count: Narrowed<Count>): Promise<number> {
+    return this.queries.count(count);
+  }
+
+  estimate(count: Narrowed<Count>): Promise<number | null> {
+    return this.queries.estimate(count);
+  }
+
+  aggregate(aggregate: Narrowed<Aggregate>): Promise<Row[]> {
+    return this.queries.aggregate(aggregate);
+  }
+
+  ask(ask: Narrowed<Ask>): Promise<Row[]> {
+    return this.queries.ask(ask);
+  }
+
+  native(statement: Narrowed<Native>): Promise<Row[]> {
+    return this.queries.native(statement);
+  }
+
+  insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    return this.queries.insert(insert);
+  }
+
+  updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    return this.queries.updateOne(update);
+  }
+
+  updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    return this.queries.updateMany(update);
+  }
+
+  calculate(statement: Narrowed<Calculate>): Promise<void> {
+    return this.queries.calculate(statement);
+  }
+
+  delete(statement: Narrowed<Delete>): Promise<Row[]> {
+    return this.queries.delete(statement);
+  }
+}
+
+export class PassingTransaction extends PassingQueries implements DbTransaction {
+  protected readonly tx: DbTransaction;
+
+  constructor(tx: DbTransaction) {
+    super(tx);
+    this.tx = tx;
+  }
+
+  part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+    return this.tx.part(work, options);
+  }
+}
+
+/** Writes to the tables that concern a layer become transactions; all others go to the session below. */
+export abstract class PassingSession extends PassingQueries implements DbSession {
+  protected readonly session: DbSession;
+
+  constructor(session: DbSession) {
+    super(session);
+    this.session = session;
+  }
+
+  /** Whether a write to the table of this identity, a DELETE or another one, is the layer's business. */
+  protected abstract concerns(identity: string, isDelete: boolean): boolean;
+  abstract tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  abstract join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T>;
+
+  get written(): ReadonlySet<Table | "unknown"> {
+    return this.session.written;
+  }
+
+  snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
+    return this.session.snapshot(work);
+  }
+
+  ledger(name: LedgerName): Promise<Table> {
+    return this.session.ledger(name);
+  }
+
+  /**
+   * The table, or the failure to make it, once it is needed. Asked for before a transaction: making a table takes a
+   * connection, and the only one that writes may be taken.
+   */
+  protected ledgerFor(name: LedgerName): Promise<() => Table> {
+    return this.session.ledger(name).then(
+      (table) => () => table,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+  }
+
+  stream(select: Narrowed<Select>, options: { batchRows: number }): AsyncIterable<Row[]> {
+    return this.session.stream(select, options);
+  }
+
+  longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
+    return this.session.longSnapshot(work);
+  }
+
+  override insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    return this.atomically(insert, (queries) => queries.insert(insert));
+  }
+
+  override updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    return this.atomically(update, (queries) => queries.updateOne(update));
+  }
+
+  override updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    return this.atomically(update, (queries) => queries.updateMany(update));
+  }
+
+  override calculate(statement: Narrowed<Calculate>): Promise<void> {
+    return this.atomically(statement, (queries) => queries.calculate(statement));
+  }
+
+  override delete(statement: Narrowed<Delete>): Promise<Row[]> {
+    return this.atomically(statement, (queries) => queries.delete(statement));
+  }
+
+  private atomically<T>(
+    { kind, table: { identity } }: { readonly kind: string; readonly table: Table },
+    work: (queries: DbQueries) => Promise<T>,
+  ): Promise<T> {
+    return this.concerns(identity, kind === "delete") ? this.tx(work) : work(this.queries);
+  }
+}
