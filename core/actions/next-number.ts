@@ -5,7 +5,7 @@
 import { type CallOf, defineAction } from "../calls/action.ts";
 import { past } from "../callers/scoped-session.ts";
 import { asSent, type Grammar, object, unread } from "../grammar/grammar.ts";
-import { numberAfter } from "../numbers/counters.ts";
+import { numberAfter } from "../numbers/number-counters.ts";
 import { openNumber, type OpenNumber, type ValueOf } from "../numbers/number-text.ts";
 import type { Entity } from "../plans/entity.ts";
 import { columnsBehind, type NumberPlan } from "../plans/number-tables.ts";

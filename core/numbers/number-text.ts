@@ -54,7 +54,7 @@ export function openNumber(
 }
 
 /** All that the format gives, with `{seq}` in its place. */
-export const patternOf = ({ before, behind }: OpenNumber): string => `${before}{seq}${behind}`;
+export const counterPattern = ({ before, behind }: OpenNumber): string => `${before}{seq}${behind}`;
 
 /** Of an instant, in the time zone; of a date, itself. Null: it has no year of four digits. */
 function dayOf(date: Scalar, { now, timeZone }: NumberTime): string | null {
@@ -92,13 +92,13 @@ const dateParts = {
 };
 
 /** The number with this place in its counter. Rejects with `constraintViolation` if there is none. */
-export function textOf(open: OpenNumber, seq: bigint): string {
+export function numberText(open: OpenNumber, seq: bigint): string {
   const { plan, before, behind } = open;
   const { column, format } = plan;
   const digits = format.find((part) => part.kind === "seq")?.digits ?? null;
   const own = String(seq);
   if (digits !== null && own.length > digits)
-    throw usedUp(column, `all numbers of ${digits} digits are used up: ${patternOf(open)}`);
+    throw usedUp(column, `all numbers of ${digits} digits are used up: ${counterPattern(open)}`);
   const text = before + own.padStart(digits ?? 0, "0") + behind;
   const accepted = accept(column, text);
   if (!accepted.ok) throw usedUp(column, `the number ${text} ${accepted.message}`);

@@ -31,7 +31,7 @@ import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
-import { type Counting, takeNumbers } from "./counters.ts";
+import { type Counting, takeNumbers } from "./number-counters.ts";
 import {
   isEmpty,
   type NumberTime,

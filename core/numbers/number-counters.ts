@@ -11,7 +11,7 @@ import { equals, selectFrom, sourceOf } from "../query/statement.ts";
 import type { AlikeText, Table } from "../values/types/column.ts";
 import { keyText } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
-import { type OpenNumber, patternOf, textOf } from "./number-text.ts";
+import { type OpenNumber, counterPattern, numberText } from "./number-text.ts";
 
 /** The table of counters, and SHA-256 as hexadecimal text. */
 export interface Counting {
@@ -91,7 +91,7 @@ async function takeSome(
   const { open } = counter;
   const last = await advance(own, ledger, { counter, count });
   const first = last - BigInt(count) + 1n;
-  const texts = Array.from({ length: count }, (_, at) => textOf(open, first + BigInt(at)));
+  const texts = Array.from({ length: count }, (_, at) => numberText(open, first + BigInt(at)));
   const taken = count === 0 ? new Set() : await takenAmong(own, open, texts);
   if (taken.size === 0) return texts;
   const found = await freeAfter(own, first - 1n, { open, count });
@@ -150,7 +150,7 @@ async function makeCounter(
         id,
         plan.table.identity,
         plan.column.name,
-        patternOf(open),
+        counterPattern(open),
         plan.by.length > 0 ? JSON.stringify(values) : null,
         before(open),
       ],
@@ -189,10 +189,10 @@ async function freeAfter(
 
 /** Fewer where the counter ends. Rejects when it has ended. */
 function upTo(open: OpenNumber, first: bigint, count: number): FreeNumber[] {
-  const some: FreeNumber[] = [{ seq: first, text: textOf(open, first) }];
+  const some: FreeNumber[] = [{ seq: first, text: numberText(open, first) }];
   try {
     for (let seq = first + 1n; some.length < count; seq++)
-      some.push({ seq, text: textOf(open, seq) });
+      some.push({ seq, text: numberText(open, seq) });
   } catch {
     // The next call begins there.
   }
@@ -221,7 +221,7 @@ async function idsOf(
   const counters = open.map((one) => ({
     resource: `${one.plan.table.identity} ${one.plan.column.name}`,
     key: [one.plan.column, ...one.plan.by],
-    value: [patternOf(one), ...one.by],
+    value: [counterPattern(one), ...one.by],
   }));
   const asked = formsBy((statement) => own.native(statement));
   return names.of("counter", counters, { equalForms: (texts) => formsOf(texts, asked.equalForms) });
