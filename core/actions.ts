@@ -30,6 +30,7 @@ import { importStatus } from "./actions/import-status.ts";
 import { importTemplate } from "./actions/import-template.ts";
 import { importUpload } from "./actions/import-upload.ts";
 import { lookup } from "./actions/lookup.ts";
+import { nextNumber } from "./actions/next-number.ts";
 import { nextStatuses } from "./actions/next-statuses.ts";
 import { readComposite } from "./actions/read-composite.ts";
 import { read } from "./actions/read.ts";
@@ -59,6 +60,7 @@ export const actions: readonly Action[] = [
   updateComposite,
   changeStatus,
   nextStatuses,
+  nextNumber,
   history,
   revert,
   call,

@@ -8,6 +8,7 @@ import type { Answer } from "./calls/answer.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";
+import { numberingSession } from "./numbers/numbering-session.ts";
 import { recordingSession } from "./changes/recording-session.ts";
 import { isNamed, stampOf } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
@@ -59,7 +60,14 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         newId,
       },
     });
-    const guarded = statusSession(recorded, { tables: entity.statuses, action: action.name });
+    const numbered = numberingSession(recorded, {
+      tables: entity.numbers,
+      time: { now: now(), timeZone: entity.settings.timeZone },
+      digest: request.digest,
+      caller,
+      action: action.name,
+    });
+    const guarded = statusSession(numbered, { tables: entity.statuses, action: action.name });
     return keptSession(guarded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   };
   const handler: Handler = {

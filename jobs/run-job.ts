@@ -6,6 +6,7 @@ import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
 import { scopeWithRelated } from "../core/callers/related-views.ts";
 import { stampOf } from "../core/records/record.ts";
+import { numberingSession } from "../core/numbers/numbering-session.ts";
 import { recordingSession } from "../core/changes/recording-session.ts";
 import { keptSession } from "../core/totals/kept-session.ts";
 import { statusSession } from "../core/workflow/status-session.ts";
@@ -64,6 +65,25 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     const rights = access.fieldsOf(caller, asked);
     const scope = scopeWithRelated(caller, asked, { access, entities }, paramsOf(run.job, entity));
     const view = createViews(entity, entities).viewFor(rights);
+    const { now, newId, digest } = rest;
+    const recorded = recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
+      tables: entity.changes,
+      // The processes that serve look every second.
+      committed: () => undefined,
+      author: { endpoint, action, by: caller.id, requestId: run.job.id, reason: null, now, newId },
+    });
+    const numbered = numberingSession(recorded, {
+      tables: entity.numbers,
+      time: { now: now(), timeZone: entity.settings.timeZone },
+      digest,
+      caller,
+      action,
+    });
+    const guarded = statusSession(numbered, { tables: entity.statuses, action });
+    const kept = keptSession(guarded, {
+      tables: entity.documents,
+      stamp: stampOf({ caller, now }),
+    });
     return doJob(run, {
       ...rest,
       project,
@@ -71,29 +91,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       entity: view,
       words: wordingIn(textMember(run.job.request, "language"), view),
       scope,
-      session: scopedSession(
-        keptSession(
-          statusSession(
-            recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
-              tables: entity.changes,
-              // The processes that serve look every second.
-              committed: () => undefined,
-              author: {
-                endpoint,
-                action,
-                by: caller.id,
-                requestId: run.job.id,
-                reason: null,
-                now: rest.now,
-                newId: rest.newId,
-              },
-            }),
-            { tables: entity.statuses, action },
-          ),
-          { tables: entity.documents, stamp: stampOf({ caller, now: rest.now }) },
-        ),
-        scope,
-      ),
+      session: scopedSession(kept, scope),
     });
   };
 }

@@ -28,7 +28,7 @@ export const bulkCreate = defineAction<InsertingPlan, Asked>({
   requires: ["table", "inserts", "auditColumns", "transactions"],
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
-  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   sees: "active",
   takesOptions: false,
   takesEmptyBody: false,

@@ -59,6 +59,7 @@ export const changeStatus = defineAction<ChangeNeeds, StatusRequest>({
     "validationFailed",
     "foreignKeyMissing",
     "duplicateEntry",
+    "constraintViolation",
     "lockConflict",
     "transitionNotAllowed",
     "hookFailed",

@@ -61,7 +61,7 @@ export const createComposite = defineAction<Needs, NewDocument>({
   requires: ["key", "inserts", "masterDetail", "transactions"],
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
-  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   sees: "active",
   takesOptions: true,
   takesEmptyBody: false,

@@ -13,7 +13,7 @@ export const create = defineAction<InsertingPlan>({
   requires: ["table", "inserts", "auditColumns"],
   headers: ["Idempotency-Key"],
   events: ["onBeforeInsert", "onAfterInsert"],
-  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry"],
+  errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   sees: "active",
   takesOptions: true,
   takesEmptyBody: false,

@@ -15,7 +15,7 @@ import { allOf, type Condition } from "../query/statement.ts";
 import { where } from "../query/where.ts";
 import { readKey, requiredFields } from "../records/record-key.ts";
 import { keyMembers } from "../records/record-grammar.ts";
-import { scalarOf } from "../records/find-rows.ts";
+import { scalarOf } from "../query/find-rows.ts";
 import { invalidParameter, validationFailed } from "../values/errors.ts";
 import { anything, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";

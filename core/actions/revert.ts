@@ -9,7 +9,7 @@ import { keyIs } from "../query/key-conditions.ts";
 import { allOf, equals } from "../query/statement.ts";
 import { updateOf } from "../records/changed-record.ts";
 import { etagOf } from "../records/etag.ts";
-import { scalarOf } from "../records/find-rows.ts";
+import { scalarOf } from "../query/find-rows.ts";
 import { beginCreate } from "../records/new-record.ts";
 import { beginChange, changePlan, lockRecord, type RecordPlan } from "../records/record.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";

@@ -61,6 +61,7 @@ export const upsert = defineAction<UpsertPlan, Asked>({
     "validationFailed",
     "foreignKeyMissing",
     "duplicateEntry",
+    "constraintViolation",
     "foreignKeyInUse",
   ],
   sees: "active",

@@ -13,12 +13,12 @@ import type { ProjectCache } from "../cache/cache.ts";
 import { lockTokensIn } from "../locks/lock-keys.ts";
 import { formsIn } from "../locks/lock-names.ts";
 import { isInUse } from "../locks/locks.ts";
-import { ledgersOf } from "../changes/store-recorded.ts";
+import { ledgersOf as changeLedgersOf } from "../changes/store-recorded.ts";
 import type { Caller } from "../plans/caller.ts";
-import { type ChangeTables, noChanges } from "../plans/change-tables.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
+import type { LedgerName } from "../query/session.ts";
 import { invalidPayload, unavailable } from "../values/errors.ts";
 import { jsonOf, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -44,8 +44,8 @@ interface Planned {
   readonly step: Step;
   readonly action: Action;
   readonly handler: Handler;
-  /** What it writes may be recorded. */
-  readonly changes: ChangeTables;
+  /** The service's own tables that it can need. */
+  readonly ledgers: readonly LedgerName[];
 }
 
 /** What a step answered. */
@@ -103,11 +103,17 @@ function plan(step: Step, { request, options, isIndependent }: Planning): Planne
     for (const [member, name, header] of headerMembers)
       if (step[member] !== null && !action.headers.has(header))
         throw invalidPayload(`${action.name} does not take ${name}`);
-    return { step, action, handler, changes: entity?.changes ?? noChanges };
+    return { step, action, handler, ledgers: entity === null ? [] : ledgersOf(entity) };
   } catch (error) {
     throw inStep(step, error);
   }
 }
+
+/** The service's own tables that a write of the endpoint can need. */
+const ledgersOf = ({ changes, numbers }: Entity): LedgerName[] => [
+  ...changeLedgersOf(changes),
+  ...(numbers.size > 0 ? (["numbers"] as const) : []),
+];
 
 const headerMembers = [
   ["ifMatch", "if_match", "If-Match"],
@@ -130,7 +136,7 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   const isReadOnly = keepAnswer === null && planned.every(({ action }) => action.mode === "reads");
   const { outbound, begin } = callingOnce(request.outbound);
   // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
-  for (const name of new Set(planned.flatMap(({ changes }) => ledgersOf(changes))))
+  for (const name of new Set(planned.flatMap(({ ledgers }) => ledgers)))
     await request.session.ledger(name).catch(() => undefined);
   for (;;) {
     try {

@@ -12,6 +12,11 @@ export const passages = {
    * shown (`core/changes/seen-changes.ts`).
    */
   changeLog: "recorded changes of records",
+  /**
+   * Rows of the service's own table `rowgate_numbers`, and whether any record has a number. The caller may make the
+   * record that would get it.
+   */
+  numbers: "counters of document numbers, and numbers that are taken",
   /** Rows of the service's own table `rowgate_jobs`. The owner of the job was checked before. */
   jobLedger: "results of imports",
   /**

@@ -81,6 +81,8 @@ export interface Call {
   readonly jobs: ProjectJobs;
   readonly now: Clock;
   readonly newId: NewId;
+  /** A cryptographic hash as hexadecimal text. */
+  readonly digest: (text: string) => string;
   readonly log: Log;
 }
 

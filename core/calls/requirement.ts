@@ -23,6 +23,8 @@ export type Requirement =
   | "masterDetail"
   /** A procedure of the database. */
   | "procedure"
+  /** Columns that the service numbers. */
+  | "numbers"
   /** Changes that are recorded. */
   | "history"
   /** Columns that mark a row as deleted. */

@@ -1,6 +1,7 @@
 /** The rows of the table `rowgate_changes`: one for each record that a request changed, in the order of its changes. */
 import type { RecordedTable } from "../plans/change-tables.ts";
 import { isMarked } from "../callers/visibility.ts";
+import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
 import { hashOf } from "../values/hash.ts";
@@ -8,7 +9,7 @@ import { isObject, type Json, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Column, Table } from "../values/types/column.ts";
+import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import type { DbQueries, UnscopedQueries } from "../query/session.ts";
 import { type RowChange, imageKey } from "./change-book.ts";
@@ -68,21 +69,7 @@ const names = [
   "scope_values",
 ] as const;
 
-export const logColumns = (ledger: Table): Record<(typeof names)[number], Column> =>
-  columnsNamed(ledger, names);
-
-/** The columns of one of the service's own tables, in this order. */
-export function columnsNamed<Name extends string>(
-  ledger: Table,
-  names: readonly Name[],
-): Record<Name, Column> {
-  const columns = names.map((name) => {
-    const column = ledger.columns.get(name);
-    if (!column) throw new Error(`The table ${ledger.name} has no column ${name}`);
-    return [name, column] as const;
-  });
-  return Object.fromEntries(columns) as Record<Name, Column>;
-}
+export const logColumns = (ledger: Table) => ledgerColumns(ledger, names);
 
 /** Records the changes, as the last statements of their transaction. */
 export async function storeChanges(

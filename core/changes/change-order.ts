@@ -5,6 +5,7 @@
  * transaction that is still open delays nobody.
  */
 import type { Db } from "../plans/db-port.ts";
+import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { DbQueries, DbSession, UnscopedQueries } from "../query/session.ts";
 import { type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
 import { AppError } from "../values/errors.ts";
@@ -54,21 +55,8 @@ const ledgersOf = async (session: DbSession): Promise<Ledgers> => ({
   order: await session.ledger("change_order"),
 });
 
-const orderColumns = (
-  order: Table,
-): Record<"name" | "log_id" | "last_seq" | "first_seq", Column> => {
-  const column = (name: string): Column => {
-    const found = order.columns.get(name);
-    if (!found) throw new Error(`The table ${order.name} has no column ${name}`);
-    return found;
-  };
-  return {
-    name: column("name"),
-    log_id: column("log_id"),
-    last_seq: column("last_seq"),
-    first_seq: column("first_seq"),
-  };
-};
+const orderColumns = (order: Table) =>
+  ledgerColumns(order, ["name", "log_id", "last_seq", "first_seq"]);
 
 async function findOrder(
   queries: UnscopedQueries,

@@ -9,16 +9,10 @@ import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Column, Table } from "../values/types/column.ts";
+import type { Table } from "../values/types/column.ts";
 import { imageKey, type RowChange } from "./change-book.ts";
-import {
-  type Author,
-  type ChangeKind,
-  columnsNamed,
-  differs,
-  changeKind,
-  pick,
-} from "./change-log.ts";
+import { type Author, type ChangeKind, differs, changeKind, pick } from "./change-log.ts";
+import { ledgerColumns } from "../query/ledger-columns.ts";
 import { holds } from "./holds.ts";
 
 const names = [
@@ -37,8 +31,7 @@ const names = [
   "body",
 ] as const;
 
-export const deliveryColumns = (ledger: Table): Record<(typeof names)[number], Column> =>
-  columnsNamed(ledger, names);
+export const deliveryColumns = (ledger: Table) => ledgerColumns(ledger, names);
 
 /** Stores what webhooks are told of the changes, as the last statements of their transaction. */
 export async function storeDeliveries(

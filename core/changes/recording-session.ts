@@ -242,7 +242,6 @@ class RecordingSession extends PassingSession {
 
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     const { tables, author, committed } = this.recording;
-    // Before the transaction: making a table takes a connection, and the only one that writes may be taken.
     const ledgers = new Map<LedgerName, () => Table>();
     for (const name of ledgersOf(tables)) ledgers.set(name, await this.ledgerFor(name));
     let isTold = false;
@@ -256,16 +255,6 @@ class RecordingSession extends PassingSession {
     }, options);
     if (isTold) committed();
     return result;
-  }
-
-  /** The table, or the failure to make it, once it is needed. */
-  private ledgerFor(name: LedgerName): Promise<() => Table> {
-    return this.session.ledger(name).then(
-      (table) => () => table,
-      (error: unknown) => () => {
-        throw error;
-      },
-    );
   }
 
   join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {

@@ -25,6 +25,7 @@ import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
 import { compositeOf } from "./compiling/compile-composite.ts";
 import { changeTables } from "./checking/change-rules.ts";
+import { numberTables, withNumbered } from "./compiling/compile-numbers.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
 import { statusTables } from "./checking/status-rules.ts";
 import { sortFaults, type Fault } from "./reading/faults.ts";
@@ -93,7 +94,7 @@ export async function compileProject(
   catalog: Catalog,
   { importComponent = noComponents }: CompileOptions = {},
 ): Promise<CompiledProject> {
-  const asked = remembering(catalog);
+  const asked = withNumbered(remembering(catalog), config.endpoints);
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
@@ -105,10 +106,11 @@ export async function compileProject(
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
   const { changes, faults } = await changeTables(apart, config, asked);
+  const numbers = numberTables(apart);
   const statuses = await statusTables(apart, asked);
   const documented = apart.map((one) => ({
     ...one,
-    entity: { ...withDocuments(one.entity, documents), changes, statuses },
+    entity: { ...withDocuments(one.entity, documents), changes, statuses, numbers },
   }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);

@@ -68,6 +68,7 @@ export const ownTables: ReadonlySet<string> = new Set([
   "rowgate_changes",
   "rowgate_change_order",
   "rowgate_deliveries",
+  "rowgate_numbers",
 ]);
 
 async function unknownTables(

@@ -1,6 +1,7 @@
 /**
  * Names of locks in the store. Two requests for the same record must produce the same name, whatever they sent and
  * through whichever endpoint. Record locks (of one write) and resource locks (of lock/acquire) never share a name.
+ * Counters of document numbers have such names too: they are locked in the database.
  */
 import type { AlikeText, Column, Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -13,12 +14,13 @@ import { toBase64 } from "../values/formats.ts";
 import { AppError } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
+import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { showBytes } from "../values/types/bytes-type.ts";
 import { showInteger } from "../values/types/integer-type.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 
-export type LockKind = "record" | "resource";
+export type LockKind = "record" | "resource" | "counter";
 
 /** What is locked: the rows of `resource` whose columns hold the values. */
 export interface Locked {
@@ -48,7 +50,14 @@ export type Forms = Pick<Db, "equalForms">;
  * The same in the transaction of a batch. Its connection may be the last one that is free: another one could be waited
  * for by batches that wait for each other.
  */
-export const formsIn = (session: Session): Forms => ({
+export const formsIn = (session: Session): Forms =>
+  formsBy((statement) => {
+    const ask = (tx: Transaction) => past(tx, "lockNames").native(statement);
+    return session.tx(ask, { isReplaceable: true });
+  });
+
+/** The same by a statement that `ask` runs. */
+export const formsBy = (ask: (statement: Native) => Promise<Row[]>): Forms => ({
   async equalForms(texts) {
     const ends = texts.map(
       ({ alike: { behind } }, at) =>
@@ -61,8 +70,7 @@ export const formsIn = (session: Session): Forms => ({
       values: texts.map(({ text }) => ({ type: "text", value: text })),
       isRead: true,
     };
-    const ask = (tx: Transaction) => past(tx, "lockNames").native(statement);
-    const [row] = await session.tx(ask, { isReplaceable: true });
+    const [row] = await ask(statement);
     return texts.map((_, at) => String(row![`f${at}`]));
   },
 });

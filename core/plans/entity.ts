@@ -13,6 +13,7 @@ import type { GridPlan } from "./grid-plan.ts";
 import type { Handlers } from "./hook.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
+import { noNumbers, type NumberTables } from "./number-tables.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
 import { noStatuses, type StatusTables } from "./status-tables.ts";
 import type { ProcedurePlan } from "./procedure-plan.ts";
@@ -88,6 +89,8 @@ export interface Entity {
   readonly changes: ChangeTables;
   /** The tables of the project whose statuses have rules. */
   readonly statuses: StatusTables;
+  /** The tables of the project whose records get numbers. */
+  readonly numbers: NumberTables;
 }
 
 /** Before the rules of all endpoints of the project are known. */
@@ -95,4 +98,5 @@ export const noTableRules = {
   documents: noDocuments,
   changes: noChanges,
   statuses: noStatuses,
+  numbers: noNumbers,
 } satisfies Partial<Entity>;

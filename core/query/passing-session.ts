@@ -125,6 +125,19 @@ export abstract class PassingSession extends PassingQueries implements DbSession
     return this.session.ledger(name);
   }
 
+  /**
+   * The table, or the failure to make it, once it is needed. Asked for before a transaction: making a table takes a
+   * connection, and the only one that writes may be taken.
+   */
+  protected ledgerFor(name: LedgerName): Promise<() => Table> {
+    return this.session.ledger(name).then(
+      (table) => () => table,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+  }
+
   stream(select: Narrowed<Select>, options: { batchRows: number }): AsyncIterable<Row[]> {
     return this.session.stream(select, options);
   }

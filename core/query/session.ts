@@ -130,11 +130,18 @@ export interface Session extends Queries, ReadSession {
 export type Snapshot = Pick<Session, "count" | "stream">;
 
 /**
- * The tables `rowgate_jobs`, `rowgate_requests` and `rowgate_changes`. The transaction that does the work also stores the
- * job's result, the answer of a request with Idempotency-Key, and what it changed. `rowgate_change_order` is the end of
- * the order that committed writes get. `rowgate_deliveries` has what webhooks are still to be told.
+ * The tables `rowgate_jobs`, `rowgate_requests`, `rowgate_changes` and `rowgate_numbers`. The transaction that does the
+ * work also stores the job's result, the answer of a request with Idempotency-Key, what it changed, and the last number
+ * of each counter. `rowgate_change_order` is the end of the order that committed writes get. `rowgate_deliveries` has
+ * what webhooks are still to be told.
  */
-export type LedgerName = "jobs" | "requests" | "changes" | "change_order" | "deliveries";
+export type LedgerName =
+  | "jobs"
+  | "requests"
+  | "changes"
+  | "change_order"
+  | "deliveries"
+  | "numbers";
 
 /** The same calls for statements that have been through a scope. */
 type AsNarrowed<Calls> = {

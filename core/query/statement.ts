@@ -172,6 +172,8 @@ export interface Insert {
   readonly rows: readonly (readonly Scalar[])[];
   /** Which values of the stored rows are answered. */
   readonly returning: readonly Column[];
+  /** True: rows whose key is taken are left out; nothing is returned then. Absent: they are refused. */
+  readonly leavesTaken?: true;
 }
 
 /** Changes the one row that `key` names, if `guard` holds for it. */

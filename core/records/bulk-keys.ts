@@ -12,7 +12,7 @@ import type { Column } from "../values/types/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import { isAboutData, type Outcomes } from "./bulk-outcomes.ts";
 import { checkIfMatch } from "./etag.ts";
-import { findRows, foldedText, scalarOf } from "./find-rows.ts";
+import { findRows, foldedText, scalarOf } from "../query/find-rows.ts";
 import { shownOf } from "./matching.ts";
 import { isMissing } from "./record-key.ts";
 import { keyAsJson } from "./replay.ts";

@@ -11,7 +11,7 @@ import type { ReadPlan } from "../plans/read-plan.ts";
 import type { Row } from "../values/row.ts";
 import type { Column } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
-import { findRows, scalarOf } from "./find-rows.ts";
+import { findRows, scalarOf } from "../query/find-rows.ts";
 import type { RecordPlan } from "./record.ts";
 
 /** read's `where`, with a condition at least; defaultScope does not apply. Rejects as read does. */

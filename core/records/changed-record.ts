@@ -11,7 +11,7 @@ import type { Column } from "../values/types/column.ts";
 import { keyNames, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Done } from "./bulk-outcomes.ts";
 import { etagOf } from "./etag.ts";
-import { findRows } from "./find-rows.ts";
+import { findRows } from "../query/find-rows.ts";
 import { shownOf } from "./matching.ts";
 import { keyAsJson } from "./replay.ts";
 import { readBackAll, type RecordChange, type RecordPlan, updateAudit } from "./record.ts";

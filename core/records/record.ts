@@ -20,7 +20,7 @@ import { keyAsJson } from "./replay.ts";
 import { type Assignment, type Insert, selectFrom } from "../query/statement.ts";
 import { keyIs, rowOf } from "../query/key-conditions.ts";
 import { isOfKey, keyText, type KeyValue } from "../values/types/key.ts";
-import { findRows } from "./find-rows.ts";
+import { findRows } from "../query/find-rows.ts";
 import { newKey } from "./record-key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/types/accept.ts";

@@ -3,7 +3,8 @@
  * has succeeded. The run of a request has a claim on its row. Every change of a row checks the claim, so of two runs of
  * the same request only one can finish. `core/records/idempotency.ts` decides what follows.
  */
-import type { Column, Table } from "../values/types/column.ts";
+import { ledgerColumns } from "../query/ledger-columns.ts";
+import type { Table } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
@@ -170,14 +171,7 @@ export async function removeRequestsBefore(
 
 const names = ["request_id", "body_hash", "claim", "started_at", "answer"] as const;
 
-function columnsOf(ledger: Table): Record<(typeof names)[number], Column> {
-  const columns = names.map((name) => {
-    const column = ledger.columns.get(name);
-    if (!column) throw new Error(`The table ${ledger.name} has no column ${name}`);
-    return [name, column] as const;
-  });
-  return Object.fromEntries(columns) as Record<(typeof names)[number], Column>;
-}
+const columnsOf = (ledger: Table) => ledgerColumns(ledger, names);
 
 const unanswered = (ledger: Table, claim: string): Condition => {
   const { claim: owner, answer } = columnsOf(ledger);

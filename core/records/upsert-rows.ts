@@ -14,7 +14,7 @@ import { keyText, type KeyValue } from "../values/types/key.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
 import { type KeyedItem, lockItems, readKeyOf, refuseRepeated, repeated } from "./bulk-keys.ts";
 import type { Outcomes } from "./bulk-outcomes.ts";
-import { findRows, foldedText, scalarOf } from "./find-rows.ts";
+import { findRows, foldedText, scalarOf } from "../query/find-rows.ts";
 import { leavesOpen } from "./record-key.ts";
 import type { RecordPlan } from "./record.ts";
 import type { UpsertBy } from "./upsert-by.ts";

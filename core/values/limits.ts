@@ -34,6 +34,8 @@ export const limits = {
   totalsLevelsMax: 100,
   /** Changes of records that one statement records. */
   changesAtOnce: 200,
+  /** Texts of counters of document numbers whose equal forms a process remembers. */
+  numberFormsMax: 10_000,
   /** Requests that record changes between two removals of old ones. */
   changesSweepEvery: 100,
   /** Keys of one event of changes; of more records, none are named. */

@@ -102,6 +102,7 @@ export function createDb(
     changes: ledgerOf("changes"),
     change_order: ledgerOf("change_order"),
     deliveries: ledgerOf("deliveries"),
+    numbers: ledgerOf("numbers"),
   };
   const session = createSessions({
     engine,

@@ -193,6 +193,8 @@ export interface Dialect {
    * anyway.
    */
   readonly rowLock: string;
+  /** The suffix of an INSERT that leaves out rows whose key is taken, and waits for writers of the same key. */
+  unlessTaken(key: readonly SQL[]): SQL;
   /** The replacement for columns and values of an INSERT in which the database fills all columns. */
   readonly defaultValues: string;
   /**

@@ -53,6 +53,8 @@ export interface Emitter {
   value(column: Column, value: Scalar): void;
   /** The columns that a SELECT returns, each under its name. */
   outputs(columns: readonly Column[]): void;
+  /** The end of an INSERT that leaves out rows whose key is taken. */
+  unlessTaken(key: readonly Column[]): void;
   /** The columns that a write returns, if the engine supports it. `isForced`: it does so only for this write. */
   returning(columns: readonly Column[], isForced?: boolean): void;
   /** Whether the column's text is like the pattern; false for columns without a text, negated or not. */

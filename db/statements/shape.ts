@@ -131,6 +131,11 @@ class KeyEmitter implements Emitter, Shape {
     this.key += ids;
   }
 
+  unlessTaken(key: readonly Column[]): void {
+    this.key += "u";
+    this.outputs(key);
+  }
+
   returning(columns: readonly Column[]): void {
     this.key += "r";
     this.outputs(columns);

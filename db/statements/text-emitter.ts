@@ -196,6 +196,10 @@ export class TextEmitter implements Emitter {
     );
   }
 
+  unlessTaken(key: readonly Column[]): void {
+    this.pieces.push(this.dialect.unlessTaken(key.map((column) => this.nameOf(column))));
+  }
+
   returning(columns: readonly Column[], isForced = false): void {
     if ((!this.dialect.returning && !isForced) || columns.length === 0) return;
     this.pieces.push(sql` returning `);

@@ -14,7 +14,8 @@ import type { Key, KeyValue } from "../../core/values/types/key.ts";
 import { comparisons, type Word, words } from "./words.ts";
 import { emitCondition } from "./walk-conditions.ts";
 
-export function emitInsert({ table, columns, rows, returning }: Insert, to: Emitter): void {
+export function emitInsert(statement: Insert, to: Emitter): void {
+  const { table, key, columns, rows, returning, leavesTaken = false } = statement;
   to.word(words.insertInto);
   to.table(table);
   to.word(words.blank);
@@ -29,6 +30,7 @@ export function emitInsert({ table, columns, rows, returning }: Insert, to: Emit
     to.word(words.close);
     to.rows(columns, rows);
   }
+  if (leavesTaken) to.unlessTaken(key);
   to.returning(returning, table.insertsReturn);
 }
 

@@ -5,7 +5,7 @@
 import { isClosed, isReserved, type OwnerLink } from "../../core/plans/status-tables.ts";
 import type { Queries } from "../../core/query/session.ts";
 import { sourceOf } from "../../core/query/statement.ts";
-import { findRows } from "../../core/records/find-rows.ts";
+import { findRows } from "../../core/query/find-rows.ts";
 import { scalarFor, shownScalar } from "../../core/totals/row-values.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Row } from "../../core/values/row.ts";

@@ -11,7 +11,7 @@ import { sourceOf } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/types/column.ts";
 import { limits } from "../../core/values/limits.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import { findRows, foldedText, scalarOf } from "../../core/records/find-rows.ts";
+import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
 import { closedCheck } from "./foresee-closed.ts";
 import { addMessage, type Case } from "./row-case.ts";
 import type { StoredRow, Verdict, VerdictOptions } from "./row-verdict.ts";

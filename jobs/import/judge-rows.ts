@@ -8,7 +8,7 @@ import type { Queries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import { findRows, foldedText, scalarOf } from "../../core/records/find-rows.ts";
+import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
 import { createForesight } from "./foresee.ts";
 import { createNames, type Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";

@@ -9,7 +9,7 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import { accept, unlimited } from "../../core/values/types/accept.ts";
 import { mayHold } from "../../core/query/comparisons.ts";
 import { keyText } from "../../core/values/types/key.ts";
-import { findRows } from "../../core/records/find-rows.ts";
+import { findRows } from "../../core/query/find-rows.ts";
 
 /** The result for a name. */
 export type Found =

@@ -103,7 +103,10 @@ export function changedRow(
 ): ChangedRow | InvalidRow {
   const { entity, plan } = options;
   const { body, empty, faults } = one;
+  const numbered = entity.numbers.get(plan.write.table.identity) ?? [];
   for (const column of empty) {
+    // A record keeps its number.
+    if (numbered.some((one) => one.column.name === column.name)) continue;
     // An empty cell empties the field, where that can be; a default is for new records.
     if (column.nullable || !column.hasDefault) body[column.name] = null;
   }

@@ -29,7 +29,7 @@ export interface JobProject {
 }
 
 /** All that jobs need of the process they run in. */
-export interface JobWorld extends Pick<Runtime, "now" | "newId" | "log"> {
+export interface JobWorld extends Pick<Runtime, "now" | "newId" | "digest" | "log"> {
   readonly projects: ReadonlyMap<string, JobProject>;
   readonly files: Files;
 }

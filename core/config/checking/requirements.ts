@@ -119,6 +119,7 @@ export function checkActions(
     ["adjustConfig", "adjustConfig", payload.adjustConfig !== undefined, "the fields"],
     ["masterDetail", "masterDetail", payload.masterDetail !== undefined, "the details"],
     ["procedure", "procedure", payload.procedure !== undefined, "the procedure"],
+    ["numbers", "numbers", payload.numbers !== undefined, "the columns"],
     ["history", "history", payload.history, "true"],
   ];
   for (const [requirement, property, isThere, expected] of settings) {

@@ -49,8 +49,8 @@ async function referenceOf(
   return isKnown ? { columns, table, referenced, isOwn } : null;
 }
 
-const mustBeSet = ({ nullable, hasDefault, generated }: Column): boolean =>
-  !nullable && !hasDefault && generated === "none";
+const mustBeSet = ({ nullable, hasDefault, generated, isFilledByTrigger }: Column): boolean =>
+  !nullable && !hasDefault && generated === "none" && isFilledByTrigger !== true;
 
 /** Each set of columns once. */
 function differing(sets: readonly (readonly Column[])[]): (readonly Column[])[] {

@@ -48,6 +48,28 @@ const handlerNames = z
   )
   .partial();
 
+const numberedColumn = z.strictObject({
+  format: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe(
+      "{seq} or {seq:4} is the number; {yyyy}, {yy}, {MM}, {dd} are parts of the date; {name} is the value of a column.",
+    ),
+  by: columns.default([]).describe("Columns whose values have a counter of their own."),
+  date: column.optional().describe("The column with the date of the number; absent: today."),
+  start: z.int().min(0).default(1).describe("The first number of each counter."),
+  onStatus: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The status at which a record is numbered; absent: when it is made."),
+  manual: z
+    .array(z.string().min(1))
+    .optional()
+    .describe("The roles that may send a number; absent: everybody."),
+});
+
 export const detailConfig = z.strictObject({
   primaryKey: key.optional().describe("Key of the details; absent: as the database reports it."),
   fieldName: columns
@@ -326,6 +348,9 @@ export const endpointSchema = z
       })
       .optional()
       .describe("What is recorded of changes."),
+    numbers: byColumn(numberedColumn)
+      .optional()
+      .describe("The text columns that the service numbers without gaps."),
     relations: z
       .record(z.string(), relationSchema)
       .optional()

@@ -33,6 +33,8 @@ export function createDialect(decimals: Decimals): Dialect {
     // a copy. The limit keeps the subquery from being merged into the statement, which would undo the copy.
     rereading: ["/*!80000 (select * from */ ", " /*!80000 limit 18446744073709551615) */"],
     rowLock: " for update",
+    // INSERT IGNORE would take a shared lock on the row, so that two which then change it block each other.
+    unlessTaken: ([key]) => sql` on duplicate key update ${key!} = ${key!}`,
     defaultValues: "() values ()",
     paramsMax: 65_535,
     placeholder: () => "?",

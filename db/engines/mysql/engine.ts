@@ -54,6 +54,8 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_change_order (name varchar(16) primary key, log_id varchar(36) not null, last_seq bigint not null, first_seq bigint not null) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
       deliveries:
         "create table if not exists rowgate_deliveries (delivery_id bigint auto_increment primary key, message_id varchar(36) not null unique, project varchar(255) not null, webhook varchar(255) not null, lane varchar(16) not null, state varchar(8) not null, due_at datetime(3) not null, claim varchar(36), tries bigint not null, created_at datetime(3) not null, failed_at datetime(3), reason text, body longtext not null, unique (project, webhook, state, due_at, delivery_id), unique (lane, state, delivery_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
+      numbers:
+        "create table if not exists rowgate_numbers (counter_id varchar(64) primary key, table_name varchar(255) not null, column_name varchar(255) not null, pattern text not null, by_values text, last_number bigint not null) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
     failure,
     loggedMessage,

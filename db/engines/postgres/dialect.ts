@@ -32,6 +32,7 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     quote: '"',
     returning: true,
     rowLock: " for update",
+    unlessTaken: () => sql` on conflict do nothing`,
     defaultValues: "default values",
     keepsPlans: true,
     valueLists,

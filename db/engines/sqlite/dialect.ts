@@ -68,6 +68,7 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
       sql`limit ${limit ? sql`+${limit}` : sql.raw("-1")} offset +${offset}`,
     returning: true,
     rowLock: "",
+    unlessTaken: () => sql` on conflict do nothing`,
     defaultValues: "default values",
     paramsMax: 32_766,
   };

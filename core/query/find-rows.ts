@@ -3,10 +3,10 @@
  * equal: if its collation ignores case, `ACME` finds `Acme`.
  */
 import type { Column, Source } from "../values/types/column.ts";
-import type { ReadQueries } from "../query/session.ts";
+import type { ReadQueries } from "./session.ts";
 import type { Row } from "../values/row.ts";
-import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
-import { type Condition, selectFrom } from "../query/statement.ts";
+import { keyBatches, keyIn, keyIs } from "./key-conditions.ts";
+import { type Condition, selectFrom } from "./statement.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
