@@ -83,9 +83,15 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
       for (let round = 0; round < roundsMax; round++) {
         const rest = { ...asked, limit: asked.limit - taken.length };
         const looking = { ledger, asked: rest, options };
-        const { lanes, isAll } = await dueLanes(session, looking);
-        taken.push(...(await takeLanes(session, { lanes, ...looking })));
-        if (isAll || taken.length >= asked.limit) break;
+        try {
+          const { lanes, isAll } = await dueLanes(session, looking);
+          taken.push(...(await takeLanes(session, { lanes, ...looking })));
+          if (isAll || taken.length >= asked.limit) break;
+        } catch (error) {
+          // What was taken before is sent.
+          if (taken.length === 0) throw error;
+          break;
+        }
       }
       return taken;
     },
@@ -128,6 +134,9 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
 }
 
 const roundsMax = 20;
+
+/** How long others of a lane wait before it is looked at again whether the delivery before them was sent. */
+const besideMs = 1_000;
 
 const compare = (column: Column, operator: "<=" | ">", value: Scalar): Condition => ({
   kind: "compare",
@@ -233,9 +242,13 @@ async function putOff(
   const { ledger, asked, options } = looking;
   const { lane, due_at } = deliveryColumns(ledger);
   if (heads.length === 0) return;
-  // One that this process is sending stays its own.
-  const untilMs = (head: Row): number =>
-    asked.busy.has(idOf(head)) ? Date.parse(now) + options.leaseMs : timeOf(head);
+  const nowMs = Date.parse(now);
+  const untilMs = (head: Row): number => {
+    if ((head["claim"] ?? null) === null) return timeOf(head);
+    // One that this process still sends stays its own. Others may end at any time, also without taking the next one.
+    const isOwn = timeOf(head) <= nowMs && asked.busy.has(idOf(head));
+    return isOwn ? nowMs + options.leaseMs : Math.min(timeOf(head), nowMs + besideMs);
+  };
   await own.updateMany({
     kind: "updateMany",
     table: ledger,

@@ -94,6 +94,7 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
   let isStarted = false;
   let isStopping = false;
   let isAway = false;
+  let isSoon = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const session = (): DbSession => db.session(performance.now() + limits.requestDeadlineMs);
@@ -107,7 +108,18 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     return run;
   }
 
+  /** Soon, because one look serves all writes until then. */
+  function lookSoon(): void {
+    if (!isStarted) return look();
+    if (isStopping || isSoon) return;
+    isSoon = true;
+    clearTimeout(timer);
+    timer = setTimeout(look, Math.min(limits.deliveryNudgeMs, lookMs));
+    timer.unref?.();
+  }
+
   function look(): void {
+    isSoon = false;
     isAgain = true;
     if (isStopping || looking !== null) return;
     clearTimeout(timer);
@@ -147,7 +159,8 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     running.set(webhook, beside);
     const run = sendLane(delivery).finally(() => {
       beside.delete(run);
-      if (full.delete(webhook)) look();
+      // Several at once cost little more than one.
+      if (beside.size <= limits.deliveriesAtOnceMax / 2 && full.delete(webhook)) look();
     });
     beside.add(run);
   }
@@ -208,11 +221,12 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
 
   return {
     wrote(tables) {
-      const recorded = options.changes()?.recorded;
-      const isTold = [...tables].some(
-        (table) => table !== "unknown" && (recorded?.get(table.identity)?.webhooks.length ?? 0) > 0,
-      );
-      if (isTold) look();
+      const changes = options.changes();
+      // A table with cascades changes others, of which webhooks may be told.
+      const isTold = ({ identity }: Table): boolean =>
+        changes?.cascades.has(identity) === true ||
+        (changes?.recorded.get(identity)?.webhooks.length ?? 0) > 0;
+      if ([...tables].some((table) => table !== "unknown" && isTold(table))) lookSoon();
     },
     start() {
       isStarted = true;

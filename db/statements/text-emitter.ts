@@ -50,7 +50,6 @@ export class TextEmitter implements Emitter {
     this.dialect = dialect;
   }
 
-  /** All pieces, one after the other. */
   whole(): SQL {
     return sql.join(this.pieces);
   }
