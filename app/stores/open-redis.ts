@@ -1,20 +1,23 @@
-/** The state that instances share in Redis, over one connection. */
+/** The state that instances share in Redis, over one connection; another one hears of changes. */
 import { Redis } from "ioredis";
 import { limits } from "../../core/values/limits.ts";
 import { createRedisCache } from "./redis-cache.ts";
 import { createRedisCounters } from "./redis-counters.ts";
 import { createRedisLocks } from "./redis-locks.ts";
+import { createRedisNudges } from "./redis-nudges.ts";
 import type { Stores } from "./stores.ts";
 
 /** Resolves also while Redis is away. */
 export async function openRedisStores(redisUrl: string): Promise<Stores> {
   const { redis, ready } = connectRedis(redisUrl);
   await ready;
+  const nudges = createRedisNudges(redis);
   let secret: string | null = null;
   return {
     cache: createRedisCache(redis),
     locks: createRedisLocks(redis),
     counters: createRedisCounters(redis),
+    nudge: nudges.nudge,
     async secret() {
       if (secret !== null) return secret;
       const key = "rowgate:secret";
@@ -26,7 +29,10 @@ export async function openRedisStores(redisUrl: string): Promise<Stores> {
         () => true,
         () => false,
       ),
-    close: () => redis.disconnect(),
+    close() {
+      nudges.close();
+      redis.disconnect();
+    },
   };
 }
 

@@ -15,6 +15,7 @@ export async function openStores(redisUrl: string | null): Promise<Stores> {
       cache: createMemoryCache(),
       locks: () => createMemoryLocks(),
       counters: createMemoryCounters(),
+      nudge: null,
       secret: async () => ownSecret(),
       ping: null,
       close: () => undefined,

@@ -1,7 +1,7 @@
 /**
  * Tells listeners of one process what was committed, in the order of all writes. One read of the log serves all
- * listeners, however many there are. It looks when this process has written, and every second, because other processes
- * write too.
+ * listeners, however many there are. It looks when this process has written, when another instance says so, and every
+ * second, because other processes write too and what they say can be lost.
  */
 import type { Db } from "../plans/db-port.ts";
 import type { Log } from "../plans/log-port.ts";
@@ -24,7 +24,7 @@ export interface Listener {
 }
 
 export interface Feed {
-  /** This process has committed changes. Costs nothing without listeners. */
+  /** This process has committed changes. Reads nothing without listeners. */
   wrote(): void;
   /** Numbers all committed writes; rejects as sessions do. */
   order(deadlineAtMs: number): Promise<ChangeOrder>;
@@ -35,16 +35,28 @@ export interface Feed {
   close(): void;
 }
 
+/** Between the feeds of several instances on the same database. */
+export interface Nudge {
+  /** Changes were committed here. Never throws. */
+  tell(): void;
+  /** Calls when another feed told. Calls may be missed. Returns a function that ends listening. */
+  listen(hear: () => void): () => void;
+}
+
 export interface FeedOptions {
   readonly db: Db;
+  /** Absent: other instances are seen only by the look each second. */
+  readonly nudge?: Nudge | undefined;
   readonly newId: () => string;
   readonly log: Log;
 }
 
 /** One piece, because its functions share the listeners and what is known of the next look. */
-export function createFeed({ db, newId, log }: FeedOptions): Feed {
+export function createFeed({ db, newId, log, nudge }: FeedOptions): Feed {
   const listeners = new Set<Listener>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Set while there are listeners. */
+  let stopHearing: (() => void) | undefined;
   let isLooking = false;
   /** Something was committed while a look was under way. */
   let isAgain = false;
@@ -57,6 +69,13 @@ export function createFeed({ db, newId, log }: FeedOptions): Feed {
     if (listeners.size === 0) return;
     timer = setTimeout(() => void look(), delayMs);
     timer.unref?.();
+  }
+
+  function remove(listener: Listener): void {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    stopHearing?.();
+    stopHearing = undefined;
   }
 
   async function look(): Promise<void> {
@@ -104,21 +123,25 @@ export function createFeed({ db, newId, log }: FeedOptions): Feed {
 
   return {
     wrote() {
+      nudge?.tell();
       if (listeners.size > 0) void look();
     },
     order,
     listen(listener) {
       listeners.add(listener);
+      stopHearing ??= nudge?.listen(() => void look());
       void look();
-      return () => void listeners.delete(listener);
+      return () => remove(listener);
     },
     get listeners() {
       return listeners.size;
     },
     close() {
       clearTimeout(timer);
-      for (const listener of listeners) listener.end();
-      listeners.clear();
+      for (const listener of listeners) {
+        listener.end();
+        remove(listener);
+      }
     },
   };
 }

@@ -22,6 +22,8 @@ export interface RunningService {
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** GETs a path from the root. */
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** GETs a path from the root, whose answer may have no end. */
+  stream(path: string): Promise<Response>;
   /** What it logged so far, one message per line. */
   readonly lines: readonly string[];
   close(): Promise<void>;
@@ -58,6 +60,7 @@ export async function openOver(options: OpenOptions): Promise<RunningService> {
         body: JSON.stringify(body ?? {}),
       }),
     get: (path, headers) => request(path, headers && { headers }),
+    stream: async (path) => service.app.request(path),
     lines,
     close: () => service.close(),
   };

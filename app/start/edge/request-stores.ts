@@ -38,6 +38,7 @@ const isolateStores: Stores = {
   },
   counters: isolateCounters,
   secret: async () => ownSecret(),
+  nudge: null,
   ping: null,
   close: () => undefined,
 };
@@ -55,6 +56,7 @@ function redisStores(url: string): Stores {
         status: async (names, tokens) => (await locks()).status(names, tokens),
       };
     },
+    nudge: null,
     counters: {
       count: async (...asked) => (await stores()).counters.count(...asked),
       read: async (...asked) => (await stores()).counters.read(...asked),

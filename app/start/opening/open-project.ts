@@ -14,7 +14,7 @@ import type { Risk } from "../../../core/config/checking/risks.ts";
 import { bindProject, type Project, type Routes } from "../../../core/dispatch.ts";
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
-import { createFeed } from "../../../core/changes/feed.ts";
+import { createFeed, type Nudge } from "../../../core/changes/feed.ts";
 import { createWebhookSender, type DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
@@ -57,6 +57,8 @@ export interface ProjectParts {
   /** Absent: as the project's `auth` says. */
   readonly callers?: Callers | undefined;
   readonly knownKeys?: KnownKeys | undefined;
+  /** Absent: other instances are not told of changes. */
+  readonly nudge?: Nudge | undefined;
   /** Absent: those of `limits`. */
   readonly deliveryTimes?: DeliveryTimes | undefined;
 }
@@ -79,7 +81,7 @@ export function openProject(
     outbound,
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
-    feed: createFeed({ db, newId: runtime.newId, log: runtime.log }),
+    feed: createFeed({ ...runtime, db, nudge: parts.nudge }),
     webhooks: createWebhookSender({
       ...runtime,
       project: name,

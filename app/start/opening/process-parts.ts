@@ -40,6 +40,8 @@ export interface ProcessParts extends SharedParts {
   readonly counters: Counters;
   readonly jobs: Jobs;
   readonly hooks: Hooks;
+  /** Null without Redis. */
+  readonly nudge: Stores["nudge"];
   /** Whether Redis answers; null without Redis. */
   readonly pingRedis: Stores["ping"];
   readonly metrics: ServiceMetrics;
@@ -93,6 +95,7 @@ export async function openProcessParts({
     jobs,
     hooks,
     hookDepths: createHookDepths({ ...runtime, secret: stores.secret }),
+    nudge: stores.nudge,
     pingRedis: stores.ping,
     metrics,
     board: createBoards(settings.jobsBoardToken, () => ({

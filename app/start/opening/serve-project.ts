@@ -67,6 +67,7 @@ export async function openServed(
     backgroundOver: () => hooks.forProject(name),
     jobs: jobs.forProject(config),
     callers: callers ?? known ?? undefined,
+    nudge: parts.nudge?.(databaseOf(config.database.url)),
     deliveryTimes,
     schema: createSchemaWatch({
       lookAgain: () => lookAgain(one, runtime.log),
