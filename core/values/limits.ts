@@ -46,8 +46,6 @@ export const limits = {
   deliveryPauseSeconds: [1, 3, 9, 27, 81, 243, 729, 2_187, 6_561, 19_683, 59_049],
   /** Between two looks for deliveries of other processes, and for those whose pause is over. */
   deliveryLookMs: 1_000,
-  /** From a write to the look for its deliveries. */
-  deliveryNudgeMs: 20,
   /** Beside the timeout of a delivery, until another process takes it over. */
   deliveryLeaseMs: 5_000,
   /** Deliveries of a webhook that one process sends at the same time. */

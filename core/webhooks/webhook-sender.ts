@@ -114,7 +114,7 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     if (isStopping || isSoon) return;
     isSoon = true;
     clearTimeout(timer);
-    timer = setTimeout(look, Math.min(limits.deliveryNudgeMs, lookMs));
+    timer = setTimeout(look, Math.min(soonMs, lookMs));
     timer.unref?.();
   }
 
@@ -250,6 +250,9 @@ export function createWebhookSender(options: SenderOptions): WebhookSender {
     },
   };
 }
+
+/** From a write to the look for its deliveries. */
+const soonMs = 20;
 
 /** The longest time of a timer. */
 const longestMs = 2 ** 31 - 1;
