@@ -11,7 +11,7 @@ import { equals, selectFrom, sourceOf } from "../query/statement.ts";
 import type { AlikeText, Table } from "../values/types/column.ts";
 import { keyText } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
-import { type OpenNumber, counterPattern, numberText } from "./number-text.ts";
+import { type OpenNumber, counterPattern, countedText } from "./number-text.ts";
 
 /** The table of counters, and SHA-256 as hexadecimal text. */
 export interface Counting {
@@ -91,7 +91,7 @@ async function takeSome(
   const { open } = counter;
   const last = await advance(own, ledger, { counter, count });
   const first = last - BigInt(count) + 1n;
-  const texts = Array.from({ length: count }, (_, at) => numberText(open, first + BigInt(at)));
+  const texts = Array.from({ length: count }, (_, at) => countedText(open, first + BigInt(at)));
   const taken = count === 0 ? new Set() : await takenAmong(own, open, texts);
   if (taken.size === 0) return texts;
   const found = await freeAfter(own, first - 1n, { open, count });
@@ -189,10 +189,10 @@ async function freeAfter(
 
 /** Fewer where the counter ends. Rejects when it has ended. */
 function upTo(open: OpenNumber, first: bigint, count: number): FreeNumber[] {
-  const some: FreeNumber[] = [{ seq: first, text: numberText(open, first) }];
+  const some: FreeNumber[] = [{ seq: first, text: countedText(open, first) }];
   try {
     for (let seq = first + 1n; some.length < count; seq++)
-      some.push({ seq, text: numberText(open, seq) });
+      some.push({ seq, text: countedText(open, seq) });
   } catch {
     // The next call begins there.
   }

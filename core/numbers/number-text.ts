@@ -92,7 +92,7 @@ const dateParts = {
 };
 
 /** The number with this place in its counter. Rejects with `constraintViolation` if there is none. */
-export function numberText(open: OpenNumber, seq: bigint): string {
+export function countedText(open: OpenNumber, seq: bigint): string {
   const { plan, before, behind } = open;
   const { column, format } = plan;
   const digits = format.find((part) => part.kind === "seq")?.digits ?? null;

@@ -1,7 +1,6 @@
 /**
  * Statements to a database, as plain frozen data. Core builds them from columns of an entity and from values that
- * `core/values/types/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine. There is no SQL text
- * here.
+ * `core/values/types/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine.
  */
 import type { TextForm } from "./list-text.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
@@ -222,10 +221,7 @@ export interface Estimate extends Joining {
   readonly where: Condition | null;
 }
 
-/**
- * Counts in a part of a table that consists of whole blocks chosen at random: its rows, the rows that match, and the
- * blocks of the latter.
- */
+/** Counts in blocks of a table that are chosen at random: rows, the rows that match, and the blocks of the latter. */
 export interface Sample {
   readonly kind: "sample";
   readonly source: Source;
