@@ -4,7 +4,7 @@
  */
 import { type CallOf, defineAction } from "../calls/action.ts";
 import { past } from "../callers/scoped-session.ts";
-import { asSent, type Grammar, object, unread } from "../grammar/grammar.ts";
+import { asSent, type Grammar, object, unread, whatever } from "../grammar/grammar.ts";
 import { numberAfter } from "../numbers/number-counters.ts";
 import { openNumber, type OpenNumber, type ValueOf } from "../numbers/number-text.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -77,12 +77,13 @@ export const nextNumber = defineAction<NumberNeeds, Body>({
 const grammar = (plan: NumberNeeds, entity: Entity): Grammar<Body> =>
   asSent(() => {
     const { rules } = entity;
-    const members = recordMembers(recordColumns(plan, entity), "create");
+    // Other fields may be sent, and do not count.
+    const others = Object.keys(recordMembers(recordColumns(plan, entity), "create"));
     const asked = [...plan.fields.values()];
     const filled = rules.check({}, "create", plan.fields).values;
     return object(
       {
-        ...members,
+        ...Object.fromEntries(others.map((name) => [name, whatever])),
         ...Object.fromEntries(
           asked.map((column) => [
             column.name,

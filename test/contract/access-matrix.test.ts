@@ -107,6 +107,7 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
     about("orders/update-composite", { orders: { order_id: id, title: "changed" } }),
   "change-status": (id) => about("plain/change-status", { id, status: "done" }),
   "next-statuses": (id) => about("plain/next-statuses", { id }),
+  "next-number": () => beside("bins/next-number", {}),
   export: () => beside("plain/export", { format: "jsonl" }),
   "export-status": (id) => beside(`plain/export-status?${job("export", id)}`),
   "export-download": (id) => beside(`plain/export-download?${job("export", id)}`),

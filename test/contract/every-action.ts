@@ -104,6 +104,11 @@ const endpoints = {
     action: { "create-composite": true, "read-composite": true, "update-composite": true },
     masterDetail: { detailTable: "binder_pages", foreignKey: "binder_id" },
   },
+  slips: {
+    tableName: "slips",
+    action: { create: true, "next-number": true },
+    numbers: { slip_no: { format: "{label}-{seq}", by: ["label"] } },
+  },
   parcels: {
     tableName: "items",
     primaryKey: "item_id",
@@ -135,6 +140,14 @@ const tables: typeof shopOptions.tables = [
       is_deleted: "boolean",
       deleted_at: "timestamp",
       deleted_by: "text(20)",
+    },
+  },
+  {
+    name: "slips",
+    columns: {
+      slip_id: "key",
+      label: { type: "text(20)", notNull: true },
+      slip_no: { type: "text(60)", unique: true },
     },
   },
   { name: "binders", columns: { binder_id: "key", title: "text(20)" } },

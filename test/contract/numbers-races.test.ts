@@ -41,6 +41,14 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
+/** Sent again while the service is too busy: then nothing was stored. */
+async function post(path: string, body: object, headers?: Record<string, string>): Promise<Answer> {
+  for (;;) {
+    const answer = await fixture.post(path, body, headers);
+    if (answer.status !== 503) return answer;
+  }
+}
+
 const writers = Array.from({ length: 64 }, (_, at) => at);
 
 /** The numbers of a column, which must be all from 1. */
@@ -60,10 +68,10 @@ test("single records, of which every third is undone", async () => {
     writers.map(async (at): Promise<Answer[]> => {
       const create = { endpoint: "receipts", action: "create", body: { shop: "one" } };
       return at % 3 === 0
-        ? [await fixture.post("_batch", { steps: [create, failing] })]
+        ? [await post("_batch", { steps: [create, failing] })]
         : [
-            await fixture.post("receipts/create", { shop: "one" }),
-            await fixture.post("receipts/create", { shop: "one" }),
+            await post("receipts/create", { shop: "one" }),
+            await post("receipts/create", { shop: "one" }),
           ];
     }),
   );
@@ -79,7 +87,7 @@ test("lists over several counters in different orders", async () => {
       const own = at % 2 === 0 ? shops : shops.toReversed();
       const data = [...own, ...own].map((shop) => ({ shop }));
       const headers = at % 3 === 0 ? { prefer: "tx=rollback" } : undefined;
-      return fixture.post("receipts/bulk-create", { data }, headers);
+      return post("receipts/bulk-create", { data }, headers);
     }),
   );
   const stored = results.filter(({ body }) => body.success && body.dry_run === undefined);
@@ -91,7 +99,7 @@ test("lists over several counters in different orders", async () => {
 });
 
 test("changes of the status", async () => {
-  const made = await fixture.post("receipts/bulk-create", {
+  const made = await post("receipts/bulk-create", {
     data: writers.map(() => ({ shop: "moved", state: "draft" })),
   });
   const ids: Json[] = records(made).map((row) => row["receipt_id"]!);
@@ -100,8 +108,8 @@ test("changes of the status", async () => {
       const body = { receipt_id, status: "posted" };
       const step = { endpoint: "receipts", action: "change-status", body };
       return at % 3 === 0
-        ? fixture.post("_batch", { steps: [step, failing] })
-        : fixture.post("receipts/change-status", body);
+        ? post("_batch", { steps: [step, failing] })
+        : post("receipts/change-status", body);
     }),
   );
   const moved = results.filter(({ status }) => status === 200);
@@ -112,7 +120,7 @@ test("changes of the status", async () => {
 test("a number that is sent while others are given is passed over", async () => {
   const results = await Promise.all(
     writers.map((at) =>
-      fixture.post("receipts/create", {
+      post("receipts/create", {
         shop: "sent",
         ...(at % 4 === 0 && { receipt_no: `sent-${String(at + 1).padStart(6, "0")}` }),
       }),

@@ -227,7 +227,8 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
       bins: withRules(
         {
           tableName: "bins",
-          action: { read: true, first: true, delete: true, restore: true },
+          action: { read: true, first: true, delete: true, restore: true, "next-number": true },
+          numbers: { label: { format: "B{seq}" } },
           softDelete: true,
           history: true,
         },

@@ -8,6 +8,7 @@ import { faultAt } from "../reading/document.ts";
 import type { Path } from "../reading/faults.ts";
 import { hiddenSources } from "./hidden-sources.ts";
 import type { EndpointConfig, ProjectConfig } from "../reading/read-config.ts";
+import { uniqueWithin } from "../compiling/compile-numbers.ts";
 import { hasAuth } from "../compiling/survey.ts";
 
 export interface Risk {
@@ -67,9 +68,27 @@ export function endpointRisks(
   entities: ReadonlyMap<string, Entity>,
 ): Risk[] {
   const known = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
-  return hiddenSources(entities).flatMap(({ endpoint, path, message }) => {
+  const found = [...hiddenSources(entities), ...looseNumbers(endpoints, entities)];
+  return found.flatMap(({ endpoint, path, message }) => {
     const config = known.get(endpoint);
     return config ? [riskAt(config, path, message)] : [];
+  });
+}
+
+/** Numbers that no unique index keeps apart: other programs, or numbers that are sent, can repeat them. */
+function looseNumbers(
+  endpoints: readonly EndpointConfig[],
+  entities: ReadonlyMap<string, Entity>,
+): { endpoint: string; path: Path; message: string }[] {
+  return endpoints.flatMap(({ name: endpoint, payload }) => {
+    const entity = entities.get(endpoint);
+    const plans = entity?.numbers.get(entity.insert?.table.identity ?? "") ?? [];
+    return plans.flatMap(({ table, column, by }) => {
+      if (!payload.numbers?.[column.name] || uniqueWithin(table, column, by) !== null) return [];
+      const columns = [...by.map(({ name }) => name), column.name].join(", ");
+      const message = `no unique index of ${table.name} covers ${column.name}, so only the service keeps its numbers apart; add one on ${columns}`;
+      return [{ endpoint, path: ["numbers", column.name], message }];
+    });
   });
 }
 
