@@ -81,7 +81,7 @@ function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
     extends: true,
     test: {
       name: `fuzz-${engine}`,
-      provide: { engine, fuzzRequests: Number(process.env["FUZZ_REQUESTS"] ?? 2_000) },
+      provide: { engine, fuzzRequests: Number(process.env["FUZZ_REQUESTS"] ?? 1_200) },
       include: [fuzz],
     },
   };
@@ -93,7 +93,7 @@ function relationsProject(engine: EngineName): TestProjectInlineConfiguration {
     extends: true,
     test: {
       name: `relations-${engine}`,
-      provide: { engine, relationRequests: 50, movedLines: 1_000, zoneInstants: 3_000 },
+      provide: { engine, relationRequests: 50, movedLines: 1_000, zoneInstants: 1_500 },
       include: ["test/contract/{known-databases,relations-lists,time-zones}.test.ts"],
       testTimeout: 300_000,
     },

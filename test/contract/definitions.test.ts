@@ -123,7 +123,7 @@ const findsNothing: readonly string[] = [
 ];
 
 const engine = inject("engine");
-const runs = engine === "sqlite" ? 40 : 12;
+const runs = engine === "sqlite" ? 24 : 8;
 
 const hints: Record<string, Json[]> = { ...storedKeys };
 
