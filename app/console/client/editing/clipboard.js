@@ -1,6 +1,6 @@
 /** Rows of a list to and from the clipboard, in the form of spreadsheets: tabs between columns, a line for each row. */
 import { kindOf, textFor } from "../form-field.js";
-import { counted } from "../format.js";
+import { counted, textOf } from "../format.js";
 import { linesOf } from "./rows.js";
 import { readPasted, readTable, writeTable } from "./pasted-text.js";
 
@@ -28,6 +28,8 @@ export function copiedRows({ rights, table, rowIn, columns, changes, selection, 
     if (change?.text) return change.text;
     // The name of the other record, which another list knows.
     if (field.references && cell) return cell.querySelector(".none") ? "" : cell.innerText.trim();
+    if (field.relation)
+      return nameIn(/** @type {Row | null} */ (row[field.relation.name]), field.relation);
     const value = change ? change.value : row[field.name];
     if (field.type === "boolean" && typeof value === "boolean") return value ? "Yes" : "No";
     const kind = kindOf(field, rights.schemas.get(field.name) ?? {});
@@ -49,6 +51,9 @@ export function copiedRows({ rights, table, rowIn, columns, changes, selection, 
     }),
   );
 }
+
+/** @param {Row | null | undefined} other @param {NonNullable<Field["relation"]>} relation */
+const nameIn = (other, { titleField }) => textOf(other?.[titleField], { type: "text" });
 
 /**
  * Fills the cells from the focused one on with the rows of a spreadsheet.
