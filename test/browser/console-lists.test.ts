@@ -6,10 +6,12 @@ import { type Page, slowDown } from "./playwright.ts";
 const place = openConsole();
 
 const firstColumn = (page: Page): Promise<string[]> =>
-  page.locator(".grid tbody tr td:first-child").allTextContents();
+  page.locator(".grid tbody td:first-child:not(.pick), .grid tbody td.pick + td").allTextContents();
 const headings = async (page: Page): Promise<string[]> =>
-  (await page.locator(".grid thead tr:first-child th").allTextContents()).map((one) => one.trim());
-const info = (page: Page): Promise<string> => page.locator(".info").innerText();
+  (await page.locator(".grid thead tr:first-child th:not(.pick)").allTextContents()).map((one) =>
+    one.trim(),
+  );
+const info = (page: Page): Promise<string> => page.locator(".info[role=status]").innerText();
 const column = async (sql: string): Promise<unknown[]> =>
   (await place.sql(sql)).map((row) => Object.values(row)[0]);
 const active = "FROM product_overview WHERE is_active";
@@ -25,6 +27,7 @@ test("the index lists what there is, with few files, and leads to a list", async
   expect(await page.locator(".card strong").allTextContents()).toEqual([
     "Categories",
     "Products",
+    "Receipts by supplier",
     "Stock receipt lines",
     "Stock receipts",
     "Suppliers",
@@ -111,7 +114,7 @@ test("a person chooses columns, the number of rows, and the page", async () => {
   await page.locator(".toolbar select").selectOption("10");
   await page.locator(".dt-paging-button").filter({ hasText: "2" }).first().click();
   const skus = await column(`SELECT sku ${active} ORDER BY product_id LIMIT 10 OFFSET 10`);
-  const shown = () => page.locator(".grid tbody tr td:nth-child(2)").allTextContents();
+  const shown = () => page.locator(".grid tbody tr td:nth-child(3)").allTextContents();
   await expect.poll(shown).toEqual(skus);
   expect(page.url()).toMatch(/page=2&size=10&cols=product_id/);
   await page.reload();
@@ -211,7 +214,7 @@ test("the menu of endpoints sorts as people do", async () => {
   await page.reload();
   await expect
     .poll(() => page.locator(".side section a").allTextContents())
-    .toEqual(["Areas", "List 2", "List 10", "Zones"]);
+    .toEqual(["Stock", "Areas", "List 2", "List 10", "Zones"]);
 });
 
 test("two notices at once become one, which tells both faults", async () => {
@@ -291,14 +294,8 @@ test("a list is searched, sorted and filtered by the names that it shows of othe
   await expect.poll(sum).toBe(count);
   await page.locator("#chart-group-by").selectOption("receipt_date");
   await page.locator("#chart-as").selectOption("bars");
-  const days = await column(
-    "SELECT DISTINCT receipt_date FROM stock_receipts JOIN suppliers USING (supplier_id) WHERE name LIKE '%Gruber & Sohn%' ORDER BY receipt_date",
-  );
-  const written = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
-  const labels = () => page.locator(".chart g text:first-child").allTextContents();
-  await expect
-    .poll(labels)
-    .toEqual(days.slice(-30).map((day) => written.format(new Date(String(day)))));
+  await expect.poll(() => page.url()).toContain("by=receipt_date&in=month");
+  await expect.poll(() => page.locator(".chart").innerText()).toMatch(/20\d\d/);
   await place.picture(page, "chart-filtered");
   await page.locator(".crumb a").click();
   await expect.poll(() => info(page)).toBe(`${count} records`);
@@ -337,15 +334,16 @@ test("the keyboard alone opens a list and a record", async () => {
   await page.keyboard.press("Tab");
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
   await page.keyboard.press("Enter");
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("Tab");
+  // The dashboard, categories, products.
+  for (let at = 0; at < 3; at++) await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await expect.poll(() => info(page)).toBe("2,273 records");
   await page.locator(".search input").focus();
   await page.keyboard.type("HAND-0002");
   await expect.poll(() => firstColumn(page)).toEqual(["HAND-0002"]);
+  // In a grid of cells that can be edited, Enter alone edits.
   await page.locator(".grid .open").first().focus();
-  await page.keyboard.press("Enter");
+  await page.keyboard.press("Control+Enter");
   await expect.poll(() => page.locator("h1").innerText()).toBe("Aalsmeer claw hammer 300 g");
 });
 

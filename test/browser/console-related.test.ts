@@ -167,7 +167,7 @@ test("records over a table between have a tab, whose list is filtered by this re
   await expect.poll(() => cells(page, 1).then((all) => all.sort())).toEqual(["Heavy", "New"]);
   await page.locator(".tab-panel a").filter({ hasText: "New" }).last().waitFor();
   await page.locator(".tab-panel a").filter({ hasText: "Open as a list" }).click();
-  await expect.poll(() => page.locator(".info").innerText()).toMatch(/^2 records/);
+  await expect.poll(() => page.locator(".info[role=status]").innerText()).toMatch(/^2 records/);
   expect(await page.locator(".chip").innerText()).toContain("Products:");
 });
 

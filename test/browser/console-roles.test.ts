@@ -111,7 +111,7 @@ test("a deleted record can be brought back", async () => {
   const page = await place.visit("#/demo/suppliers?q=XX-001");
   await page.locator("#secret").waitFor();
   await signIn(page, "key of the owner");
-  await expect.poll(() => page.locator(".info").innerText()).toBe("1 record");
+  await expect.poll(() => page.locator(".info[role=status]").innerText()).toBe("1 record");
   await page.locator(".grid .open").first().click();
   await page.locator(".head button").filter({ hasText: "Delete" }).click();
   expect(await page.locator(".dialog-body p").first().innerText()).toBe(
