@@ -65,8 +65,8 @@ test("a clerk finds what a clerk may use, until signing out", async () => {
   const page = await place.visit("");
   await page.locator("#secret").waitFor();
   await signIn(page, "key of the clerk");
-  await expect.poll(() => entities(page)).toEqual(["Products"]);
-  await page.locator(".side section a").first().click();
+  await expect.poll(() => entities(page)).toEqual(["Stock", "Products"]);
+  await page.locator(".side section a").nth(1).click();
   await page.locator(".grid tbody .open").first().waitFor();
   expect(
     (await page.locator(".head button, .head a").allTextContents()).map((text) => text.trim()),
@@ -86,8 +86,8 @@ test("an owner finds everything, and the requests show a variable in place of th
   const page = await place.visit("");
   await page.locator("#secret").waitFor();
   await signIn(page, "key of the owner");
-  await expect.poll(() => entities(page)).toEqual(["Products", "Suppliers"]);
-  await page.locator(".side section a").first().click();
+  await expect.poll(() => entities(page)).toEqual(["Stock", "Products", "Suppliers"]);
+  await page.locator(".side section a").nth(1).click();
   await page.locator(".grid tbody .open").first().waitFor();
   await page.locator("button").filter({ hasText: "Requests" }).click();
   const curl = await page.locator(".requests code").first().innerText();
@@ -103,7 +103,7 @@ test("a person signs in at the issuer, and comes back with a token", async () =>
     .filter({ hasText: `Continue with ${issuer.host}` })
     .click();
   await expect.poll(() => page.locator(".person-name").allTextContents()).toEqual(["Anna Example"]);
-  expect(await entities(page)).toEqual(["Products"]);
+  expect(await entities(page)).toEqual(["Stock", "Products"]);
   expect(page.url()).toBe(`${place.url}/console#/demo/products?q=hammer`);
 });
 
