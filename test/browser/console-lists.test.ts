@@ -295,7 +295,8 @@ test("a list is searched, sorted and filtered by the names that it shows of othe
   await page.locator("#chart-group-by").selectOption("receipt_date");
   await page.locator("#chart-as").selectOption("bars");
   await expect.poll(() => page.url()).toContain("by=receipt_date&in=month");
-  await expect.poll(() => page.locator(".chart").innerText()).toMatch(/20\d\d/);
+  const written = async () => (await page.locator(".chart").allTextContents()).join();
+  await expect.poll(written).toMatch(/20\d\d/);
   await place.picture(page, "chart-filtered");
   await page.locator(".crumb a").click();
   await expect.poll(() => info(page)).toBe(`${count} records`);
