@@ -1,5 +1,5 @@
 /** `_batch`: several actions of a project in one request. It belongs to no endpoint; project.json switches it on. */
-import type { Action } from "../calls/action.ts";
+import { projectAction } from "../calls/action.ts";
 import { allErrors } from "../calls/action-errors.ts";
 import { errorTable } from "../calls/error-table.ts";
 import type { Handler } from "../calls/handler.ts";
@@ -25,39 +25,20 @@ const beside: ReadonlySet<ErrorKind> = new Set([
   "unauthorized",
 ]);
 
-export const batch: Action = {
+export const batch = projectAction({
   name: batchName,
   summary: "Runs several actions, all or nothing, or several reads side by side.",
   mode: "writes",
   methods: ["POST"],
-  group: null,
-  follows: null,
-  requires: new Set(),
   headers: new Set(headers),
-  events: [],
   errors: allErrors({
     mode: "writes",
     headers,
     // Those of all steps.
     errors: (Object.keys(errorTable) as ErrorKind[]).filter((kind) => !beside.has(kind)),
   }),
-  sees: null,
-  showsColumns: false,
-  takesOptions: false,
-  takesForm: false,
-  takesUpload: false,
   takesDryRun: true,
-  answersCsv: false,
-  isProjectWide: true,
-  isStep: false,
-  stepFault: () => null,
-  // It is bound to a project instead of an entity.
-  input: () => null,
-  answer: () => null,
-  bind: () => null,
-  besideErrors: () => ({}),
-  showsErrorsInline: () => false,
-};
+});
 
 /** `project`: its name. */
 export const bindBatch = (project: string, options: BatchOptions): Handler =>

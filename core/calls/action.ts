@@ -246,6 +246,33 @@ export interface Action {
   bind(entity: Entity): Bound | null;
 }
 
+/** An action of a project, bound to no entity: it is bound where it is defined. */
+export const projectAction = (
+  given: Pick<Action, "name" | "summary" | "mode" | "methods" | "errors"> & Partial<Action>,
+): Action => ({
+  group: null,
+  follows: null,
+  requires: new Set(),
+  headers: new Set(),
+  events: [],
+  sees: null,
+  showsColumns: false,
+  takesOptions: false,
+  takesForm: false,
+  takesUpload: false,
+  takesDryRun: false,
+  answersCsv: false,
+  isProjectWide: true,
+  isStep: false,
+  stepFault: () => null,
+  input: () => null,
+  answer: () => null,
+  bind: () => null,
+  besideErrors: () => ({}),
+  showsErrorsInline: () => false,
+  ...given,
+});
+
 /** An action bound to one entity. */
 export type Bound = BoundPayload & (BoundWork | BoundWrite);
 

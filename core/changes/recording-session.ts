@@ -9,7 +9,6 @@ import { PassingSession, PassingTransaction } from "../query/passing-session.ts"
 import type {
   DbSession,
   DbTransaction,
-  JoinOptions,
   LedgerName,
   PartOptions,
   TransactionOptions,
@@ -257,10 +256,7 @@ class RecordingSession extends PassingSession {
     return result;
   }
 
-  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
-    return this.session.join(
-      (joined) => work(new RecordingSession(joined, this.recording)),
-      options,
-    );
+  protected over(session: DbSession): DbSession {
+    return new RecordingSession(session, this.recording);
   }
 }

@@ -2,7 +2,7 @@
  * `changes` and `changes/ticket`: what was committed in endpoints with `live`, as a stream of events or as a list. They
  * belong to the project, because one stream tells of several endpoints.
  */
-import type { Action } from "../calls/action.ts";
+import { type Action, projectAction } from "../calls/action.ts";
 import type { AnsweredStream, Answer } from "../calls/answer.ts";
 import { allErrors } from "../calls/action-errors.ts";
 import type { Handler, Request } from "../calls/handler.ts";
@@ -55,43 +55,22 @@ interface Binding {
 export const nothingIsLive = (): AppError =>
   notFound('No endpoint tells of its changes; the operator sets "live": true in its file');
 
-const actionOf = (given: Pick<Action, "name" | "summary" | "methods">): Action => ({
-  ...given,
-  mode: "reads",
-  group: null,
-  follows: null,
-  requires: new Set(),
-  headers: new Set(),
-  events: [],
-  errors: allErrors({ mode: "reads", errors: ["invalidParameter", "tooManyRequests"] }),
-  sees: null,
-  showsColumns: false,
-  takesOptions: false,
-  takesForm: false,
-  takesUpload: false,
-  takesDryRun: false,
-  answersCsv: false,
-  isProjectWide: true,
-  isStep: false,
-  stepFault: () => null,
-  // They are bound to a project instead of an entity.
-  input: () => null,
-  answer: () => null,
-  bind: () => null,
-  besideErrors: () => ({}),
-  showsErrorsInline: () => false,
-});
+const errors = allErrors({ mode: "reads", errors: ["invalidParameter", "tooManyRequests"] });
 
-export const changesAction = actionOf({
+export const changesAction = projectAction({
   name: changesName,
   summary: "Tells of committed changes, as a stream or as a list.",
+  mode: "reads",
   methods: ["GET", "POST"],
+  errors,
 });
 
-export const ticketAction = actionOf({
+export const ticketAction = projectAction({
   name: ticketName,
   summary: "Gives a ticket for one stream of changes.",
+  mode: "reads",
   methods: ["POST"],
+  errors,
 });
 
 /** Empty where no endpoint is live. `endpoints`: by name, their actions by name. */

@@ -11,7 +11,6 @@ import { keyIs } from "../query/key-conditions.ts";
 import type {
   DbSession,
   DbTransaction,
-  JoinOptions,
   TransactionOptions,
   UnscopedQueries,
 } from "../query/session.ts";
@@ -281,11 +280,8 @@ class NumberingSession extends PassingSession {
     return this.session.tx((tx) => work(new NumberingTransaction(tx, numbering, ledger)), options);
   }
 
-  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
-    return this.session.join(
-      (joined) => work(new NumberingSession(joined, this.numbering)),
-      options,
-    );
+  protected over(session: DbSession): DbSession {
+    return new NumberingSession(session, this.numbering);
   }
 
   protected concerns(identity: string, isDelete: boolean): boolean {

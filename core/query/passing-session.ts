@@ -26,7 +26,7 @@ import type {
   UpdateOne,
 } from "./statement.ts";
 
-class PassingQueries implements DbQueries {
+export class PassingQueries implements DbQueries {
   protected readonly queries: DbQueries;
 
   constructor(queries: DbQueries) {
@@ -111,7 +111,8 @@ export abstract class PassingSession extends PassingQueries implements DbSession
   /** Whether a write to the table of this identity, a DELETE or another one, is the layer's business. */
   protected abstract concerns(identity: string, isDelete: boolean): boolean;
   abstract tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  abstract join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T>;
+  /** The same layer over another session. */
+  protected abstract over(session: DbSession): DbSession;
 
   get written(): ReadonlySet<Table | "unknown"> {
     return this.session.written;
@@ -144,6 +145,10 @@ export abstract class PassingSession extends PassingQueries implements DbSession
 
   longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
     return this.session.longSnapshot(work);
+  }
+
+  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
+    return this.session.join((joined) => work(this.over(joined)), options);
   }
 
   override insert(insert: Narrowed<Insert>): Promise<Row[]> {

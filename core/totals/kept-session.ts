@@ -17,18 +17,13 @@ import type {
 } from "../query/session.ts";
 import type { HeaderTable, LinesTable } from "../plans/document-tables.ts";
 import type { Row } from "../values/row.ts";
-import type { ListText, TextForm } from "../query/list-text.ts";
+import { PassingQueries } from "../query/passing-session.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
 import {
-  type Aggregate,
   allOf,
-  type Ask,
-  type Calculate,
-  type Count,
   type Delete,
   type Insert,
   type Narrowed,
-  type Native,
   type Select,
   type UpdateMany,
   type UpdateOne,
@@ -72,15 +67,14 @@ interface Document {
   readonly header: HeaderTable;
 }
 
-class KeptQueries implements DbQueries {
-  protected readonly queries: DbQueries;
+class KeptQueries extends PassingQueries {
   /** The same, for statements about all rows, also those that the caller may not see. */
   private readonly own: UnscopedQueries;
   protected readonly keeping: Keeping;
   readonly settlement: Settlement;
 
   constructor(queries: DbQueries, keeping: Keeping) {
-    this.queries = queries;
+    super(queries);
     this.own = queries as unknown as UnscopedQueries;
     this.keeping = keeping;
     const update = (one: UpdateOne): Promise<Row | null> => this.change(one);
@@ -94,45 +88,17 @@ class KeptQueries implements DbQueries {
   }
 
   /** Locks headers before their lines: all writers use this order. */
-  async all(select: Narrowed<Select>): Promise<Row[]> {
+  override async all(select: Narrowed<Select>): Promise<Row[]> {
     if (select.lock) await this.lockHeaders(select);
     return this.queries.all(select);
   }
 
-  async one(select: Narrowed<Select>): Promise<Row | null> {
+  override async one(select: Narrowed<Select>): Promise<Row | null> {
     if (select.lock) await this.lockHeaders(select);
     return this.queries.one(select);
   }
 
-  allAsText(select: Narrowed<Select>, form: TextForm): Promise<ListText> {
-    return this.queries.allAsText(select, form);
-  }
-
-  count(count: Narrowed<Count>): Promise<number> {
-    return this.queries.count(count);
-  }
-
-  estimate(count: Narrowed<Count>): Promise<number | null> {
-    return this.queries.estimate(count);
-  }
-
-  aggregate(aggregate: Narrowed<Aggregate>): Promise<Row[]> {
-    return this.queries.aggregate(aggregate);
-  }
-
-  ask(ask: Narrowed<Ask>): Promise<Row[]> {
-    return this.queries.ask(ask);
-  }
-
-  calculate(statement: Narrowed<Calculate>): Promise<void> {
-    return this.queries.calculate(statement);
-  }
-
-  native(statement: Narrowed<Native>): Promise<Row[]> {
-    return this.queries.native(statement);
-  }
-
-  async insert(insert: Narrowed<Insert>): Promise<Row[]> {
+  override async insert(insert: Narrowed<Insert>): Promise<Row[]> {
     const lines = this.linesIn(insert);
     if (lines === undefined) return this.queries.insert(insert);
     const { settlement } = this;
@@ -156,7 +122,7 @@ class KeptQueries implements DbQueries {
     return answered.map((row) => only(row, returning));
   }
 
-  updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+  override updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
     return this.change(update);
   }
 
@@ -179,7 +145,7 @@ class KeptQueries implements DbQueries {
     return only(now!, returning);
   }
 
-  async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+  override async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
     const { table, key, columns, set, rows, guard } = update;
     const marked = this.markedDocuments(update);
     const lines = this.linesIn(update);
@@ -207,7 +173,7 @@ class KeptQueries implements DbQueries {
     return matched;
   }
 
-  async delete(statement: Narrowed<Delete>): Promise<Row[]> {
+  override async delete(statement: Narrowed<Delete>): Promise<Row[]> {
     const lines = this.linesIn(statement);
     const { table, where, returning } = statement;
     const { settlement } = this;

@@ -15,7 +15,6 @@ import { PassingSession, PassingTransaction } from "../query/passing-session.ts"
 import type {
   DbSession,
   DbTransaction,
-  JoinOptions,
   PartOptions,
   TransactionOptions,
   UnscopedQueries,
@@ -306,8 +305,8 @@ class StatusSession extends PassingSession {
     return this.session.tx((tx) => work(new StatusTransaction(tx, this.guarding)), options);
   }
 
-  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
-    return this.session.join((joined) => work(new StatusSession(joined, this.guarding)), options);
+  protected over(session: DbSession): DbSession {
+    return new StatusSession(session, this.guarding);
   }
 }
 
