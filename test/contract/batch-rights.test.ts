@@ -1,18 +1,14 @@
 /** `_batch`: what each caller may do in it, what counts for limits, locks, and repeats after rights have changed. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { apiKeysOf } from "./api-keys.ts";
 import type { Step } from "./batched.ts";
 import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
-const apiKey = (id: string, roles: string[], claims: object = {}) => ({
-  id: `${id} ${run}`,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles,
-  claims,
-});
+const apiKey = apiKeysOf(run);
 
 let fixture: Fixture;
 beforeAll(async () => {

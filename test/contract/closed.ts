@@ -3,8 +3,9 @@
  * many that the database deletes with them), visits (a relation to many that it does not) and parcels (named details).
  * Two endpoints of orders have rules, others none. Every table has an endpoint of its own.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
+import { apiKeysOf } from "./api-keys.ts";
 import { checkEnvelope, check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
@@ -171,11 +172,7 @@ const endpoints = {
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
-const apiKey = (id: string) => ({
-  id: `${id} ${run}`,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles: [id],
-});
+const apiKey = apiKeysOf(run);
 
 export interface Office {
   fixture: Fixture;
@@ -203,7 +200,9 @@ export function openOffice(): Office {
       endpoints,
       project: {
         batch: { enabled: true },
-        auth: { apiKeys: ["admin", "manager", "clerk", "guest", "checker"].map(apiKey) },
+        auth: {
+          apiKeys: ["admin", "manager", "clerk", "guest", "checker"].map((id) => apiKey(id)),
+        },
       },
     });
   });

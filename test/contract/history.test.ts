@@ -1,17 +1,13 @@
 /** `history`: every write of a table is recorded, and shown within the caller's rows and columns. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiKeysOf } from "./api-keys.ts";
 import { check, instant, records } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
-const apiKey = (id: string, roles: string[], claims: object = {}) => ({
-  id: `${id} ${run}`,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles,
-  claims,
-});
+const apiKey = apiKeysOf(run);
 const all = {
   create: true,
   read: true,

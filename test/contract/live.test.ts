@@ -1,18 +1,14 @@
 /** `changes`: committed writes in one order, told as a list and as a stream, within the caller's rows. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
+import { apiKeysOf } from "./api-keys.ts";
 import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
-const apiKey = (id: string, roles: string[], claims: object = {}) => ({
-  id: `${id} ${run}`,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles,
-  claims,
-});
+const apiKey = apiKeysOf(run);
 
 let fixture: Fixture;
 beforeAll(async () => {

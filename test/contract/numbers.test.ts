@@ -1,19 +1,15 @@
 /** `numbers`: the service numbers records without gaps, in every way in which a record is made. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Row } from "../../core/values/row.ts";
+import { apiKeysOf } from "./api-keys.ts";
 import { check, record, records } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
-const apiKey = (id: string, roles: string[], claims: object = {}) => ({
-  id: `${id} ${run}`,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles,
-  claims,
-});
+const apiKey = apiKeysOf(run);
 const writes = {
   create: true,
   first: true,

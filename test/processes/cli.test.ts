@@ -39,7 +39,7 @@ test("check passes the demo project and says how many endpoints it has", async (
   const env = { CONFIG_DIR: join(root, "configs"), DEMO_DATABASE_URL: `sqlite:${database}` };
   const { status, stdout, stderr } = await rowgate(["check"], env);
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  expect(stdout).toContain("6 endpoints");
+  expect(stdout).toContain("7 endpoints");
 });
 
 test("openapi prints the document of all projects, or writes that of one", async () => {

@@ -4,14 +4,12 @@
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
 import { type ChangeTables, noChanges, type RecordedTable } from "../../plans/change-tables.ts";
-import type { Entity } from "../../plans/entity.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
-import type { Table } from "../../values/types/column.ts";
 import { keyNames } from "../../values/types/key.ts";
 import { forEverybody } from "../compiling/plans.ts";
 import type { Fault } from "../reading/faults.ts";
 import type { ProjectConfig } from "../reading/read-config.ts";
-import type { Survey } from "../compiling/survey.ts";
+import type { Compiled, Survey } from "../compiling/survey.ts";
 import { cascadesTo } from "./cascades.ts";
 import {
   type NamedBy,
@@ -19,13 +17,6 @@ import {
   type WebhookSurvey,
   webhookRule,
 } from "./webhook-rules.ts";
-
-interface Compiled {
-  readonly survey: Survey;
-  /** With what soft delete adds to it. */
-  readonly entity: Entity;
-  readonly table: Table | null;
-}
 
 /** An endpoint that asks for changes of its table. */
 interface Asking extends Compiled {

@@ -4,7 +4,6 @@
  * record, or that the file calls details.
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
-import type { Entity } from "../../plans/entity.ts";
 import {
   noStatuses,
   type OwnerLink,
@@ -16,15 +15,8 @@ import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Table } from "../../values/types/column.ts";
 import { keyAmong } from "../compiling/key-plan.ts";
 import type { Path } from "../reading/faults.ts";
-import type { Survey } from "../compiling/survey.ts";
+import type { Compiled, Survey } from "../compiling/survey.ts";
 import { cascadesTo } from "./cascades.ts";
-
-interface Compiled {
-  readonly survey: Survey;
-  /** With what soft delete adds to it. */
-  readonly entity: Entity;
-  readonly table: Table | null;
-}
 
 /** An endpoint whose file has such rules. */
 interface Asking extends Compiled {

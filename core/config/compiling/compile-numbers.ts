@@ -9,13 +9,7 @@ import type { Column, Table } from "../../values/types/column.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
 import type { EndpointConfig } from "../reading/read-config.ts";
-import { nullUnlessAway, type Survey } from "./survey.ts";
-
-interface Compiled {
-  readonly survey: Survey;
-  readonly entity: Entity;
-  readonly table: Table | null;
-}
+import { type Compiled, nullUnlessAway, type Survey } from "./survey.ts";
 
 type NumberConfig = NonNullable<Survey["payload"]["numbers"]>[string];
 

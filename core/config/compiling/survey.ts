@@ -6,7 +6,7 @@
 import { paramColumns, parametersIn } from "./query-parameters.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
 import type { Column, Columns, Source, Table } from "../../values/types/column.ts";
-import type { RequestSettings } from "../../plans/entity.ts";
+import type { Entity, RequestSettings } from "../../plans/entity.ts";
 import { AppError } from "../../values/errors.ts";
 import type { Catalog } from "../../plans/database-catalog.ts";
 import type { Computation } from "../../query/statement.ts";
@@ -21,6 +21,14 @@ import type { Payload } from "../reading/schema.ts";
 export interface FoundQuery {
   readonly source: Source;
   readonly columns: Columns;
+}
+
+/** An endpoint between its compiling and the rules of tables, which all endpoints of the project make. */
+export interface Compiled {
+  readonly survey: Survey;
+  /** With what soft delete adds to it. */
+  readonly entity: Entity;
+  readonly table: Table | null;
 }
 
 export interface Survey {
