@@ -129,6 +129,20 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
       operator: "ANY",
       where: { conditions: [{ key: "account_id", operator: "=", value: id }] },
     }),
+  "read: by ANY of many": (id) => documentsWith({ operator: "ANY", where: lineIs("=", id) }),
+  "read: by NONE of many": (id) => documentsWith({ operator: "NONE", where: lineIs("=", id) }),
+  "read: by ALL of many": (id) => documentsWith({ operator: "ALL", where: lineIs("!=", id) }),
+  "first: with related records": (id) => documentAnd({ lines: { where: lineIs("=", id) } }),
+  "first: with figures of related records": (id) =>
+    documentAnd({
+      lines: {
+        where: lineIs("=", id),
+        operations: [{ function: "count", field: "*", alias: "n" }],
+      },
+    }),
+  "first: with a related record": (id) => about("lines/first", { ...line(id), expand: ["order"] }),
+  "read-composite: with related records": (id) =>
+    about("orders/read-composite", { ...pairs(id), expand: ["lines"] }),
   "first: a line": (id) => about("lines/first", line(id)),
   "update: a line": (id) => about("lines/update", { line_id: id, text: "changed" }),
   "delete: a line": (id) => about("lines/delete", line(id)),
@@ -145,6 +159,20 @@ const idIs = (id: string): object => ({
 });
 const linesOf = (condition: object): Asked =>
   about("lines/read", { where: { conditions: [condition] } });
+const lineIs = (operator: string, id: string): object => ({
+  conditions: [{ key: "line_id", operator, value: id }],
+});
+const documentsWith = (lines: object): Asked =>
+  about("plain/read", {
+    where: {
+      logic: "AND",
+      conditions: [
+        { key: "order_id", operator: "=", value: document },
+        { key: "lines", ...lines },
+      ],
+    },
+  });
+const documentAnd = (expand: object): Asked => about("plain/first", { ...pairs(document), expand });
 const line = (id: string): object => ({ where: [{ key: "line_id", value: id }] });
 const aboutLines = (order_lines: object): Asked =>
   about("orders/update-composite", { orders: { order_id: document, order_lines } });

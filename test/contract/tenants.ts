@@ -109,6 +109,7 @@ const orders = {
   action,
   hiddenFields: ["tenant"],
   fieldNameLookup: { id: "order_id", text: "title" },
+  relations: { lines: { endpoint: "lines", foreignColumn: "order_id" } },
   adjustConfig: { fields: { qty: { type: "integer" } } },
   workflow: { transitions: { open: ["done"], done: [] } },
   masterDetail: {

@@ -4,16 +4,22 @@ import { Tally } from "./reporter.ts";
 
 type State = "passed" | "failed" | "skipped" | "pending";
 
-/** As much of a test file as the tally looks at. `state` is that of the file as a whole. */
+/** As much of a test file as the tally looks at. `state` is that of the file as a whole, `duration` in ms. */
 function module(
   project: string,
   state: State,
   cases: readonly State[],
   relativeModuleId = `${state}-${cases.length}.test.ts`,
+  duration = 0,
 ): TestModule {
   const allTests = () => cases.map((one) => ({ result: () => ({ state: one }) }));
-  const children = { allTests };
-  return { project: { name: project }, relativeModuleId, state: () => state, children } as never;
+  return {
+    project: { name: project },
+    relativeModuleId,
+    state: () => state,
+    diagnostic: () => ({ duration }),
+    children: { allTests },
+  } as never;
 }
 
 const lastLine = (tally: Tally): string | undefined => tally.text().split("\n").at(-1);
@@ -93,9 +99,28 @@ describe("the tally counts", () => {
         .map((row) => row.split(/\s+/)),
     ).toEqual(
       expect.arrayContaining([
-        ["sqlite", "2", "0", "0"],
-        ["mysql", "0", "1", "0"],
+        ["sqlite", "2", "0", "0", "0"],
+        ["mysql", "0", "1", "0", "0"],
       ]),
+    );
+  });
+
+  test("the seconds of each project, and names the slowest files first", () => {
+    const tally = new Tally();
+    tally.onTestRunEnd(
+      [
+        module("sqlite", "passed", ["passed"], "quick.test.ts", 400),
+        module("sqlite", "passed", ["passed"], "slow.test.ts", 2_400),
+      ],
+      [],
+    );
+    const lines = tally.text().split("\n");
+    expect(lines.map((line) => line.trim())).toEqual(
+      expect.arrayContaining(["2 s slow.test.ts (sqlite)", "0 s quick.test.ts (sqlite)"]),
+    );
+    expect(lines.find((line) => line.startsWith("sqlite"))).toMatch(/ 3$/);
+    expect(lines.findIndex((line) => line.includes("slow"))).toBeLessThan(
+      lines.findIndex((line) => line.includes("quick")),
     );
   });
 

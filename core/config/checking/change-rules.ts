@@ -9,7 +9,7 @@ import { keyNames } from "../../values/types/key.ts";
 import { forEverybody } from "../compiling/plans.ts";
 import type { Fault } from "../reading/faults.ts";
 import type { ProjectConfig } from "../reading/read-config.ts";
-import type { Compiled, Survey } from "../compiling/survey.ts";
+import type { CompiledEndpoint, Survey } from "../compiling/survey.ts";
 import { cascadesTo } from "./cascades.ts";
 import {
   type NamedBy,
@@ -19,16 +19,17 @@ import {
 } from "./webhook-rules.ts";
 
 /** An endpoint that asks for changes of its table. */
-interface Asking extends Compiled {
+interface Asking extends CompiledEndpoint {
   readonly write: WritePlan;
   readonly webhooks: readonly NamedBy[];
 }
 
-const isLogged = ({ survey: { payload } }: Compiled): boolean => payload.history || payload.live;
+const isLogged = ({ survey: { payload } }: CompiledEndpoint): boolean =>
+  payload.history || payload.live;
 
 /** `faults`: those of the webhooks. The others are added to the surveys. */
 export async function changeTables(
-  compiled: readonly Compiled[],
+  compiled: readonly CompiledEndpoint[],
   config: ProjectConfig,
   catalog: Catalog,
 ): Promise<{ readonly changes: ChangeTables; readonly faults: readonly Fault[] }> {
@@ -57,7 +58,11 @@ export async function changeTables(
 }
 
 /** Empty, and a fault, if changes of the endpoint cannot be recorded. */
-function checkAsking(one: Compiled, named: readonly NamedBy[], webhooks: WebhookSurvey): Asking[] {
+function checkAsking(
+  one: CompiledEndpoint,
+  named: readonly NamedBy[],
+  webhooks: WebhookSurvey,
+): Asking[] {
   const { survey, entity } = one;
   const { write, access } = entity;
   const names = survey.payload.changes?.except ?? [];
@@ -101,7 +106,7 @@ function checkAsking(one: Compiled, named: readonly NamedBy[], webhooks: Webhook
 /** One table, for all of its endpoints that ask for its changes. */
 function recordedTable(
   asking: readonly Asking[],
-  all: readonly Compiled[],
+  all: readonly CompiledEndpoint[],
   webhooks: WebhookSurvey,
 ): RecordedTable {
   const [{ write }] = asking as readonly [Asking];

@@ -15,11 +15,11 @@ import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Table } from "../../values/types/column.ts";
 import { keyAmong } from "../compiling/key-plan.ts";
 import type { Path } from "../reading/faults.ts";
-import type { Compiled, Survey } from "../compiling/survey.ts";
+import type { CompiledEndpoint, Survey } from "../compiling/survey.ts";
 import { cascadesTo } from "./cascades.ts";
 
 /** An endpoint whose file has such rules. */
-interface Asking extends Compiled {
+interface Asking extends CompiledEndpoint {
   readonly write: WritePlan;
   readonly workflow: WorkflowPlan;
 }
@@ -32,7 +32,7 @@ interface Draft extends StatusTable {
 
 /** Adds faults to the surveys. */
 export async function statusTables(
-  compiled: readonly Compiled[],
+  compiled: readonly CompiledEndpoint[],
   catalog: Catalog,
 ): Promise<StatusTables> {
   const guarded = new Map<string, Draft>();
@@ -58,7 +58,7 @@ export async function statusTables(
 }
 
 /** Empty without such rules, and with a fault if the endpoint cannot have them. */
-function asking(one: Compiled): Asking[] {
+function asking(one: CompiledEndpoint): Asking[] {
   const { survey, entity, table } = one;
   const { roles, closed } = survey.payload.workflow ?? {};
   if (roles === undefined && closed === undefined) return [];
@@ -105,12 +105,12 @@ function addRules(guarded: Map<string, Draft>, { survey, write, workflow }: Aski
 type Detail = Pick<OwnerLink, "columns" | "referenced"> & { readonly table: Table };
 
 interface Project {
-  readonly compiled: readonly Compiled[];
+  readonly compiled: readonly CompiledEndpoint[];
   readonly catalog: Catalog;
 }
 
 /** The details of the endpoint's records. What is wrong with their configuration is a fault elsewhere. */
-async function detailsOf(one: Compiled, project: Project): Promise<Detail[]> {
+async function detailsOf(one: CompiledEndpoint, project: Project): Promise<Detail[]> {
   const { masterDetail } = one.survey.payload;
   const write = one.entity.write!;
   const found: Detail[] = [];

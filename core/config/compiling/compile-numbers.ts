@@ -9,7 +9,7 @@ import type { Column, Table } from "../../values/types/column.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
 import type { EndpointConfig } from "../reading/read-config.ts";
-import { type Compiled, nullUnlessAway, type Survey } from "./survey.ts";
+import { type CompiledEndpoint, nullUnlessAway, type Survey } from "./survey.ts";
 
 type NumberConfig = NonNullable<Survey["payload"]["numbers"]>[string];
 
@@ -25,7 +25,7 @@ interface Numbered {
 }
 
 /** Adds faults to the surveys. */
-export function numberTables(compiled: readonly Compiled[]): NumberTables {
+export function numberTables(compiled: readonly CompiledEndpoint[]): NumberTables {
   const tables = new Map<string, NumberPlan[]>();
   const first = new Map<string, Numbered>();
   for (const one of compiled.flatMap(numberedIn)) {
@@ -85,7 +85,7 @@ export function withNumbered(catalog: Catalog, endpoints: readonly EndpointConfi
 }
 
 /** Empty, and faults, if the endpoint has no table whose records can be numbered. */
-function numberedIn({ survey, entity, table }: Compiled): Numbered[] {
+function numberedIn({ survey, entity, table }: CompiledEndpoint): Numbered[] {
   const { numbers } = survey.payload;
   if (numbers === undefined) return [];
   if (entity.insert === null || table === null || table.kind === "view") {

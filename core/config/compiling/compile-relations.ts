@@ -9,19 +9,12 @@ import { canJoin } from "../../lists/joins.ts";
 import type { Entity } from "../../plans/entity.ts";
 import type { RelationPlan } from "../../plans/relation.ts";
 import type { RelationStep } from "../../query/paths.ts";
-import type { Column, Columns, Table } from "../../values/types/column.ts";
+import type { Column, Columns } from "../../values/types/column.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
 import { areUnique } from "./key-plan.ts";
 import type { RelationConfig } from "../reading/relation-schema.ts";
-import type { Survey } from "./survey.ts";
-
-/** An endpoint, with the table that its file names. */
-export interface CompiledEndpoint {
-  readonly survey: Survey;
-  readonly entity: Entity;
-  readonly table: Table | null;
-}
+import type { CompiledEndpoint, Survey } from "./survey.ts";
 
 type Endpoints = ReadonlyMap<string, CompiledEndpoint>;
 

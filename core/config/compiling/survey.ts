@@ -23,11 +23,12 @@ export interface FoundQuery {
   readonly columns: Columns;
 }
 
-/** An endpoint between its compiling and the rules of tables, which all endpoints of the project make. */
-export interface Compiled {
+/** An endpoint that is compiled by itself, for what all endpoints of the project decide: relations, rules of tables. */
+export interface CompiledEndpoint {
   readonly survey: Survey;
   /** With what soft delete adds to it. */
   readonly entity: Entity;
+  /** The one that its file names. */
   readonly table: Table | null;
 }
 
