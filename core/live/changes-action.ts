@@ -50,11 +50,17 @@ interface BoundChanges extends BoundRead {
 
 interface Binding {
   readonly within: { readonly access: Access; readonly entities: Entities };
-  readonly streams: StreamLimits;
+  /** Null: where no process stays, there are no streams. */
+  readonly streams: StreamLimits | null;
 }
 
-export const nothingIsLive = (): AppError =>
-  notFound('No endpoint tells of its changes; the operator sets "live": true in its file');
+/** Of a path that does not exist. `hasList`: changes can be asked for. */
+export const noChangesAt = ({ hasList }: { hasList: boolean }): AppError =>
+  notFound(
+    hasList
+      ? `There are no streams here, and so no tickets; ask with POST ${changesName}`
+      : 'No endpoint tells of its changes; the operator sets "live": true in its file',
+  );
 
 const errors = allErrors({ mode: "reads", errors: ["invalidParameter", "tooManyRequests"] });
 
@@ -86,7 +92,7 @@ export function boundChanges(
     }),
   );
   if (live.size === 0) return [];
-  const open = openStreams(binding.streams);
+  const open = binding.streams && openStreams(binding.streams);
   const bound = (action: Action, run: Handler["run"]): BoundChanges => ({
     action,
     entity: null,
@@ -95,21 +101,21 @@ export function boundChanges(
     mayUse: (caller) => [...live.values()].some((read) => read.mayUse(caller)),
     showsErrorsInline: false,
   });
-  return [
-    bound(changesAction, async (request) => {
-      const asked = readRequest(request);
-      const watched = asked.endpoints.map((name) =>
-        watchedBy(request.caller, name, { live, binding }),
-      );
-      return request.method === "GET"
-        ? { status: 200, body: {}, stream: await streamOf(request, { asked, watched, open }) }
-        : listOf(request, { asked, watched });
-    }),
-    bound(ticketAction, async (request) => ({
-      status: 200,
-      body: { data: await issueTicket(request.caller, request) },
-    })),
-  ];
+  const list: Action = open === null ? { ...changesAction, methods: ["POST"] } : changesAction;
+  const changes = bound(list, async (request) => {
+    const asked = readRequest(request);
+    const watched = asked.endpoints.map((name) =>
+      watchedBy(request.caller, name, { live, binding }),
+    );
+    return request.method === "GET" && open !== null
+      ? { status: 200, body: {}, stream: await streamOf(request, { asked, watched, open }) }
+      : listOf(request, { asked, watched });
+  });
+  const ticket = bound(ticketAction, async (request) => ({
+    status: 200,
+    body: { data: await issueTicket(request.caller, request) },
+  }));
+  return open === null ? [changes] : [changes, ticket];
 }
 
 interface Asked {
