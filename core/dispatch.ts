@@ -9,8 +9,9 @@ import { bindAction, type Within } from "./bind.ts";
 import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
 import {
   boundChanges,
+  changesName,
   isAboutChanges,
-  nothingIsLive,
+  noChangesAt,
   type StreamLimits,
 } from "./live/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
@@ -96,7 +97,7 @@ interface BindOptions {
   readonly leftOut: ReadonlySet<string>;
   /** Null: there are none. */
   readonly batches: { readonly project: string; readonly stepsMax: number } | null;
-  readonly streams: StreamLimits;
+  readonly streams: StreamLimits | null;
 }
 
 /** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
@@ -276,7 +277,8 @@ function routeIn(routes: Routes, target: Target): BoundAction {
   const endpoint = routes.endpoints.get(target.endpoint);
   const route = endpoint?.get(target.action) ?? routes.projectWide.get(wideName(target));
   if (!route && wideName(target) === batchName) throw batchesAreOff();
-  if (!route && isAboutChanges(wideName(target))) throw nothingIsLive();
+  if (!route && isAboutChanges(wideName(target)))
+    throw noChangesAt({ hasList: routes.projectWide.has(changesName) });
   if (!route) throw endpoint ? unknownAction(target, endpoint) : unknownEndpoint(target, routes);
   if (!route.action.methods.includes(target.method as Method)) {
     throw new AppError(

@@ -10,10 +10,12 @@ interface ServedProject {
   /** Null: its database is not reached yet. */
   readonly routes: object | null;
   readonly db: { connections(): ConnectionCounts };
+  /** Of streams of changes. */
+  readonly feed: { readonly listeners: number };
 }
 
 export function gaugeProjects(
-  { projectUp, connections, callersWaiting }: ServiceMetrics,
+  { projectUp, connections, callersWaiting, changeStreams }: ServiceMetrics,
   projects: readonly ServedProject[],
 ): void {
   projectUp.set(
@@ -27,6 +29,7 @@ export function gaugeProjects(
       { values: [name, "opening"], value: opening },
     ]),
   );
+  changeStreams.set(projects.map(({ name, feed }) => ({ values: [name], value: feed.listeners })));
   callersWaiting.set(counted.map(({ name, waiting }) => ({ values: [name], value: waiting })));
 }
 

@@ -66,6 +66,11 @@ const serviceSeries = () => ({
     help: "1: the project is served; 0: its database was not reached since the start.",
     labels: ["project"],
   }),
+  changeStreams: createGauge({
+    name: "rowgate_change_streams",
+    help: "Open streams of changes.",
+    labels: ["project"],
+  }),
   jobs: createGauge({
     name: "rowgate_jobs",
     help: "Entries of the queues of jobs and of non-blocking hook calls.",

@@ -3,7 +3,8 @@
  * depends on it: a message that is lost while Redis is away costs the time until that look.
  */
 import type { Redis } from "ioredis";
-import type { Nudge } from "../../core/changes/feed.ts";
+import { oneAtATime } from "../../core/values/one-at-a-time.ts";
+import type { Nudge } from "../../core/plans/nudge.ts";
 
 export interface RedisNudges {
   /** `about`: what instances have in common, for example the database. */
@@ -37,24 +38,11 @@ export function createRedisNudges(redis: Redis): RedisNudges {
     nudge(about) {
       const channel = `rowgate:changes:${about}`;
       const self = crypto.randomUUID();
-      let isTelling = false;
-      let isAgain = false;
-
-      /** One message at a time: those who hear it read everything that is committed by then. */
-      async function tell(): Promise<void> {
-        isTelling = true;
-        do {
-          isAgain = false;
-          await redis.publish(channel, self).catch(() => undefined);
-        } while (isAgain);
-        isTelling = false;
-      }
-
       return {
-        tell() {
-          if (isTelling) isAgain = true;
-          else void tell();
-        },
+        // Those who hear a message read everything that is committed by then.
+        tell: oneAtATime(async () => {
+          await redis.publish(channel, self).catch(() => undefined);
+        }),
         listen(hear) {
           const hearOthers = (sender: string) => {
             if (sender !== self) hear();

@@ -1,6 +1,6 @@
 /** The state that instances keep outside the databases, in Redis or memory. Opened by `open.ts` and `open-redis.ts`. */
 import type { CacheStore } from "../../core/cache/cache-store.ts";
-import type { Nudge } from "../../core/changes/feed.ts";
+import type { Nudge } from "../../core/plans/nudge.ts";
 import type { Counters } from "../../core/plans/counters.ts";
 import type { LockStore } from "../../core/locks/lock-store.ts";
 

@@ -2,12 +2,14 @@
 import { type Call, defineAction } from "../calls/action.ts";
 import { changesAt, logColumns } from "../changes/change-log.ts";
 import {
+  changeSeal,
   type HistoryPlan,
   historyPlan,
   readChanges,
   seenKey,
   seenValues,
 } from "../changes/seen-changes.ts";
+import { sealNumber } from "../changes/sealed-numbers.ts";
 import { absentOr, described, type Meaning, object, wholeNumber } from "../grammar/grammar.ts";
 import { numberedPaginationSchema, offsetOf, paginationOf, perPage } from "../lists/page.ts";
 import { rowOf } from "../query/key-conditions.ts";
@@ -107,8 +109,9 @@ export const history = defineAction<HistoryPlan, HistoryRequest>({
       offset,
       size,
     });
+    const seal = await changeSeal(call);
     const data = changes.map((change) => ({
-      change_id: change.id,
+      change_id: sealNumber(BigInt(change.id), seal),
       at: change.at,
       by: change.by,
       action: change.action,

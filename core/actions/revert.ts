@@ -3,7 +3,8 @@ import { rescoped } from "../callers/scoped-session.ts";
 import { seeing } from "../callers/visibility.ts";
 import { type CallOf, defineAction, type Write } from "../calls/action.ts";
 import { type RecordedChange, changesAt, logColumns } from "../changes/change-log.ts";
-import { type HistoryPlan, historyPlan, readChanges } from "../changes/seen-changes.ts";
+import { unsealNumber } from "../changes/sealed-numbers.ts";
+import { changeSeal, type HistoryPlan, historyPlan, readChanges } from "../changes/seen-changes.ts";
 import { object, text } from "../grammar/grammar.ts";
 import { keyIs } from "../query/key-conditions.ts";
 import { allOf, equals } from "../query/statement.ts";
@@ -89,18 +90,17 @@ export const revert = defineAction<RevertPlan, RevertRequest>({
 });
 
 /** Rejects with `notFound` if there is no such change for the caller. */
-async function changeOf(
-  { input, session, entity }: RevertCall,
-  plan: RevertPlan,
-): Promise<RecordedChange> {
+async function changeOf(call: RevertCall, plan: RevertPlan): Promise<RecordedChange> {
+  const { input, session, entity } = call;
   const missing = () => notFound(`${entity.name} has no such change`);
-  if (!/^\d{1,18}$/.test(input.change_id)) throw missing();
+  const id = unsealNumber(input.change_id, await changeSeal(call));
+  if (id === null) throw missing();
   const ledger = await session.ledger("changes");
   const { changes } = await readChanges(session, plan, {
     ledger,
     where: allOf(
       changesAt({ ledger, table: plan.recorded.table, key: null }),
-      equals(logColumns(ledger).change_id, BigInt(input.change_id)),
+      equals(logColumns(ledger).change_id, id),
     )!,
     offset: 0,
     size: 1,

@@ -14,6 +14,7 @@ import { lockTokensIn } from "../locks/lock-keys.ts";
 import { formsIn } from "../locks/lock-names.ts";
 import { isInUse } from "../locks/locks.ts";
 import { ledgersOf as changeLedgersOf } from "../changes/store-recorded.ts";
+import type { Feed } from "../changes/feed.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { HookCall } from "../plans/hook-call.ts";
@@ -138,16 +139,20 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
   for (const name of new Set(planned.flatMap(({ ledgers }) => ledgers)))
     await request.session.ledger(name).catch(() => undefined);
+  let isTold = false;
+  // What a step has changed is committed with all others.
+  const feed: Feed = { ...request.feed, wrote: () => (isTold = true) };
   for (;;) {
     try {
+      isTold = false;
       const answer = await request.session.join(
         (session) => {
           begin();
-          return runSteps({ ...request, session, outbound, cache: noCache }, together);
+          return runSteps({ ...request, session, outbound, feed, cache: noCache }, together);
         },
         { isReadOnly, isUndone: request.dryRun },
       );
-      request.feed.wrote();
+      if (isTold && !request.dryRun) request.feed.wrote();
       return answer;
     } catch (error) {
       const delayMs = limits.batchPauseMs * (0.5 + Math.random());

@@ -8,8 +8,8 @@ export const passages = {
   /** Rows of the service's own table `rowgate_requests`. Their ids contain the caller. */
   requestLedger: "answers that are kept for an Idempotency-Key",
   /**
-   * Rows of the service's own table `rowgate_changes`. Each is held against the caller's scope and columns before it is
-   * shown (`core/changes/seen-changes.ts`).
+   * Rows of the service's own tables `rowgate_changes`, of which each is held against the caller's scope and columns
+   * before it is shown, and `rowgate_change_order`, of which none is (`core/changes/seen-changes.ts`).
    */
   changeLog: "recorded changes of records",
   /**

@@ -15,7 +15,10 @@ import { changeOf, logColumns, type RecordedChange } from "./change-log.ts";
 
 /** What is known of the order. */
 export interface ChangeOrder {
-  /** Differs when the log is another one, for example after the database was replaced. */
+  /**
+   * The secret that seals numbers of the log (`sealed-numbers.ts`): never shown. Another log has another one, for example
+   * after the database was replaced.
+   */
   readonly logId: string;
   /** The place of the last write; 0 = there is none. */
   readonly last: number;
@@ -42,11 +45,22 @@ export async function orderWrites({ db, newId, deadlineAtMs }: Ordering): Promis
   const session = db.session(deadlineAtMs);
   const ledgers = await ledgersOf(session);
   for (;;) {
-    const known = await findOrder(session as unknown as UnscopedQueries, ledgers.order, false);
-    if (known !== null && !(await isAnyOpen(session, ledgers))) return known;
-    await (known === null
-      ? makeOrder(session, ledgers.order, newId())
-      : session.tx((tx) => numberSome(tx as unknown as UnscopedQueries, ledgers)));
+    const known = await knownOrder(session as unknown as UnscopedQueries, ledgers.order, newId);
+    if (!(await isAnyOpen(session, ledgers))) return known;
+    await session.tx((tx) => numberSome(tx as unknown as UnscopedQueries, ledgers));
+  }
+}
+
+/** The order as it is stored; the first call makes it. */
+export async function knownOrder(
+  queries: UnscopedQueries,
+  order: Table,
+  newId: () => string,
+): Promise<ChangeOrder> {
+  for (;;) {
+    const known = await findOrder(queries, order, false);
+    if (known !== null) return known;
+    await makeOrder(queries, order, newId());
   }
 }
 
@@ -81,10 +95,10 @@ async function findOrder(
   );
 }
 
-async function makeOrder(session: DbSession, order: Table, logId: string): Promise<void> {
+async function makeOrder(queries: UnscopedQueries, order: Table, logId: string): Promise<void> {
   const { name, log_id, last_seq, first_seq } = orderColumns(order);
   try {
-    await (session as unknown as UnscopedQueries).insert({
+    await queries.insert({
       kind: "insert",
       table: order,
       key: [name],

@@ -5,6 +5,7 @@
  */
 import type { Db } from "../plans/db-port.ts";
 import type { Log } from "../plans/log-port.ts";
+import type { Nudge } from "../plans/nudge.ts";
 import { limits } from "../values/limits.ts";
 import {
   type ChangeOrder,
@@ -28,25 +29,17 @@ export interface Feed {
   wrote(): void;
   /** Numbers all committed writes; rejects as sessions do. */
   order(deadlineAtMs: number): Promise<ChangeOrder>;
-  /** Returns a function that ends listening. */
+  /** Returns a function that ends listening. Ends soon by itself once the feed is closed. */
   listen(listener: Listener): () => void;
   readonly listeners: number;
-  /** Ends all listening. */
+  /** Ends all listening, so that clients go on elsewhere. */
   close(): void;
-}
-
-/** Between the feeds of several instances on the same database. */
-export interface Nudge {
-  /** Changes were committed here. Never throws. */
-  tell(): void;
-  /** Calls when another feed told. Calls may be missed. Returns a function that ends listening. */
-  listen(hear: () => void): () => void;
 }
 
 export interface FeedOptions {
   readonly db: Db;
-  /** Absent: other instances are seen only by the look each second. */
-  readonly nudge?: Nudge | undefined;
+  /** Null: other instances are seen only by the look each second. */
+  readonly nudge: Nudge | null;
   readonly newId: () => string;
   readonly log: Log;
 }
@@ -60,6 +53,7 @@ export function createFeed({ db, newId, log, nudge }: FeedOptions): Feed {
   let isLooking = false;
   /** Something was committed while a look was under way. */
   let isAgain = false;
+  let isClosed = false;
 
   const order = (deadlineAtMs: number): Promise<ChangeOrder> =>
     orderWrites({ db, newId, deadlineAtMs });
@@ -128,6 +122,10 @@ export function createFeed({ db, newId, log, nudge }: FeedOptions): Feed {
     },
     order,
     listen(listener) {
+      if (isClosed) {
+        queueMicrotask(() => listener.end());
+        return () => undefined;
+      }
       listeners.add(listener);
       stopHearing ??= nudge?.listen(() => void look());
       void look();
@@ -137,6 +135,7 @@ export function createFeed({ db, newId, log, nudge }: FeedOptions): Feed {
       return listeners.size;
     },
     close() {
+      isClosed = true;
       clearTimeout(timer);
       for (const listener of listeners) {
         listener.end();

@@ -32,7 +32,7 @@ import type { Row } from "../values/row.ts";
 import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import { ChangeBook, imageKey } from "./change-book.ts";
-import type { Author } from "./change-log.ts";
+import { type Author, changeKind } from "./change-log.ts";
 import { ledgersOf, storeRecorded } from "./store-recorded.ts";
 
 /** What is recorded, and for which request. */
@@ -248,11 +248,14 @@ class RecordingSession extends PassingSession {
       const recording = new RecordingTransaction(tx, tables);
       const done = await work(recording);
       const { changes } = recording.book;
-      isTold = changes.some(({ recorded }) => recorded.isLive);
+      isTold = changes.some(
+        ({ recorded, before, after }) =>
+          recorded.isLive && changeKind(recorded, before, after) !== null,
+      );
       await storeRecorded(tx, { changes, author, ledger: (name) => ledgers.get(name)?.() ?? null });
       return done;
     }, options);
-    if (isTold) committed();
+    if (isTold && options?.isUndone !== true) committed();
     return result;
   }
 

@@ -2,6 +2,7 @@
 import { ownRowsOf, past } from "../callers/scoped-session.ts";
 import type { RecordedTable } from "../plans/change-tables.ts";
 import type { Entity } from "../plans/entity.ts";
+import type { Runtime } from "../plans/runtime.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 import type { ReadSession, UnscopedQueries } from "../query/session.ts";
 import { type Condition, sourceOf } from "../query/statement.ts";
@@ -10,7 +11,9 @@ import type { Row } from "../values/row.ts";
 import type { Json } from "../values/json.ts";
 import type { Table } from "../values/types/column.ts";
 import { type RecordedChange, findChanges } from "./change-log.ts";
+import { knownOrder } from "./change-order.ts";
 import { holds } from "./holds.ts";
+import type { Seal } from "./sealed-numbers.ts";
 
 /** What history and revert need of an endpoint. */
 export interface HistoryPlan {
@@ -67,6 +70,18 @@ export function readChanges(
     }
     return { changes: seen.slice(offset, offset + size), total: seen.length };
   });
+}
+
+/** What seals the ids of changes. */
+export async function changeSeal({
+  session,
+  newId,
+  digest,
+}: Pick<Runtime, "newId" | "digest"> & { readonly session: ReadSession }): Promise<Seal> {
+  const order = await session.ledger("change_order");
+  const own = past(session as unknown as UnscopedQueries, "changeLog");
+  const { logId: secret } = await knownOrder(own, order, newId);
+  return { digest, secret, kind: "change" };
 }
 
 /** Whether the record was, or came to be, one of these rows. */

@@ -12,11 +12,10 @@ import { forgetUpTo } from "./change-order.ts";
 import { storeDeliveries } from "./deliveries.ts";
 
 /** The service's own tables that recording needs. */
-export function ledgersOf({ recorded, live }: ChangeTables): readonly LedgerName[] {
+export function ledgersOf({ recorded }: ChangeTables): readonly LedgerName[] {
   const tables = [...recorded.values()];
   return [
-    ...(tables.some(({ isLogged }) => isLogged) ? (["changes"] as const) : []),
-    ...(live.size > 0 ? (["change_order"] as const) : []),
+    ...(tables.some(({ isLogged }) => isLogged) ? (["changes", "change_order"] as const) : []),
     ...(tables.some(({ webhooks }) => webhooks.length > 0) ? (["deliveries"] as const) : []),
   ];
 }

@@ -18,6 +18,7 @@ import { readWholeNumber } from "../values/types/numbers.ts";
 import { type ChangeEvent, EventBuilder, type Watched } from "../changes/change-events.ts";
 import { type ChangeOrder, changesAfter, type Reached } from "../changes/change-order.ts";
 import { endOfWrite } from "../changes/feed.ts";
+import { unsealNumber, type Seal, sealNumber } from "../changes/sealed-numbers.ts";
 import { openEventStream } from "./event-stream.ts";
 import { issueTicket } from "./tickets.ts";
 
@@ -49,11 +50,17 @@ interface BoundChanges extends BoundRead {
 
 interface Binding {
   readonly within: { readonly access: Access; readonly entities: Entities };
-  readonly streams: StreamLimits;
+  /** Null: where no process stays, there are no streams. */
+  readonly streams: StreamLimits | null;
 }
 
-export const nothingIsLive = (): AppError =>
-  notFound('No endpoint tells of its changes; the operator sets "live": true in its file');
+/** Of a path that does not exist. `hasList`: changes can be asked for. */
+export const noChangesAt = ({ hasList }: { hasList: boolean }): AppError =>
+  notFound(
+    hasList
+      ? `There are no streams here, and so no tickets; ask with POST ${changesName}`
+      : 'No endpoint tells of its changes; the operator sets "live": true in its file',
+  );
 
 const errors = allErrors({ mode: "reads", errors: ["invalidParameter", "tooManyRequests"] });
 
@@ -85,7 +92,7 @@ export function boundChanges(
     }),
   );
   if (live.size === 0) return [];
-  const open = openStreams(binding.streams);
+  const open = binding.streams && openStreams(binding.streams);
   const bound = (action: Action, run: Handler["run"]): BoundChanges => ({
     action,
     entity: null,
@@ -94,21 +101,21 @@ export function boundChanges(
     mayUse: (caller) => [...live.values()].some((read) => read.mayUse(caller)),
     showsErrorsInline: false,
   });
-  return [
-    bound(changesAction, async (request) => {
-      const asked = readRequest(request);
-      const watched = asked.endpoints.map((name) =>
-        watchedBy(request.caller, name, { live, binding }),
-      );
-      return request.method === "GET"
-        ? { status: 200, body: {}, stream: await streamOf(request, { asked, watched, open }) }
-        : listOf(request, { asked, watched });
-    }),
-    bound(ticketAction, async (request) => ({
-      status: 200,
-      body: { data: await issueTicket(request.caller, request) },
-    })),
-  ];
+  const list: Action = open === null ? { ...changesAction, methods: ["POST"] } : changesAction;
+  const changes = bound(list, async (request) => {
+    const asked = readRequest(request);
+    const watched = asked.endpoints.map((name) =>
+      watchedBy(request.caller, name, { live, binding }),
+    );
+    return request.method === "GET" && open !== null
+      ? { status: 200, body: {}, stream: await streamOf(request, { asked, watched, open }) }
+      : listOf(request, { asked, watched });
+  });
+  const ticket = bound(ticketAction, async (request) => ({
+    status: 200,
+    body: { data: await issueTicket(request.caller, request) },
+  }));
+  return open === null ? [changes] : [changes, ticket];
 }
 
 interface Asked {
@@ -159,24 +166,41 @@ function watchedBy(
   };
 }
 
-/**
- * Where a client is: after all events of the writes up to `place`, and after `told` events behind them. The text names
- * the log, because a place means nothing in another one.
- */
+/** Where a client is: after all events of the writes up to `place`, and after `told` events behind them. */
 interface Position {
   readonly place: number;
   readonly told: number;
 }
 
-export const positionText = ({ logId }: ChangeOrder, { place, told }: Position): string =>
-  `${logId}.${place}${told > 0 ? `.${told}` : ""}`;
+interface Places extends Pick<Request, "digest" | "newId"> {
+  readonly order: ChangeOrder;
+}
+
+const placeBits = 53n;
+const toldBits = 24n;
+const randomDigits = 12;
+
+const placeSeal = ({ digest, order: { logId: secret } }: Places): Seal => ({
+  digest,
+  secret,
+  kind: "place",
+});
+
+/** Another text each time: also whether a place is still the same would tell of the writes of others. */
+function positionText(places: Places, { place, told }: Position): string {
+  const random = BigInt(`0x${places.newId().replaceAll("-", "").slice(0, randomDigits)}`);
+  const number = (((random << placeBits) | BigInt(place)) << toldBits) | BigInt(told);
+  return sealNumber(number, placeSeal(places));
+}
 
 /** Null: nothing is known of what followed. */
-function positionIn(since: string, { logId, first, last }: ChangeOrder): Position | null {
-  const [, log, place, told = "0"] =
-    /^([\w-]{1,36})\.(\d{1,15})(?:\.(\d{1,6}))?$/.exec(since) ?? [];
-  if (log !== logId || Number(place) < first || Number(place) > last) return null;
-  return { place: Number(place), told: Number(told) };
+function positionIn(since: string, places: Places): Position | null {
+  const number = unsealNumber(since, placeSeal(places));
+  if (number === null) return null;
+  const place = Number(BigInt.asUintN(Number(placeBits), number >> toldBits));
+  const { first, last } = places.order;
+  if (place < first || place > last) return null;
+  return { place, told: Number(BigInt.asUintN(Number(toldBits), number)) };
 }
 
 interface Telling {
@@ -186,13 +210,14 @@ interface Telling {
 
 /** The events after the client's position, as far as `limit` goes. */
 async function listOf(
-  { feed, deadlineAtMs, db, caller, share }: Request,
+  { feed, deadlineAtMs, db, caller, share, ...naming }: Request,
   { asked: { since, limit }, watched }: Telling,
 ): Promise<Answer> {
   const order = await feed.order(deadlineAtMs);
-  const now = positionText(order, { place: order.last, told: 0 });
+  const places = { ...naming, order };
+  const now = positionText(places, { place: order.last, told: 0 });
   if (since === null) return { status: 200, body: { data: [], since: now } };
-  const begin = positionIn(since, order);
+  const begin = positionIn(since, places);
   if (begin === null) return { status: 200, body: { data: [], since: now, reset: true } };
   const session = db.session(deadlineAtMs, { caller, share });
   const builder = new EventBuilder(watched);
@@ -210,7 +235,7 @@ async function listOf(
         const isWhole = fresh.length === room;
         const told = isWhole ? 0 : skipped + room;
         const at = isWhole ? write.place : place;
-        return { status: 200, body: { data, since: positionText(order, { place: at, told }) } };
+        return { status: 200, body: { data, since: positionText(places, { place: at, told }) } };
       }
       skipped = Math.max(0, skipped - write.events.length);
       place = write.place;
@@ -220,19 +245,28 @@ async function listOf(
     reached = { place: last.place, id: last.id };
   }
   const end = { place: Math.max(place, order.last), told: 0 };
-  return { status: 200, body: { data, since: positionText(order, end) } };
+  return { status: 200, body: { data, since: positionText(places, end) } };
 }
 
 /** Counts the streams of each caller. */
 interface OpenStreams {
   /** Throws `tooManyRequests`; returns the function to call at the end. */
   take(share: string): () => void;
+  /** The id of an event: made once for all streams that are told of the same write. */
+  eventId(places: Places, place: number): string;
 }
 
 function openStreams({ ofCaller, inAll }: StreamLimits): OpenStreams {
   const byCaller = new Map<string, number>();
   let all = 0;
+  let made = { secret: "", place: -1, text: "" };
   return {
+    eventId(places, place) {
+      const { logId: secret } = places.order;
+      if (made.place !== place || made.secret !== secret)
+        made = { secret, place, text: positionText(places, { place, told: 0 }) };
+      return made.text;
+    },
     take(share) {
       const own = byCaller.get(share) ?? 0;
       if (own >= ofCaller || all >= inAll)
@@ -253,22 +287,26 @@ function openStreams({ ofCaller, inAll }: StreamLimits): OpenStreams {
 }
 
 async function streamOf(
-  { feed, deadlineAtMs, caller, share, lastEventId }: Request,
+  { feed, deadlineAtMs, caller, share, lastEventId, ...naming }: Request,
   { asked, watched, open }: Telling & { open: OpenStreams },
 ): Promise<AnsweredStream> {
   const order = await feed.order(deadlineAtMs);
+  const places = { ...naming, order };
   const since = lastEventId ?? asked.since;
-  const begin = since === null ? null : positionIn(since, order);
+  const begin = since === null ? null : positionIn(since, places);
   const release = open.take(share());
+  const position = begin ?? { place: order.last, told: 0 };
   return {
     mediaType: "text/event-stream",
     open: () =>
       openEventStream({
         feed,
         builder: new EventBuilder(watched),
-        begin: begin ?? { place: order.last, told: 0 },
+        begin: position,
         isReset: since !== null && begin === null,
-        idOf: (position) => positionText(order, position),
+        beginId: positionText(places, position),
+        idOf: (place) => positionText(places, { place, told: 0 }),
+        eventId: (place) => open.eventId(places, place),
         untilMs: endOf(caller),
         release,
       }),

@@ -14,7 +14,12 @@ export interface EventStreamOptions {
   readonly begin: Position;
   /** The client asked to go on from a place of which nothing is known. */
   readonly isReset: boolean;
-  readonly idOf: (position: Position) => string;
+  /** Of `begin`. */
+  readonly beginId: string;
+  /** The id of the place behind a write, another text each time. */
+  readonly idOf: (place: number) => string;
+  /** The same for events: equal for all streams that are told of the write. */
+  readonly eventId: (place: number) => string;
   /** Milliseconds since 1970; null = no end. */
   readonly untilMs: number | null;
   /** Called once, at the end. */
@@ -28,7 +33,7 @@ export interface EventStreamOptions {
 export function openEventStream(
   options: EventStreamOptions,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const { feed, builder, begin, isReset, idOf, untilMs, release } = options;
+  const { feed, builder, begin, beginId, isReset, idOf, eventId, untilMs, release } = options;
   const encoder = new TextEncoder();
   let end: () => void = () => undefined;
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
@@ -44,7 +49,7 @@ export function openEventStream(
           const fresh = events.slice(skipped);
           skipped = Math.max(0, skipped - events.length);
           for (const [at, event] of fresh.entries()) {
-            const id = at === fresh.length - 1 ? `id: ${idOf({ place, told: 0 })}\n` : "";
+            const id = at === fresh.length - 1 ? `id: ${eventId(place)}\n` : "";
             send(`${id}event: change\ndata: ${JSON.stringify(event)}\n\n`);
           }
         };
@@ -56,7 +61,7 @@ export function openEventStream(
         // The id tells how far the client is, also where none of the writes concerned it.
         const beat = setInterval(() => {
           const { place, id } = listener.reached;
-          const reached = id === endOfWrite ? `id: ${idOf({ place, told: 0 })}\n` : "";
+          const reached = id === endOfWrite ? `id: ${idOf(place)}\n` : "";
           send(`: beat\n${reached}\n`);
         }, limits.streamBeatMs);
         const leaveMs = untilMs === null ? null : Math.max(0, untilMs - Date.now());
@@ -77,7 +82,7 @@ export function openEventStream(
             // The client has left.
           }
         };
-        send(`: changes\nid: ${idOf(begin)}\n\n`);
+        send(`: changes\nid: ${beginId}\n\n`);
         if (isReset) send("event: reset\ndata: {}\n\n");
       },
       cancel: () => end(),

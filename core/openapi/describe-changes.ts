@@ -20,7 +20,7 @@ export function describeChanges(
     const isLive = read?.entity?.changes.live.has(name) === true;
     return isLive && viewOf(read) !== null ? [name] : [];
   });
-  if (changes === undefined || tickets === undefined || live.length === 0) return {};
+  if (changes === undefined || live.length === 0) return {};
   const listed = projectOperation(
     {
       bound: changes,
@@ -33,6 +33,8 @@ export function describeChanges(
     },
     place,
   );
+  // Where no process stays, there are no streams.
+  if (tickets === undefined) return { [`${place.path}/${changesName}`]: { post: listed } };
   const streamed = projectOperation(
     {
       bound: changes,

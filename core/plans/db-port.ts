@@ -2,6 +2,7 @@
 import type { Asking } from "./caller.ts";
 import type { Catalog } from "./database-catalog.ts";
 import type { IndexStatements, IndexWish } from "./index-wish.ts";
+import type { Nudge } from "./nudge.ts";
 import type { ConnectionCounts } from "./observer.ts";
 import type { DbSession } from "../query/session.ts";
 import type { Count, Select } from "../query/statement.ts";
@@ -34,6 +35,8 @@ export interface Db {
   ping(): Promise<void>;
   /** False: the last write that was tried failed because the disk was full. */
   hasRoom(): boolean;
+  /** Tells other processes over the database itself; null: it has no messages. */
+  readonly nudge: Nudge | null;
   /** Its connections at this moment. */
   connections(): ConnectionCounts;
   /** Lets running statements finish for a moment, then closes every connection. */

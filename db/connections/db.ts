@@ -22,6 +22,7 @@ import { acquire, createPools, outOfReach } from "./pools.ts";
 import { createSessions } from "./sessions.ts";
 import { createStreaming } from "./streaming.ts";
 import { createTransact } from "./transaction.ts";
+import { createNudge } from "./signals.ts";
 import { createRoom } from "./room.ts";
 import { createSender } from "./sender.ts";
 
@@ -137,6 +138,7 @@ export function createDb(
     const { rows } = await send(pools.readers, { text, params, reuse: false });
     return rows.map((row) => part.columns.map(({ name }) => row[name]));
   };
+  const nudge = createNudge(engine, (command) => send(pools.writers, command));
   return {
     catalog,
     faultOf: (cause) => engine.connectFault(cause),
@@ -166,7 +168,11 @@ export function createDb(
       await sendOnce(command, performance.now() + pingTimeoutMs);
     },
     hasRoom: () => !room.isFull,
+    nudge,
     connections: () => pools.counts(),
-    close: () => pools.close(),
+    async close() {
+      nudge?.close();
+      await pools.close();
+    },
   };
 }

@@ -17,6 +17,7 @@ export const engineDefaults = {
     undo: "rollback to savepoint rowgate_part",
     release: "release savepoint rowgate_part",
   },
+  signals: null,
   probe: "select 1",
   computes: () => true,
   schemasQuery: null,

@@ -208,6 +208,8 @@ export interface Engine {
   foreseeCommit(connection: Connection): Promise<(() => Promise<void>) | null>;
   /** Statements around a part of a transaction that can be undone separately. */
   readonly savepoint: Savepoint;
+  /** Messages between the sessions of the database; null: it has none, or a pooler loses them. */
+  readonly signals: Signals | null;
   /** A statement that shows that the database answers. */
   readonly probe: string;
   /**
@@ -249,6 +251,18 @@ export interface Engine {
   /** The columns that the fields of a result describe; only name and type count. */
   outputs(fields: readonly unknown[]): readonly Column[];
   readonly kinds: Kinds;
+}
+
+export interface Signals {
+  /** Sends the text to all sessions that listen. */
+  tell(text: string): Command;
+  /** The connection, which was opened for this alone, listens until it ends; `onEnd`: it was lost. */
+  listen(connection: Connection, hearing: Hearing): Promise<void>;
+}
+
+export interface Hearing {
+  hear(text: string): void;
+  onEnd(): void;
 }
 
 /** Answers of the database that concern all of its tables, by what was asked. */

@@ -192,7 +192,7 @@ describe("history", () => {
     const [update, create, ...rest] = await historyOf(item_id);
     expect(rest).toEqual([]);
     expect(update).toEqual({
-      change_id: expect.stringMatching(/^\d+$/),
+      change_id: expect.stringMatching(/^[0-9a-f]{64}$/),
       at: expect.stringMatching(instant),
       by: `admin ${run}`,
       action: "update",
@@ -281,6 +281,17 @@ describe("history", () => {
     expect(rest).toEqual([]);
     expect(newest).toMatchObject({ action });
     expect(newest!.changes).toEqual(changes);
+  });
+
+  test("names each change by a text that stays the same and is no number", async () => {
+    const item_id = await made();
+    await admin("items", "update", { item_id, name: "m" });
+    const [one, again] = [await historyOf(item_id), await historyOf(item_id)];
+    const ids = one.map(({ change_id }) => change_id);
+    expect(again.map(({ change_id }) => change_id)).toEqual(ids);
+    // Numbers that follow each other would share most of their signs.
+    const alike = [...ids[0]!].filter((sign, at) => sign === ids[1]![at]);
+    expect(alike.length).toBeLessThan(24);
   });
 
   test("has the reason of an adjustment", async () => {
@@ -577,7 +588,8 @@ describe("revert", () => {
   test.for<[string, string, number, string]>([
     ["a creation", "create", 400, "Invalid payload"],
     ["an unknown change", "none", 404, "Not found"],
-    ["a change that is no number", "text", 404, "Not found"],
+    ["a text that is no change", "text", 404, "Not found"],
+    ["a change whose text was altered", "altered", 404, "Not found"],
     ["a change of another table", "table", 404, "Not found"],
     ["a change of a record that the caller does not see", "hidden", 404, "Not found"],
     ["without the right to update", "undoer", 403, "Forbidden"],
@@ -591,7 +603,8 @@ describe("revert", () => {
     const [order] = records(await admin("orders", "history", { order_id })) as unknown as Entry[];
     const asked: Record<string, () => Promise<Answer>> = {
       create: () => revert(create!.change_id),
-      none: () => revert("999999999999"),
+      none: () => revert("0".repeat(64)),
+      altered: () => revert(update!.change_id.replace(/.$/, (last) => (last === "0" ? "1" : "0"))),
       text: () => revert("x"),
       table: () => revert(order!.change_id),
       hidden: () => revert(update!.change_id, clerk),

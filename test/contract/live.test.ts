@@ -107,7 +107,7 @@ describe("the list of changes", () => {
   test("is empty without since, and names the present place", async () => {
     const answer = await changes("admin", { endpoints: ["items"] });
     expect(told(answer)).toEqual([]);
-    expect(sinceOf(answer)).toMatch(/^[\w-]+\.\d+$/);
+    expect(sinceOf(answer)).toMatch(/^[0-9a-f]{64}$/);
   });
 
   test("has one event for each write, endpoint and type, with keys only", async () => {
@@ -182,7 +182,32 @@ describe("the list of changes", () => {
     expect(told(await changes("admin", { endpoints: ["items"], since }))).toEqual([]);
   });
 
-  test.for(["of another log", "x.1", "", "00000000-0000-0000-0000-000000000000.1"])(
+  test("names places that tell nothing of the writes of others", async () => {
+    const before = [await now("clerk"), await now("clerk")];
+    await made({ tenant: "b" });
+    const { body } = await changes("clerk", { endpoints: ["items"], since: before[0] });
+    expect(body).toMatchObject({ data: [] });
+    const places = [...before, String(body.since)];
+    expect(new Set(places).size).toBe(3);
+    const texts = await fixture.sql("SELECT log_id FROM rowgate_change_order");
+    for (const place of places) expect(place).not.toContain(String(texts[0]!["log_id"]));
+    const own = await made();
+    for (const since of places)
+      expect(short(told(await changes("clerk", { endpoints: ["items"], since })))).toEqual([
+        ["items", "created", [own]],
+      ]);
+  });
+
+  test("does not know a place of which a sign was changed", async () => {
+    const since = await now();
+    for (const at of [0, 31, 32, 63]) {
+      const changed = `${since.slice(0, at)}${since[at] === "0" ? "1" : "0"}${since.slice(at + 1)}`;
+      const { body } = await changes("admin", { endpoints: ["items"], since: changed });
+      expect(body).toMatchObject({ data: [], reset: true });
+    }
+  });
+
+  test.for(["of another log", "x.1", "", "0", "0".repeat(64), "F".repeat(64)])(
     "starts anew for a place that it does not know: %s",
     async (since) => {
       const answer = await changes("admin", { endpoints: ["items"], since });
@@ -235,11 +260,11 @@ describe("the stream of changes", () => {
     const stream = await listen(path, by("admin"));
     expect(stream.response.headers.get("content-type")).toBe("text/event-stream");
     expect(await stream.until((text) => text.includes("\n\n"))).toMatch(
-      /^: \w+\nid: [\w-]+\.\d+\n\n/,
+      /^: \w+\nid: [0-9a-f]{64}\n\n/,
     );
     const item_id = await made();
     const text = await stream.until((all) => all.includes(item_id));
-    expect(text).toMatch(/id: [\w-]+\.\d+\nevent: change\ndata: \{/);
+    expect(text).toMatch(/id: [0-9a-f]{64}\nevent: change\ndata: \{/);
     expect(short(eventsIn(text))).toEqual([["items", "created", [item_id]]]);
     await stream.stop();
   });

@@ -162,6 +162,7 @@ test("statements, connections and the cache are counted by project", async () =>
   ]);
   expect(valueIn(families, "rowgate_db_callers_waiting", project)).toBe(0);
   expect(valueIn(families, "rowgate_project_up", project)).toBe(1);
+  expect(valueIn(families, "rowgate_change_streams", project)).toBe(0);
 });
 
 test("handlers are counted by their name, event and outcome", async () => {

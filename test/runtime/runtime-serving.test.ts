@@ -16,7 +16,8 @@ import { commandFor, type Runtime } from "./runtimes.ts";
 const rowsMax = 3_000;
 const goods = {
   tableName: "goods",
-  action: { create: true, first: true, export: true, import: true },
+  action: { create: true, read: true, first: true, export: true, import: true },
+  live: true,
 };
 /** Bun closes a connection without a complete header after about 12 seconds, whatever the settings. */
 const headsEndWithinMs = 16_000;
@@ -183,6 +184,63 @@ describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) =>
       expect(await send(service, agent, { path: "first", body: byKey("k1") })).toBe(200);
     }
     agent.destroy();
+  });
+
+  const stream = async ({ origin }: Running, since = "") => {
+    const headers = { "Last-Event-ID": since };
+    const url = `${origin}/api/shop/changes?endpoints=goods`;
+    const { body } = await fetch(url, since === "" ? {} : { headers });
+    return body!.pipeThrough(new TextDecoderStream()).getReader();
+  };
+  const create = ({ origin }: Running, id: string) =>
+    fetch(`${origin}/api/shop/goods/create`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ id, name: "n" }),
+    });
+
+  test("tells streams of writes, and notices that a client has left", async () => {
+    const texts = await Promise.all(
+      ["s1", "s2"].map(async () => {
+        const reader = await stream(service);
+        let text = (await reader.read()).value ?? "";
+        return async (id: string) => {
+          while (!text.includes(id)) text += (await reader.read()).value ?? "";
+          await reader.cancel();
+          return text;
+        };
+      }),
+    );
+    expect((await create(service, "live-1")).status).toBe(201);
+    for (const until of texts)
+      expect(await until("live-1")).toMatch(/^: changes\nid: \w+\n\n[^]*event: change\ndata: /);
+    await expect
+      .poll(async () => {
+        const metrics = await (await fetch(`${service.origin}/metrics`)).text();
+        return /^rowgate_change_streams\{.*\} (\d+)$/m.exec(metrics)?.[1] ?? "0";
+      })
+      .toBe("0");
+  });
+
+  test("stops: streams end at once, and go on elsewhere where they were", async () => {
+    const [own, other] = [await start(runtime, folder), service];
+    const reader = await stream(own);
+    let text = "";
+    while (!text.includes("id: ")) text += (await reader.read()).value ?? "";
+    const [, since] = /^id: (\w+)$/m.exec(text)!;
+    const ended = new Promise((resolve) => own.process.once("exit", resolve));
+    const stoppedMs = performance.now();
+    own.process.kill("SIGTERM");
+    while (!(await reader.read().catch(() => ({ done: true }))).done);
+    expect(performance.now() - stoppedMs).toBeLessThan(2_000);
+    expect(await ended).toBe(0);
+    expect(performance.now() - stoppedMs).toBeLessThan(5_000);
+    await create(other, "live-2");
+    const again = await stream(other, since);
+    let told = "";
+    while (!told.includes("live-2")) told += (await again.read()).value ?? "";
+    expect(told).not.toContain("reset");
+    await again.cancel();
   });
 
   // Bun closes open connections when it stops (docs/runtimes.md, known limits).

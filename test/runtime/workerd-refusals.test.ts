@@ -118,6 +118,33 @@ describe("a configuration is refused in workerd", () => {
   });
 });
 
+describe("changes in workerd", () => {
+  const live = { goods: { ...goods, action: { read: true, create: true }, live: true } };
+
+  test("are a list, and no stream", async () => {
+    const edge = await openEdge({ engine: "postgres", tables, endpoints: live });
+    try {
+      const { body } = await edge.post("changes", { endpoints: ["goods"] });
+      expect(body).toMatchObject({ success: true, data: [] });
+      expect((await edge.post("goods/create", { id: "l1", name: "live" })).status).toBe(201);
+      const told = await edge.post("changes", { endpoints: ["goods"], since: body.since });
+      expect(told.body.data).toMatchObject([{ type: "created", keys: [{ id: "l1" }] }]);
+      const stream = await edge.request("/api/test/changes?endpoints=goods");
+      expect(stream).toMatchObject({
+        status: 405,
+        body: { error: "Method not allowed", message: "Use POST for this action" },
+      });
+      const ticket = await edge.post("changes/ticket", {});
+      expect(ticket).toMatchObject({
+        status: 404,
+        body: { error: "Not found", message: expect.stringContaining("POST changes") },
+      });
+    } finally {
+      await edge.close();
+    }
+  });
+});
+
 describe("a database that does not answer workerd", () => {
   test("is 503 within the time, and live all the same", async () => {
     const edge = await openEdge({

@@ -1,6 +1,7 @@
 /** Streams of changes on two services that share a database and a Redis: one tells what the other has written. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Answer } from "../contract/harness.ts";
 import { goods, useGoods, write } from "./goods.ts";
 import type { RunningService } from "./services.ts";
 import type { OwnRedis } from "./own-redis.ts";
@@ -16,7 +17,8 @@ beforeEach(() => (look.pauseMs = 1_000));
 
 const shop = useGoods();
 const live = { ...goods, live: true };
-const bothOpen = async () => [await shop.open(live), await shop.open(live)] as const;
+const open = () => shop.open(live, { batch: { enabled: true } });
+const bothOpen = async () => [await open(), await open()] as const;
 const readers: ReadableStreamDefaultReader<string>[] = [];
 afterEach(async () => {
   await Promise.all(readers.splice(0).map((reader) => reader.cancel()));
@@ -65,6 +67,44 @@ describe("a stream of changes", () => {
       await write(other);
       expect(await toldBy(writes)).toBe(writes);
     }
+  });
+
+  test("is told by Redis of commits only", async () => {
+    const redis = await shop.startRedis();
+    const service = await open();
+    const messages: string[] = [];
+    const hearing = redis.client.duplicate();
+    hearing.on("error", () => undefined);
+    await hearing.psubscribe("rowgate:changes:*");
+    hearing.on("pmessage", (_pattern, _channel, message: string) => messages.push(message));
+    const steps = (...qty: number[]) => ({
+      steps: qty.map((one) => ({
+        endpoint: "goods",
+        action: "update",
+        body: { id: "1", qty: one },
+      })),
+    });
+    const reading = { steps: [{ endpoint: "goods", action: "read", body: { limit: 10 } }] };
+    const undone = { Prefer: "tx=rollback" };
+    const asked: [number, number, () => Promise<Answer>][] = [
+      [200, 0, () => service.post("shop/goods/read", { limit: 10 })],
+      [200, 0, () => service.post("shop/_batch", reading)],
+      [200, 0, () => service.post("shop/goods/update", { id: "1", qty: 901 }, undone)],
+      [200, 0, () => service.post("shop/_batch", { ...steps(902), dry_run: true })],
+      [404, 0, () => service.post("shop/goods/update", { id: "none", qty: 903 })],
+      [200, 1, () => service.post("shop/goods/update", { id: "1", qty: 904 })],
+      [200, 0, () => service.post("shop/goods/update", { id: "1", qty: 904 })],
+      [200, 1, () => service.post("shop/_batch", steps(905, 906))],
+    ];
+    for (const [at, [status, count, ask]] of asked.entries()) {
+      messages.length = 0;
+      expect([at, (await ask()).status]).toEqual([at, status]);
+      // Behind what the service has published.
+      await redis.client.publish("rowgate:changes:end", "end");
+      await vi.waitUntil(() => messages.includes("end"));
+      expect([at, messages.length - 1]).toEqual([at, count]);
+    }
+    await hearing.quit();
   });
 
   test("goes on without Redis, and misses nothing when it comes back", async () => {

@@ -19,8 +19,8 @@ export const goods = {
 export interface Goods {
   /** One per test, before the first service. */
   startRedis(...args: string[]): Promise<OwnRedis>;
-  /** A service over the test's database and Redis. `cache`: as in project.json. */
-  open(endpoint?: object, cache?: object): Promise<RunningService>;
+  /** A service over the test's database and Redis. `project`: more of project.json. */
+  open(endpoint?: object, project?: object): Promise<RunningService>;
   /** Past the services. */
   sql(text: string): Promise<Record<string, unknown>[]>;
   /** Whether the service answers what it kept: a change past it does not show. */
@@ -49,9 +49,9 @@ export function useGoods(): Goods {
 
   return {
     startRedis: async (...args) => (redis = await startRedis(...args)),
-    async open(endpoint = goods, cache = {}) {
+    async open(endpoint = goods, project = {}) {
       const service = await openOver({
-        projects: { shop: { database: { url: database.url }, cache } },
+        projects: { shop: { database: { url: database.url }, ...project } },
         endpoints: { goods: endpoint },
         redisUrl: redis!.url,
       });

@@ -13,7 +13,7 @@ describe("in Redis", () => {
   beforeEach(async () => void (redis = await shop.startRedis()));
 
   test("stand answers under the documented keys, with a lifetime, and versions elsewhere", async () => {
-    const service = await shop.open(goods, { ttlSeconds: 77 });
+    const service = await shop.open(goods, { cache: { ttlSeconds: 77 } });
     await quantities(service);
     await service.post("shop/goods/datatables", { draw: 1 });
     const keys = (await redis.client.keys("*")).toSorted();

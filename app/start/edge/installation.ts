@@ -117,7 +117,7 @@ export function readInstallation({
       const known = routes.get(config.name);
       if (known) return known;
       const handlers = observation.components(importComponent);
-      const look = await lookAt(config, { catalog, importComponent: handlers });
+      const look = await lookAt(config, { catalog, importComponent: handlers, hasStreams: false });
       if ("unreachable" in look) {
         const about = { project: config.name, err: look.unreachable };
         log.warn(about, "The database is not reachable; the next request tries again");

@@ -56,6 +56,8 @@ export async function openRequestParts(
     const { url } = config.database;
     let background: ProcessBackground | undefined;
     const parts: ProjectParts = {
+      // No process here has streams, and one that ends with its request cannot wait to send a message.
+      nudge: null,
       db: await installation.openDb(config),
       database: pooled.has(url) ? null : remoteDatabaseOf(url),
       lockStore: stores.locks(config.name),

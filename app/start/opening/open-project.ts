@@ -14,12 +14,13 @@ import type { Risk } from "../../../core/config/checking/risks.ts";
 import { bindProject, type Project, type Routes } from "../../../core/dispatch.ts";
 import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
-import { createFeed, type Nudge } from "../../../core/changes/feed.ts";
+import { createFeed } from "../../../core/changes/feed.ts";
 import { createWebhookSender, type DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
 import type { ChangeTables } from "../../../core/plans/change-tables.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
+import type { Nudge } from "../../../core/plans/nudge.ts";
 import type { Db, SchemaWatch } from "../../../core/plans/db-port.ts";
 import type { LockStore } from "../../../core/locks/lock-store.ts";
 import type { Outbound } from "../../../core/plans/outbound-port.ts";
@@ -57,8 +58,8 @@ export interface ProjectParts {
   /** Absent: as the project's `auth` says. */
   readonly callers?: Callers | undefined;
   readonly knownKeys?: KnownKeys | undefined;
-  /** Absent: other instances are not told of changes. */
-  readonly nudge?: Nudge | undefined;
+  /** Tells other instances of changes; null: they look by themselves. */
+  readonly nudge: Nudge | null;
   /** Absent: those of `limits`. */
   readonly deliveryTimes?: DeliveryTimes | undefined;
 }
@@ -128,12 +129,14 @@ export interface LookOptions {
   /** Absent: what the configuration says. */
   readonly access?: Access | undefined;
   readonly importComponent?: ImportComponent | undefined;
+  /** False: a process ends with its request, so no stream of changes can be open. Absent: true. */
+  readonly hasStreams?: boolean;
 }
 
 /** Compiles the project against its database. Rejects only for internal errors. */
 export async function lookAt(
   config: ProjectConfig,
-  { catalog, access, importComponent }: LookOptions,
+  { catalog, access, importComponent, hasStreams = true }: LookOptions,
 ): Promise<Look> {
   const { catalog: asked, shape } = noted(catalog);
   try {
@@ -148,7 +151,7 @@ export async function lookAt(
     const { enabled, maxSteps: stepsMax } = config.batch;
     const batches = enabled ? { project: config.name, stepsMax } : null;
     const { streams: ofCaller, streamsTotal: inAll } = config.limits;
-    const streams = { ofCaller, inAll };
+    const streams = hasStreams ? { ofCaller, inAll } : null;
     const routes = bindProject(entities, { access: rules, leftOut, batches, streams });
     const faults = [...found.faults, ...dashboardFaults(config, routes)];
     return { ...found, faults, routes, shape: shape() };

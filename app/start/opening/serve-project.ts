@@ -67,7 +67,7 @@ export async function openServed(
     backgroundOver: () => hooks.forProject(name),
     jobs: jobs.forProject(config),
     callers: callers ?? known ?? undefined,
-    nudge: parts.nudge?.(databaseOf(config.database.url)),
+    nudge: parts.nudge?.(databaseOf(config.database.url)) ?? database.db.nudge,
     deliveryTimes,
     schema: createSchemaWatch({
       lookAgain: () => lookAgain(one, runtime.log),

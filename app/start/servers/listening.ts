@@ -26,6 +26,7 @@ export interface Timeouts {
 interface Served {
   readonly settings: { readonly host: string };
   stopJobs(): Promise<void>;
+  endStreams(): void;
   close(hooksUntilMs: number): Promise<void>;
 }
 
@@ -46,6 +47,7 @@ export function listening(service: Served, { port, drain, cut }: Socket): Listen
     async stop() {
       const untilMs = performance.now() + limits.drainTimeoutMs;
       const jobsStopped = service.stopJobs();
+      service.endStreams();
       const cutting = setTimeout(cut, limits.drainTimeoutMs);
       await drain();
       clearTimeout(cutting);

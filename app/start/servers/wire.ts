@@ -57,6 +57,8 @@ export interface Service {
   reload(read: () => Promise<ConfigSource>): Promise<void>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
   stopJobs(): Promise<void>;
+  /** Streams of changes end, and further ones end at once: their clients go on at another instance. */
+  endStreams(): void;
   /**
    * Non-blocking hook calls and deliveries of webhooks may continue until `hooksUntilMs` (clock of `performance.now()`; absent: they stop now);
    * the next process makes the remaining ones.
@@ -131,6 +133,9 @@ export async function openService({
     ready,
     reload: reloads.reload,
     stopJobs: parts.jobs.stopRunning,
+    endStreams() {
+      for (const { feed } of served.now()?.projects ?? []) feed.close();
+    },
     async close(hooksUntilMs = 0) {
       await reloads.close();
       served.now()?.stop(hooksUntilMs);

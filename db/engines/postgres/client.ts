@@ -30,11 +30,18 @@ export interface Address {
 
 export type Client = postgres.Sql;
 
-/** The driver's client over this socket and no other. `onClose`: the session is gone. */
+interface ClientEvents {
+  /** The session is gone. */
+  onClose(): void;
+  /** A NOTIFY of a channel on which the session listens. */
+  onMessage(text: string): void;
+}
+
+/** The driver's client over this socket and no other. */
 export function clientOver(
   address: Address,
   socket: net.Socket | TlsSocket,
-  onClose: () => void,
+  { onClose, onMessage }: ClientEvents,
 ): Client {
   let handedOut = false;
   return postgres(address.url, {
@@ -54,6 +61,7 @@ export function clientOver(
       return Object.assign(socket, { host: address.host });
     },
     onclose: onClose,
+    onnotify: (_channel: string, text: string) => onMessage(text),
   } as postgres.Options<Record<string, postgres.PostgresType>>);
 }
 

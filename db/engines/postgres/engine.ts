@@ -17,6 +17,9 @@ import { createLocalSettings } from "./local-settings.ts";
 import type { PostgresConnection } from "./session.ts";
 import { readTarget } from "./url.ts";
 
+/** Of messages that changes were committed; each database has its own. */
+const channel = "rowgate_changes";
+
 /**
  * `url`: postgres: or postgresql:, with one or several hosts, options of TLS (`tls.ts`) and settings of the session.
  * Rejects if it cannot be read; the server need not be reachable.
@@ -66,6 +69,18 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
       };
     },
+    // A pooler hands the session that listens to somebody else.
+    signals: target.isPooled
+      ? null
+      : {
+          tell: (text) => ({
+            text: `select pg_notify('${channel}', $1)`,
+            params: [text],
+            reuse: true,
+          }),
+          listen: (connection, hearing) =>
+            (connection as PostgresConnection).listen(channel, hearing),
+        },
     createLedger: {
       jobs: "create table if not exists rowgate_jobs (job_id varchar(64) primary key, result text, finished_at timestamptz(3))",
       requests:

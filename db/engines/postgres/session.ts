@@ -6,7 +6,7 @@
 import type net from "node:net";
 import type postgres from "postgres";
 import { Bag, type Placed } from "../../../core/values/bag.ts";
-import type { Command, Connection, RawResult, StreamCommand } from "../engine.ts";
+import type { Command, Connection, Hearing, RawResult, StreamCommand } from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { TlsSocket } from "../../sockets/tls-socket.ts";
@@ -32,6 +32,8 @@ export interface OutputColumn {
 export interface PostgresConnection extends Connection {
   /** The columns of a query that is used as a subquery; no row is read. */
   outputColumns(text: string): Promise<readonly OutputColumn[]>;
+  /** `channel`: an identifier. */
+  listen(channel: string, hearing: Hearing): Promise<void>;
 }
 
 /** A session with the server over a socket. Statements that are sent while others run are answered after them. */
@@ -46,12 +48,17 @@ export class PostgresSession implements PostgresConnection {
   /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
   private isEnding = false;
   private backend: Backend | undefined;
+  private hearing: Hearing | undefined;
 
   constructor(address: Address, socket: net.Socket | TlsSocket) {
     this.address = address;
     this.socket = socket;
-    this.client = clientOver(address, socket, () => {
-      this.alive = false;
+    this.client = clientOver(address, socket, {
+      onClose: () => {
+        this.alive = false;
+        this.hearing?.onEnd();
+      },
+      onMessage: (text) => this.hearing?.hear(text),
     });
   }
 
@@ -93,6 +100,11 @@ export class PostgresSession implements PostgresConnection {
     const before = [plain("begin"), ownSettings];
     const { fields = [] } = await this.send({ ...query, before, behind: [plain("commit")] });
     return fields as readonly OutputColumn[];
+  }
+
+  async listen(channel: string, hearing: Hearing): Promise<void> {
+    await this.runPlain(`listen ${channel}`);
+    this.hearing = hearing;
   }
 
   async close(): Promise<void> {
