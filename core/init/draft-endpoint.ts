@@ -3,6 +3,7 @@ import type { Column, Table } from "../values/types/column.ts";
 import { checkedColumns } from "./check-text.ts";
 import { deletedMarks } from "./deleted-marks.ts";
 import type { Lines } from "./documents.ts";
+import type { DraftNumbers } from "./draft-numbers.ts";
 import { tableNameOf } from "./file-names.ts";
 import { type DraftLookup, draftLookup, type Label } from "./label-column.ts";
 import { type Relation, draftImport, draftJoins, referencesOf } from "./references.ts";
@@ -42,7 +43,7 @@ export interface Guess {
 export type GuessKind = "doubtful" | "weighty" | "labels" | "imports" | "joins";
 
 export function draftEndpoint(found: Headed, context: DraftContext): EndpointDraft {
-  const { outline, table } = found;
+  const { outline, table, numbers } = found;
   const isView = outline.kind === "view";
   const secrets = secretsOf(table);
   const large = largeOf(table);
@@ -71,6 +72,7 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     ...(Object.keys(labels).length > 0 && { fieldLabels: labels }),
     ...(deleted && { softDelete: deleted.setting }),
     ...(document && { masterDetail: document.payload }),
+    ...(numbers.settings.size > 0 && { numbers: Object.fromEntries(numbers.settings) }),
     ...draftImport(found, references, labels),
     ...draftJoins(references),
     ...(found.relations && { relations: found.relations }),
@@ -102,6 +104,7 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
         ]
       : []),
     ...(document?.guesses ?? []),
+    ...numberGuesses(numbers, [...table.columns.keys()]),
     ...references.flatMap(({ heading, label: by }): Guess[] =>
       by === null
         ? []
@@ -120,6 +123,21 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     })),
   ];
   return { payload, guesses };
+}
+
+function numberGuesses({ settings, doubts }: DraftNumbers, names: readonly string[]): Guess[] {
+  const written = [...settings].map(([name, { format }]) =>
+    weighty(
+      `numbers${member(name)}`,
+      `${name} looks like a document number, so a record without one gets ${format}`,
+    ),
+  );
+  const open = [...doubts].map(([name, doubt]): Guess => ({
+    kind: "doubtful",
+    path: `fieldName[${names.indexOf(name)}]`,
+    text: `${name} may be a document number, which "numbers" would give: ${doubt}`,
+  }));
+  return [...written, ...open];
 }
 
 const weighty = (path: string, text: string): Guess => ({ kind: "weighty", path, text });
@@ -142,7 +160,7 @@ const secretsOf = ({ columns, primaryKey }: Table): string[] =>
   [...columns.keys()].filter((name) => looksSecret(name) && !primaryKey.includes(name));
 
 function actionsOf(
-  { table, outline }: Relation,
+  { table, outline, numbers }: Relation,
   { answersStoredRows }: DraftContext,
   {
     lookup,
@@ -166,6 +184,7 @@ function actionsOf(
     ...(deleted ? ["restore"] : []),
     "export",
     ...(isKeyed && mayInsert && mayUpdate(table) && table.transactional ? ["import"] : []),
+    ...(numbers.settings.size > 0 ? ["next-number"] : []),
     ...(document ? ["create-composite", "read-composite", "update-composite"] : []),
   ];
   return Object.fromEntries(names.map((name) => [name, true]));

@@ -13,6 +13,7 @@ import { AppError } from "../values/errors.ts";
 import { linesByHeader } from "./documents.ts";
 import { ownTables } from "./drift.ts";
 import { draftEndpoint, type Guess } from "./draft-endpoint.ts";
+import { type DraftNumbers, draftNumbers, withNumbers } from "./draft-numbers.ts";
 import { draftRelations } from "./draft-relations.ts";
 import { type Label, findLabel, type LookAtRows } from "./label-column.ts";
 import { singular, wordsOf } from "./name-words.ts";
@@ -159,6 +160,7 @@ async function readTables(
 ): Promise<{ found: Relation[]; skipped: { name: string; reason: string }[] }> {
   const tables: (Table | null)[] = [];
   const labels: (Label | null)[] = [];
+  const numbers: DraftNumbers[] = [];
   const things = new Set(outlines.map(({ name }) => singular(wordsOf(name).at(-1) ?? "")));
   const refused = new Map<Outline, string>();
   let next = 0;
@@ -174,6 +176,7 @@ async function readTables(
       const table = tables[at];
       const isView = outline.kind === "view";
       labels[at] = table ? await findLabel(table, { isView, things, look }) : null;
+      if (table) numbers[at] = await draftNumbers(table, look);
       onProgress?.(++done, outlines.length);
     }
   };
@@ -182,8 +185,11 @@ async function readTables(
   const skipped: { name: string; reason: string }[] = [];
   for (const [at, outline] of outlines.entries()) {
     const table = tables[at];
-    if (table && table.columns.size > 0) found.push({ outline, table, label: labels[at] ?? null });
-    else
+    if (table && table.columns.size > 0) {
+      const own = numbers[at]!;
+      const label = labels[at] ?? null;
+      found.push({ outline, table: withNumbers(table, own), label, numbers: own });
+    } else
       skipped.push({
         name: tableNameOf(outline),
         reason: refused.get(outline) ?? unreadable[outline.kind],

@@ -1,6 +1,7 @@
 /** References of a table for imports and joins: names in files that stand for keys, and tables to join by name. */
 import type { Outline } from "../plans/database-catalog.ts";
 import type { Column, Table } from "../values/types/column.ts";
+import type { DraftNumbers } from "./draft-numbers.ts";
 import { tableNameOf } from "./file-names.ts";
 import type { Label } from "./label-column.ts";
 import { columnTypes } from "../values/types/column-types.ts";
@@ -12,6 +13,7 @@ export interface Relation {
   readonly table: Table;
   /** Null: no column identifies its rows for a person. */
   readonly label: Label | null;
+  readonly numbers: DraftNumbers;
 }
 
 /** A reference to one column of another table. */

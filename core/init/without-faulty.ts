@@ -37,6 +37,11 @@ function withoutPart(payload: Payload, path: string): Record<string, unknown> | 
     return withoutMember(payload, ["importConfig", "lookupFields"], member);
   if (member && path.startsWith("aggregateConfig.joins"))
     return withoutMember(payload, ["aggregateConfig", "joins"], member);
+  const [, number] = /^numbers(?:\.([\w$-]+)|\[)/.exec(path) ?? [];
+  if (path.startsWith("numbers")) {
+    const numbers = number === undefined ? {} : without(payload["numbers"] as Payload, number);
+    return { ...without(payload, "numbers"), ...(!isEmpty(numbers) && { numbers }) };
+  }
   const [, relation] = /^relations\.(\w+)/.exec(path) ?? [];
   if (relation !== undefined) {
     const relations = without(payload["relations"] as Payload, relation);

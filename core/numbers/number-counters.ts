@@ -26,7 +26,7 @@ export interface Wanted {
   readonly isTaken: boolean;
 }
 
-/** A counter, and a number that is to be taken from it. */
+/** A counter, and one of its numbers. */
 interface Counter {
   readonly id: string;
   readonly open: OpenNumber;
@@ -49,7 +49,9 @@ export async function takeNumbers(
   for (const id of [...places.keys()].toSorted()) {
     const counter = { id, open: open[places.get(id)![0]!]! };
     const takers = places.get(id)!.filter((at) => wanted[at]!.isTaken);
-    const texts = await takeSome(own, ledger, { counter, count: takers.length });
+    const seqs = await takeSome(own, ledger, { counter, count: takers.length });
+    // Each has its own letters, also where the column ignores their case.
+    const texts = seqs.map((seq, at) => countedText(open[takers[at]!]!, seq));
     for (const [at, text] of texts.entries()) taken[takers[at]!] = text;
   }
   return taken;
@@ -87,20 +89,21 @@ async function takeSome(
   own: UnscopedQueries,
   ledger: Table,
   { counter, count }: Taking,
-): Promise<string[]> {
+): Promise<bigint[]> {
   const { open } = counter;
   const last = await advance(own, ledger, { counter, count });
   const first = last - BigInt(count) + 1n;
-  const texts = Array.from({ length: count }, (_, at) => countedText(open, first + BigInt(at)));
+  const seqs = Array.from({ length: count }, (_, at) => first + BigInt(at));
+  const texts = seqs.map((seq) => countedText(open, seq));
   const taken = count === 0 ? new Set() : await takenAmong(own, open, texts);
-  if (taken.size === 0) return texts;
+  if (taken.size === 0) return seqs;
   const found = await freeAfter(own, first - 1n, { open, count });
   await own.updateOne({
     ...ofCounter(ledger, counter),
     set: [{ kind: "set", column: columnsOf(ledger).last_number, value: found.at(-1)!.seq }],
     returning: [],
   });
-  return found.map(({ text }) => text);
+  return found.map(({ seq }) => seq);
 }
 
 /** Locks the counter, and resolves with its new last number. */
