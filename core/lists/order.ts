@@ -42,20 +42,23 @@ function lastColumns({ columns, key }: Listed): readonly Column[] {
   return [...columns.values()].flatMap((column) => {
     const { isSorted, isFolded } = columnTypes[column.type];
     if (!isSorted) return [];
-    return isFolded ? exactOf(column) : column;
+    return isFolded ? inOrder(column, "exactOf") : column;
   });
 }
 
-const exact = new WeakMap<Column, Column>();
+const inOrders = {
+  exactOf: new WeakMap<Column, Column>(),
+  foldedOf: new WeakMap<Column, Column>(),
+} as const;
 
-/** The column in an order that distinguishes all its texts. One object per column: statements are cached by it. */
-function exactOf(column: Column): Column {
-  let made = exact.get(column);
+/** The column in another order of its texts (see `Column`). One object per column: statements are cached by it. */
+export function inOrder(column: Column, order: keyof typeof inOrders): Column {
+  let made = inOrders[order].get(column);
   if (made === undefined) {
     const { nullable } = column;
-    const name = `rowgate_exact_${hashOf(column.name)}`;
-    made = derivedColumn(name, "text", { nullable, exactOf: column, native: "text", lengthMax });
-    exact.set(column, made);
+    const name = `rowgate_${order}_${hashOf(column.name)}`;
+    made = derivedColumn(name, "text", { nullable, [order]: column, native: "text", lengthMax });
+    inOrders[order].set(column, made);
   }
   return made;
 }

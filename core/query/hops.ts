@@ -4,10 +4,11 @@ import type { Condition, Select } from "./statement.ts";
 
 /** Adds the hops to the column, each after the one before it. */
 export function addHops(column: Column, hops: Set<Hop>): void {
-  const { via, markOf, exactOf, derived, parts = [] } = column;
+  const { via, markOf, exactOf, foldedOf, derived, parts = [] } = column;
   if (via !== undefined) addHop(via.hop, hops);
   if (markOf !== undefined) addHops(markOf, hops);
   if (exactOf !== undefined) addHops(exactOf, hops);
+  if (foldedOf !== undefined) addHops(foldedOf, hops);
   if (derived?.kind === "bucket") addHops(derived.of, hops);
   if (derived?.kind === "formula") for (const operand of derived.operands) addHops(operand, hops);
   for (const part of parts) if (typeof part !== "string") addHops(part, hops);

@@ -121,6 +121,8 @@ export interface Dialect {
   textOf(column: Column, name: SQL): SQL | null;
   /** The column's text or an equivalent: distinct for distinct texts, ordered by bytes, whatever the collation. */
   exact(column: Column, term: SQL): SQL;
+  /** The text in the order of the column's folded index (`Column.hasFoldedIndex`). */
+  folded(column: Column, term: SQL): SQL;
   /**
    * The condition that the column's text equals one of the values, character by character. Absent: by `exact`. It is
    * added to an ordinary comparison, so the planner must neither use an index for it nor expect fewer rows because of
@@ -144,6 +146,8 @@ export interface Dialect {
       /** The text is compared without its accents; the pattern has none. */
       ignoreAccents: boolean;
       ascii: boolean;
+      /** See `patternKind` in `shape.ts`. */
+      begins: boolean;
     },
   ): SQL;
   /**
@@ -210,6 +214,7 @@ export interface Dialect {
 
 /** What most dialects have in common. */
 export const dialectDefaults = {
+  folded: (_column: Column, term: SQL) => term,
   joined: () => null,
   keepsPlans: false,
   learned: {

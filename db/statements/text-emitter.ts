@@ -7,7 +7,7 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import type { Dialect, NamedColumn, Samples } from "./dialect.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
-import { isAscii } from "./shape.ts";
+import { patternKind } from "./shape.ts";
 import { from, tableName } from "./source.ts";
 import type { Word } from "./words.ts";
 
@@ -205,12 +205,8 @@ export class TextEmitter implements Emitter {
     const placeholder = this.slot();
     const text = this.dialect.textOf(column, this.nameOf(column));
     if (text === null) return void this.pieces.push(sql`1 = 0`);
-    const matches = this.dialect.like(text, placeholder, {
-      column,
-      ignoreCase,
-      ignoreAccents,
-      ascii: isAscii(pattern),
-    });
+    const kind = { column, ignoreCase, ignoreAccents, ...patternKind(pattern) };
+    const matches = this.dialect.like(text, placeholder, kind);
     this.pieces.push(negated ? sql`not (${matches})` : sql`(${matches})`);
   }
 
@@ -349,7 +345,7 @@ export class TextEmitter implements Emitter {
   }
 
   private nameOf(column: Column): SQL {
-    const { parts, markOf, exactOf, via, derived } = column;
+    const { parts, markOf, exactOf, foldedOf, via, derived } = column;
     if (derived?.kind === "bucket")
       return this.dialect.bucket(derived.of, this.nameOf(derived.of), derived.bucket);
     if (derived !== undefined) {
@@ -360,6 +356,7 @@ export class TextEmitter implements Emitter {
       });
     }
     if (exactOf !== undefined) return this.dialect.exact(exactOf, this.nameOf(exactOf));
+    if (foldedOf !== undefined) return this.dialect.folded(foldedOf, this.nameOf(foldedOf));
     if (markOf !== undefined) return this.dialect.marks.term(markOf, this.nameOf(markOf));
     if (via !== undefined)
       return sql`${sql.identifier(this.aliasOf(via.hop)!)}.${sql.identifier(via.column.name)}`;

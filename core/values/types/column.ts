@@ -92,6 +92,11 @@ export interface Column {
   readonly notation?: Notation;
   /** Texts: the column's own comparisons ignore case, and perhaps accents; absent = they do not. */
   readonly ignoresCase?: boolean;
+  /**
+   * Texts: the table has an index on the text in lower case, by code points, in which a search from the beginning of the
+   * text finds its rows in order; absent = it has none, or needs none.
+   */
+  readonly hasFoldedIndex?: boolean;
   /** Times: they can be below zero and beyond a day, up to 838:59:59; absent = times of day only. */
   readonly isDuration?: boolean;
   /**
@@ -126,6 +131,8 @@ export interface Column {
    * is.
    */
   readonly exactOf?: Column;
+  /** A column that no table has: the text of this one, in the order of its folded index (`hasFoldedIndex`). */
+  readonly foldedOf?: Column;
   /** A column that no table has: it is computed of others of the same row. */
   readonly derived?: Derived;
   /** If the engine stores values of the type in several forms: identifies what `db/` knows about this column. */

@@ -16,6 +16,7 @@ import {
   type NamedColumn,
   type RawRow,
 } from "../../statements/dialect.ts";
+import { headOf as headLetters } from "../../statements/shape.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { bucketTerm } from "./buckets.ts";
@@ -153,21 +154,22 @@ const wholeJson = (term: SQL): SQL => sql`cast(json_normalize(${term}) as binary
 function like(
   text: SQL,
   pattern: SQL,
-  {
-    column,
-    ignoreCase,
-    ignoreAccents,
-    ascii,
-  }: { column: Column; ignoreCase: boolean; ignoreAccents: boolean; ascii: boolean },
+  { column, ignoreCase, ignoreAccents, ascii, begins }: Parameters<Dialect["like"]>[2],
 ): SQL {
   const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
   if (!ignoreCase) return matches(text, pattern);
   if (ignoreAccents) return matches(loose(text), loose(pattern));
-  // The first test is fast but ignores accents. The second then checks few rows.
-  const isOwn = ascii && column.ignoresCase === true;
-  const first = isOwn ? matches(text, pattern) : matches(loose(text), loose(pattern));
+  // The first test is fast but ignores accents. The second then checks few rows. An index serves the column's own test.
+  const isOwn = column.ignoresCase === true;
+  const first = isOwn && ascii ? matches(text, pattern) : matches(loose(text), loose(pattern));
+  if (isOwn && !ascii && begins)
+    return sql`(${matches(text, headOf(pattern))} and ${first} and ${matches(folded(text), folded(pattern))})`;
   return sql`(${first} and ${matches(folded(text), folded(pattern))})`;
 }
+
+/** What the texts begin with that match the pattern, also in the column's own collation: these letters have two forms. */
+const headOf = (pattern: SQL): SQL =>
+  sql`concat(regexp_substr(${pattern}, ${sql.raw(`'${headLetters("common").source}'`)}), '%')`;
 
 const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
 

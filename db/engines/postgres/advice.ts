@@ -43,7 +43,10 @@ const readsAll = (node: PlanNode): boolean =>
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** Trigrams serve LIKE without case in the collation of the column, from three characters on. */
+/**
+ * Trigrams serve LIKE without case in the collation of the column, from three characters on. Searches from the beginning
+ * use the range of `like.ts`, from one letter on.
+ */
 export function indexFor(wish: IndexWish): IndexStatements | null {
   const { column, use } = wish;
   const name = quoted(column.name, '"');
@@ -54,6 +57,7 @@ export function indexFor(wish: IndexWish): IndexStatements | null {
   const columns = indexedColumns(wish);
   if (!columns.every(({ native }) => /^(?:text|character varying|varchar)/.test(native)))
     return null;
+  if (use === "begins") return [`${create} (lower(${name}) text_pattern_ops)`];
   const terms = columns.map((each) => `${quoted(each.name, '"')} gin_trgm_ops`);
   return ["create extension if not exists pg_trgm", `${create} using gin (${terms.join(", ")})`];
 }

@@ -11,6 +11,19 @@ export const foldingQuery = `
   order by pg_catalog.array_position('{pg_c_utf8,und-x-icu}', collname::text)
   limit 1`;
 
+/**
+ * Whether the collation of the database makes the same small letters of the common ones (`headOf` in `shape.ts`), and of
+ * those beyond them that become one of them: \u1E9E, \u2126, \u212B, \u03F4.
+ */
+export const agreementQuery = (folding: string): string => `
+  select case when pg_catalog.getdatabaseencoding() = 'UTF8' then (
+    select bool_and(lower(chr(n)) = lower(chr(n) collate ${folding}))
+    from (
+      select n from generate_series(192, 1119) as common(n) where n not in (304, 305, 329, 931, 962, 963)
+      union all select unnest('{7838,8486,8491,1012}'::int[])
+    ) as letters(n)
+  ) end as is_common`;
+
 export const relationQuery = `
   select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, lower(n.nspname || '.' || c.relname) as identity,
     -- Bits of tgtype: 1 for each row, 2 before, 4 insert, 8 delete, 16 update, 64 instead of.
@@ -98,7 +111,15 @@ export const columnsQuery = `
       select n.nspname || '.' || l.collname
       from pg_catalog.pg_collation l join pg_catalog.pg_namespace n on n.oid = l.collnamespace
       where l.oid = a.attcollation and l.collprovider <> 'd'
-    ) as collation
+    ) as collation,
+    a.attcollation = 'pg_catalog."default"'::pg_catalog.regcollation and pg_catalog.getdatabaseencoding() = 'UTF8' and exists (
+      select from pg_catalog.pg_index i
+      join pg_catalog.pg_class c on c.oid = i.indexrelid
+      join pg_catalog.pg_am m on m.oid = c.relam and m.amname = 'btree'
+      join pg_catalog.pg_opclass o on o.oid = i.indclass[0] and o.opcname in ('text_pattern_ops', 'varchar_pattern_ops')
+      where i.indrelid = a.attrelid and i.indisvalid and i.indpred is null and i.indkey[0] = 0 and i.indoption[0] & 1 = 0
+        and pg_catalog.pg_get_indexdef(i.indexrelid, 1, true) in ('lower(' || quote_ident(a.attname) || ')', 'lower(' || quote_ident(a.attname) || '::text)')
+    ) as folded
   from typed t
   join pg_catalog.pg_attribute a on a.attrelid = $1::oid and a.attnum = t.place
   left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
@@ -114,7 +135,7 @@ export const outputsQuery = `
     from json_to_recordset($1::json) as o("index" int, "type" oid, "table" oid, "number" int)
     left join pg_catalog.pg_attribute a on a.attrelid = o.table and a.attnum = o.number and a.atttypid = o.type
   ), ${resolve}
-  select t.native, t.category, t.kind, t.is_domain, t.element, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed, null as collation,
+  select t.native, t.category, t.kind, t.is_domain, t.element, t.typmod, t.labels, false as required, false as has_default, false as identity, false as computed, null as collation, false as folded,
     case when exists (
       select from pg_catalog.pg_collation l
       where not l.collisdeterministic and t.category = 'S' and (a.attnum is null or l.oid = a.attcollation)

@@ -17,6 +17,7 @@ import { type Connection, type Kinds, rowsFor } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import {
   affectedQuery,
+  agreementQuery,
   checksQuery,
   columnsQuery,
   filledQuery,
@@ -28,6 +29,7 @@ import {
   relationQuery,
 } from "./catalog-queries.ts";
 import { type ColumnRow, columnOf, names, nativeTypes } from "./column.ts";
+import type { Folding } from "./like.ts";
 import type { OutputColumn, PostgresConnection } from "./session.ts";
 
 /** Null when there is no such table or view. `schema` null = found by the search path. */
@@ -189,9 +191,12 @@ const builtIn: ReadonlyMap<number, string> = new Map([
  * The collation that case-insensitive comparisons must name to be right beyond ASCII, whatever the collation of the
  * database or of a column is (C knows only ASCII letters). Null if the server has none.
  */
-export async function readFoldingCollation(connection: Connection): Promise<string | null> {
-  const rows = await rowsFor(connection, foldingQuery);
-  return (rows[0]?.["name"] as string | undefined) ?? null;
+export async function readFolding(connection: Connection): Promise<Folding | null> {
+  const [found] = await rowsFor(connection, foldingQuery);
+  if (found === undefined) return null;
+  const collation = String(found["name"]);
+  const [agreement] = await rowsFor(connection, agreementQuery(collation));
+  return { collation, isCommon: agreement?.["is_common"] === true };
 }
 
 function foreignKeyOf(row: RawRow): ForeignKey {

@@ -21,6 +21,8 @@ export interface ColumnRow {
   readonly loose: string | null;
   /** Null: the default one of the database, or unknown. */
   readonly collation: string | null;
+  /** A B-tree index has `lower(<column>) text_pattern_ops` first. */
+  readonly folded: boolean;
   /** JSON array of the labels of an enumerated type. */
   readonly labels: string | null;
 }
@@ -40,6 +42,7 @@ const itemOf = (row: ColumnRow): Column =>
     computed: false,
     loose: row.loose,
     collation: row.collation,
+    folded: false,
   });
 
 export function columnOf(row: ColumnRow): Column {
@@ -76,6 +79,7 @@ export function columnOf(row: ColumnRow): Column {
     labels: row.labels === null ? null : names(row.labels),
     ...(row.loose !== null && { isLooselyCollated: true }),
     ...(row.collation !== null && { comparedIn: row.collation }),
+    ...(row.folded && !row.is_domain && { hasFoldedIndex: true }),
     ...((row.loose !== null || isCitext(native)) && { isLoose: true }),
     ...(!isOpaque && alikeOf(row, type)),
   };

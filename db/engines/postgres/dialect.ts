@@ -18,15 +18,15 @@ import {
   type ValueLists,
 } from "../../statements/dialect.ts";
 import { bucketTerm } from "./buckets.ts";
-import { createLike } from "./like.ts";
+import { createLike, type Folding, lowered } from "./like.ts";
 import { createListForms } from "./list-forms.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { valueForms } from "./value-forms.ts";
 
-/** `foldingCollation`: the result of `readFoldingCollation` in `catalog.ts`, read when a statement is printed. */
-export function createDialect(decimals: Decimals, foldingCollation: () => string | null): Dialect {
+/** `folding`: the result of `readFolding` in `catalog.ts`, read when a statement is printed. */
+export function createDialect(decimals: Decimals, folding: () => Folding | null): Dialect {
   return {
     ...dialectDefaults,
     quote: '"',
@@ -46,8 +46,9 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     // The planner would multiply its estimates for both comparisons. It expects that nearly all rows are not null.
     isExactly: (_column, name, values) =>
       sql`nullif(${byBytes(name)} in (${sql.join(values.map(byBytes), sql`, `)}), false) is not null`,
+    folded: (_column, term) => lowered(term),
     concat: (parts) => concat(parts.map(literalOr)),
-    like: createLike(foldingCollation),
+    like: createLike(folding),
     aggregate,
     estimate: {
       explain: "explain (format json) ",
@@ -56,6 +57,8 @@ export function createDialect(decimals: Decimals, foldingCollation: () => string
     },
     marks,
     sort(column, name, direction) {
+      if (column.foldedOf !== undefined)
+        return sql`${name} using ${sql.raw(direction === "asc" ? "~<~" : "~>~")}`;
       const term = marks.term(column, name);
       // Without nulls, NULLS FIRST and LAST are omitted: with them, an index serves only if it was made with them.
       if (!column.nullable) return direction === "asc" ? term : sql`${term} desc`;

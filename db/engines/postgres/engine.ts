@@ -6,7 +6,8 @@ import { indexFor, readPlan } from "./advice.ts";
 import { readOutlines, schemasQuery } from "./outline.ts";
 import type { Engine, EngineOptions } from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
-import { kinds, outputsOf, readFoldingCollation, readQuery, readTable } from "./catalog.ts";
+import { kinds, outputsOf, readFolding, readQuery, readTable } from "./catalog.ts";
+import type { Folding } from "./like.ts";
 import { deferredQuery, namesQuery, pointingQuery } from "./catalog-queries.ts";
 import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
@@ -32,13 +33,13 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     ownSettings: localSettings(null),
   });
   /** Undefined until the first connection reads it. Statements are printed later, as columns come from the catalog. */
-  let foldingCollation: string | null | undefined;
+  let folding: Folding | null | undefined;
 
   async function connect(): Promise<PostgresConnection> {
     const connection = await connector.connect();
-    if (foldingCollation !== undefined) return connection;
+    if (folding !== undefined) return connection;
     try {
-      foldingCollation = await readFoldingCollation(connection);
+      folding = await readFolding(connection);
       return connection;
     } catch (error) {
       connection.destroy();
@@ -50,7 +51,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     ...engineDefaults,
     name: "postgres",
     system: "postgresql",
-    dialect: createDialect(options.decimals, () => foldingCollation ?? null),
+    dialect: createDialect(options.decimals, () => folding ?? null),
     connect,
     // A pooler may hand each statement to another session.
     sharesConnections: !target.isPooled,

@@ -1,26 +1,56 @@
 /**
  * LIKE as PostgreSQL prints it. A case-insensitive LIKE has two tests. The server's own comparison folds text and
  * pattern again for each row, which is slow in collations other than C. So a first test, over ASCII letters only,
- * leaves few rows. The second test decides, and an index of trigrams serves it.
+ * leaves few rows. The second test decides, and an index of trigrams serves it. Where the column has an index on its
+ * text in lower case, the first test is a range of that index.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/types/column.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Dialect } from "../../statements/dialect.ts";
+import { headOf } from "../../statements/shape.ts";
 
-/** `foldingCollation`: as in `dialect.ts`. */
-export function createLike(foldingCollation: () => string | null): Dialect["like"] {
-  return (text, pattern, { column, ignoreCase, ignoreAccents, ascii }) => {
+/** How case is folded beyond ASCII. */
+export interface Folding {
+  /** The collation that comparisons without case must name, quoted. */
+  readonly collation: string;
+  /** The collation of the database agrees with it on the common letters of `headOf`. */
+  readonly isCommon: boolean;
+}
+
+/** `folding`: as in `dialect.ts`. */
+export function createLike(folding: () => Folding | null): Dialect["like"] {
+  return (text, pattern, { column, ignoreCase, ignoreAccents, ascii, begins }) => {
     const own = needsCollation(column) ? '"C"' : null;
     const compared = ignoreAccents ? unaccented(text) : text;
     if (!ignoreCase) return sql`${collated(compared, own)} like ${pattern}::text`;
-    const collation = (ascii && own === null ? null : foldingCollation()) ?? own;
-    return sql`${mayMatch(compared, pattern)} and ${collated(compared, collation)} ilike concat(${pattern}::text)`;
+    const collation = (ascii && own === null ? null : folding()?.collation) ?? own;
+    const isIndexed = begins && !ignoreAccents && column.hasFoldedIndex === true;
+    const first = isIndexed
+      ? beginsAlike(
+          text,
+          pattern,
+          ascii ? "ascii" : folding()?.isCommon === true ? "common" : "mixed",
+        )
+      : mayMatch(compared, pattern);
+    return sql`${first} and ${collated(compared, collation)} ilike concat(${pattern}::text)`;
   };
 }
 
 const collated = (text: SQL, collation: string | null): SQL =>
   collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
+
+/**
+ * A range in the order of `text_pattern_ops`. The highest character ends what begins with the head. Without a head it is
+ * all texts.
+ */
+function beginsAlike(text: SQL, pattern: SQL, letters: Parameters<typeof headOf>[0]): SQL {
+  const head = sql`lower(coalesce(substring(${pattern}::text from ${sql.raw(`'${headOf(letters).source}'`)}), ''))`;
+  return sql`${lowered(text)} ~>=~ ${head} and ${lowered(text)} ~<~ (${head} || chr(1114111))`;
+}
+
+/** As the index has it that `catalog-queries.ts` looks for. */
+export const lowered = (text: SQL): SQL => sql`lower(${text})`;
 
 /**
  * A coarse test that every match passes in every collation, and so does null. In all collations ASCII letters have only

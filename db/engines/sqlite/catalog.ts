@@ -64,12 +64,15 @@ export async function readTable(
   const isView = found.type === "view";
   const place = { schema: schema ?? "main", table: found.name };
   const alikes = isView ? [] : await alikesOf(rows, place, shown);
+  const folded = isView ? [] : await foldedColumns(rows, found.name, schema);
   const columns = isView
     ? describeView(database, forms, place)
     : shown.map((row, at) => {
         const column = tableColumn(row, { identity, isStrict: found.strict === 1 });
         const alike = alikes[at];
-        return learned({ ...column, ...(alike && { alike }) }, row, { database, forms, place });
+        const hasFoldedIndex = column.type === "text" && folded.includes(column.name);
+        const facts = { ...(alike && { alike }), ...(hasFoldedIndex && { hasFoldedIndex }) };
+        return learned({ ...column, ...facts }, row, { database, forms, place });
       });
   return {
     kind: isView ? "view" : "table",
@@ -174,6 +177,18 @@ async function rowNumber(
   if (keys.length !== 1 || keys[0]!.type.toUpperCase() !== "INTEGER") return null;
   const indexes = await rows<{ origin: string }>("select origin from pragma_index_list(?)", table);
   return indexes.some((index) => index.origin === "pk") ? null : keys[0]!.name;
+}
+
+/** Columns with which an index begins that ignores the case of ASCII letters. */
+async function foldedColumns(rows: Rows, table: string, schema: string | null): Promise<string[]> {
+  const found = await rows<{ column: string }>(
+    `select i.name as "column" from pragma_index_list(?, ?) as l, pragma_index_xinfo(l.name, ?) as i
+      where l.partial = 0 and i.seqno = 0 and i.name is not null and i."desc" = 0 and i.coll = 'NOCASE' collate nocase`,
+    table,
+    schema ?? "main",
+    schema ?? "main",
+  );
+  return found.map(({ column }) => column);
 }
 
 async function uniqueIndexes(

@@ -37,11 +37,15 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     isExactly: (_column, name, values) =>
       sql`${asExpression(name)} in (${sql.join(values.map(asExpression), sql`, `)})`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
-    like(text, pattern, { ignoreCase, ignoreAccents, ascii }) {
+    folded: (_column, term) => sql`${term} collate nocase`,
+    like(text, pattern, { column, ignoreCase, ignoreAccents, ascii, begins }) {
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
-      return ascii || !ignoreCase
-        ? sql`${compared} like ${pattern} escape '\\'`
-        : sql`rowgate_like(${compared}, ${pattern})`;
+      if (ascii || !ignoreCase) return sql`${compared} like ${pattern} escape '\\'`;
+      const matches = sql`rowgate_like(${compared}, ${pattern})`;
+      if (!begins || ignoreAccents || column.hasFoldedIndex !== true) return matches;
+      // SQLite itself does this for LIKE.
+      const head = sql`rowgate_head(${pattern})`;
+      return sql`${text} collate nocase >= ${head} and ${text} collate nocase < ${head} || char(1114111) and ${matches}`;
     },
     aggregate: (name, column, term, result) => {
       if (name === null) return sortedTerm(forms, column, term);
