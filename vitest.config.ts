@@ -121,7 +121,8 @@ function filesOfOthers(folder: string, engine: EngineName): string[] {
 }
 
 /** The contract of the core in workerd, over HTTP: no components, no files. Slow: each request opens connections. */
-const core = "adjust,change-status,composite-create,composite-read,create,delete,read,update";
+const core =
+  "adjust,batch-edge,bulk,change-status,composite-create,composite-read,create,delete,read,update,upsert";
 /** These use the runtime in the same way on both engines: they read records, or need no database at all. */
 const coreOnce =
   "aggregate,composite-update,datatables-settings,first,lookup,rate-limits,read-where,wrong-credentials";

@@ -9,6 +9,7 @@ import {
   type Routes,
 } from "../../core/dispatch.ts";
 import type { AnsweredStream } from "../../core/calls/answer.ts";
+import type { StepEnd, StepName } from "../../core/calls/handler.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
 import { changesName } from "../../core/live/changes-action.ts";
 import { redeemTicket } from "../../core/live/tickets.ts";
@@ -28,7 +29,7 @@ import { prefersCsv } from "./compression.ts";
 import { download } from "./download.ts";
 import { answer, csvReply, failureReply, headersOf } from "./envelope.ts";
 import type { Reply } from "./reply.ts";
-import type { Exchange, Handle } from "./exchange.ts";
+import type { Exchange, Handle, OnAnswered } from "./exchange.ts";
 import { parseForm } from "./form.ts";
 import { checkOrigin } from "./guard.ts";
 import type { HeaderFields, Incoming } from "./incoming.ts";
@@ -43,6 +44,8 @@ export interface RouteDeps extends AdmissionDeps, Pick<Runtime, "now" | "basePat
   /** The origins whose pages may call each project; a project without an entry allows none. */
   readonly corsOrigins: ReadonlyMap<string, readonly string[]>;
   readonly hookDepths: Pick<HookDepths, "signedIn">;
+  /** Is called with the outcome of each step of a batch; absent: it is not reported. */
+  readonly onStep?: OnAnswered | undefined;
   /** The limits of a project that does not exist; null: no project has limits. */
   readonly limiterOfNone: ((name: string) => RateLimiter) | null;
 }
@@ -86,7 +89,7 @@ const nowhere: ActionPath = { project: "", endpoint: "", action: "" };
 /** The handler of the paths of actions, for every method. */
 export function callAction(deps: RouteDeps): Handle {
   const { projects, now, bodyLimitBytes: bytesMax, bodyTimeoutMs: timeoutMs } = deps;
-  const { corsOrigins, trustProxy } = deps;
+  const { corsOrigins, trustProxy, onStep } = deps;
   const admit = createAdmission(deps);
   const counting = countingSteps(deps);
   const waiting = { timeoutMs, deadlines: createDeadlines() };
@@ -133,6 +136,7 @@ export function callAction(deps: RouteDeps): Handle {
         requestMode: headers.get("x-request-mode"),
         wantsCsv: answersCsv && prefersCsv(headers),
         dryRun,
+        onStep: onStep && ((step: StepName, end: StepEnd) => onStep({ project, ...step }, end)),
         countSteps: counting({ incoming, exchange, project: found }, caller),
         requestId: exchange.requestId,
         hookDepth: await depthOf(deps, incoming),

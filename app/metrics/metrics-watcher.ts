@@ -27,16 +27,16 @@ export const serviceWatcher = (metrics: ServiceMetrics): Watcher => ({
   }),
 });
 
-/** Counts an answered request. Names that the configuration does not have are empty. */
-export const countRequests =
-  ({ requests, requestDuration }: ServiceMetrics) =>
+/** Counts answered requests, or steps of batches. Names that the configuration does not have are empty. */
+export const countInto =
+  (answers: ServiceMetrics["requests"], duration: ServiceMetrics["requestDuration"]) =>
   (
     { project, endpoint, action }: RouteNames,
     { status, durationMs }: { readonly status: number; readonly durationMs: number },
   ): void => {
     const [one, two, three] = [project ?? "", endpoint ?? "", action ?? ""];
-    requestDuration.observe([one, two, three], durationMs / 1_000);
-    requests.add([one, two, three, statusText(status)]);
+    duration.observe([one, two, three], durationMs / 1_000);
+    answers.add([one, two, three, statusText(status)]);
   };
 
 export const workerWatcher = ({ jobDuration }: Pick<WorkerMetrics, "jobDuration">): Watcher => ({

@@ -50,6 +50,17 @@ const serviceSeries = () => ({
     labels: [...place, "action"],
     buckets: requestBuckets,
   }),
+  batchSteps: createCounter({
+    name: "rowgate_batch_steps_total",
+    help: "Steps of batches that were run, also those that were undone.",
+    labels: [...place, "action", "status"],
+  }),
+  batchStepDuration: createHistogram({
+    name: "rowgate_batch_step_duration_seconds",
+    help: "Time of a step of a batch.",
+    labels: [...place, "action"],
+    buckets: requestBuckets,
+  }),
   rateLimitRefusals: createCounter({
     name: "rowgate_rate_limit_refusals_total",
     help: "Requests that a rate limit refused.",

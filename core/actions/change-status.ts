@@ -6,7 +6,9 @@
 import { actorsOf } from "../plans/audit-columns.ts";
 import { type Call, defineAction, type Write } from "../calls/action.ts";
 import type { WorkflowPlan } from "../plans/workflow-plan.ts";
-import { noSuchRecord } from "../values/errors.ts";
+import { past } from "../callers/scoped-session.ts";
+import { openOf, reachedBy } from "../numbers/reached-numbers.ts";
+import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
 import type { Grammar } from "../grammar/grammar.ts";
 import { recordSchema } from "../lists/shown-schema.ts";
 import { checkIfMatch, etagOf } from "../records/etag.ts";
@@ -137,6 +139,7 @@ async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hoo
   const set = assignmentsOf(call, plan, settled);
   const { onBefore, onAfter } = workflow.hooks.get(to) ?? { onBefore: [], onAfter: [] };
   const values = valuesOf(call, workflow, { found, settled });
+  if (onBefore.length > 0) await refuseUnnumbered(call, plan, { tx, keyValue, set });
   await hooks.run(onBefore, { ...values, record: oldRecord });
   // The locks may have expired while a hook was running.
   await call.locks.checkWrite(plan.write, [keyValue]);
@@ -155,6 +158,19 @@ async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hoo
   await hooks.run(onAfter, { ...values, record });
   await runAfter(call, tx, { event: "onAfterWorkflow", data, oldRecord, record });
   return { record, from, to };
+}
+
+/** Rejects (400) when the record would get a number and lacks what it is made of. */
+async function refuseUnnumbered(
+  { entity, now }: Call,
+  { write: { table, key } }: ChangeNeeds,
+  { tx, keyValue, set }: Pick<Attempt, "tx" | "keyValue"> & { set: readonly Assignment[] },
+): Promise<void> {
+  const plans = reachedBy(set, entity.numbers.get(table.identity) ?? []);
+  const errors: FieldErrors = {};
+  const time = { now: now(), timeZone: entity.settings.timeZone };
+  await openOf(past(tx, "numbers"), { table, key, keyValue, set }, { plans, time, errors });
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
 }
 
 /** Rejects (400) an updated_by that counts and is not text. */

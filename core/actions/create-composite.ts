@@ -25,7 +25,8 @@ import { past } from "../callers/scoped-session.ts";
 import { keptOnce, recount } from "../totals/kept-session.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
-import { createAudit, fillsBeside, readBack, withFills } from "../records/record.ts";
+import { createAudit, fillsBeside, filledLater, readBack, withFills } from "../records/record.ts";
+import { addTableFaults } from "../records/table-faults.ts";
 import { rowOf } from "../query/key-conditions.ts";
 import { isDemanded } from "../totals/foreseen-values.ts";
 import { newKey } from "../records/record-key.ts";
@@ -117,6 +118,8 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
   const values = new Map<Column, Scalar>([...fillsBeside(call, open), ...checked.values]);
   const made = newKey(call, { ...write, rules, fills: call.fills }, errors);
   for (const [column, value] of made) values.set(column, value);
+  const { table } = write;
+  addTableFaults(errors, call.entity, { table, values, later: filledLater(plan) });
   for (const [column, value] of collectingErrors(errors, () => createAudit(plan, call)))
     values.set(column, value);
   // The header is inserted before its details, so its totals need a value until they are computed.

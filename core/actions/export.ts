@@ -1,5 +1,6 @@
 /** export: starts a job that writes the records into a file. The request is checked now, the rows are read later. */
 import { defineAction } from "../calls/action.ts";
+import { languageOfJob } from "../calls/wording.ts";
 import type { ExportPlan } from "../plans/export-plan.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { exportGrammar, type ExportRequest, requestOf } from "../lists/export-list.ts";
@@ -23,7 +24,9 @@ export const startExport = defineAction<ExportPlan, ExportRequest>({
   async run(call) {
     const { body, jobs } = call;
     const owner = ownerOf(call);
-    const job = await jobs.start("export", owner, { request: requestOf(body) });
+    const job = await jobs.start("export", owner, {
+      request: { ...requestOf(body), ...languageOfJob(call) },
+    });
     return { status: 200, body: { job_id: job.id, status: "pending" } };
   },
 });

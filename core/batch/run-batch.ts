@@ -182,7 +182,7 @@ async function runSteps(
       const body = marked.has(step.index) ? resolve(step.body, { earlier, bodyOf }) : step.body;
       const fault = action.stepFault(body);
       if (fault !== null) throw invalidPayload(fault);
-      const answer = await handler.run(asRequest(request, { step, body }), null);
+      const answer = await runStep(handler, asRequest(request, { step, body }), step);
       later.push(...(answer.later ?? []));
       answered.push(answeredBy(one, request, answer));
     } catch (error) {
@@ -191,6 +191,24 @@ async function runSteps(
     if (step.id !== null) earlier.set(step.id, step.index);
   }
   return { ...(await answerOf(answered, request, keepAnswer)), later };
+}
+
+async function runStep(
+  handler: Handler,
+  request: Request,
+  { endpoint, action }: Step,
+): Promise<Answer> {
+  const startedMs = performance.now();
+  const ended = (status: number): void =>
+    request.onStep?.({ endpoint, action }, { status, durationMs: performance.now() - startedMs });
+  try {
+    const answer = await handler.run(request, null);
+    ended(answer.status);
+    return answer;
+  } catch (error) {
+    ended(errorTable[asAppError(error).kind].status);
+    throw error;
+  }
 }
 
 /** The request that the step would be by itself. */
@@ -224,7 +242,7 @@ function answeredBy({ step, handler }: Planned, request: Request, answer: Answer
 async function runAlone(one: Planned, request: Request): Promise<Answered> {
   const { step, handler } = one;
   try {
-    const answer = await handler.run(asRequest(request, { step, body: step.body }), null);
+    const answer = await runStep(handler, asRequest(request, { step, body: step.body }), step);
     return answeredBy(one, request, answer);
   } catch (error) {
     const known = asAppError(error);

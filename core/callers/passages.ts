@@ -13,8 +13,8 @@ export const passages = {
    */
   changeLog: "recorded changes of records",
   /**
-   * Rows of the service's own table `rowgate_numbers`, and whether any record has a number. The caller may make the
-   * record that would get it.
+   * Rows of the service's own table `rowgate_numbers`, and whether any record has a number. The caller may make or
+   * change the record that would get it.
    */
   numbers: "counters of document numbers, and numbers that are taken",
   /** Rows of the service's own table `rowgate_jobs`. The owner of the job was checked before. */

@@ -36,6 +36,8 @@ export interface Request extends Omit<
    * the limits.
    */
   readonly countSteps: (steps: readonly StepName[]) => Promise<RefusedStep | null>;
+  /** Is called with the outcome of each step of a batch that ran; absent: it is not reported. */
+  readonly onStep?: ((step: StepName, end: StepEnd) => void) | undefined;
   /** Tells of committed changes. */
   readonly feed: Feed;
   /** For sessions other than the action's own. */
@@ -48,6 +50,11 @@ export interface Request extends Omit<
 export interface StepName {
   readonly endpoint: string;
   readonly action: string;
+}
+
+export interface StepEnd {
+  readonly status: number;
+  readonly durationMs: number;
 }
 
 /** The first step that is too many. */

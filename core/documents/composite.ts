@@ -12,11 +12,13 @@ import { foresee } from "../totals/foreseen-values.ts";
 import {
   createAudit,
   fillsBeside,
+  filledLater,
   recordPlan,
   type RecordPlan,
   updateAudit,
   withFills,
 } from "../records/record.ts";
+import { addTableFaults } from "../records/table-faults.ts";
 import type { Assignment } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
 
@@ -70,6 +72,8 @@ export function newDetail(
   values.delete(detail.foreignKey);
   const made = newKey(given, { ...detail, fills: given.fills }, found);
   for (const [column, value] of made) values.set(column, value);
+  const later = [detail.foreignKey, ...filledLater({ write: detail })];
+  addTableFaults(found, call.entity, { table: detail.table, values, later });
   const actors = actorsOf(audit, "create").map(({ name }) => [name, actor]);
   const body = { ...Object.fromEntries(actors), ...sent };
   for (const [column, value] of collectingErrors(found, () =>

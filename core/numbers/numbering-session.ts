@@ -5,7 +5,7 @@
  */
 import type { Caller } from "../plans/caller.ts";
 import { everyRole } from "../plans/access-rules.ts";
-import { columnsBehind, type NumberPlan, type NumberTables } from "../plans/number-tables.ts";
+import type { NumberPlan, NumberTables } from "../plans/number-tables.ts";
 import { findRows, scalarOf } from "../query/find-rows.ts";
 import { keyIs } from "../query/key-conditions.ts";
 import type {
@@ -28,9 +28,10 @@ import {
 import { AppError, type FieldErrors, validationFailed } from "../values/errors.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Column, Table } from "../values/types/column.ts";
+import type { Table } from "../values/types/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import { type Counting, takeNumbers } from "./number-counters.ts";
+import { isStatus, openOf, reachedBy, valueIn } from "./reached-numbers.ts";
 import {
   isEmpty,
   type NumberTime,
@@ -115,7 +116,8 @@ class NumberingTransaction extends PassingTransaction {
       const row = await this.own.one(selectFrom(source, { columns, where, limit: 1, lock: true }));
       if (row && scalarOf(plan.column, row) !== sent) throw notYours(plan);
     }
-    const reached = plans.filter((plan) => this.isReachedBy(plan, set));
+    const isStep = this.numbering.action === "change-status";
+    const reached = isStep ? reachedBy(set, plans) : [];
     const numbers = await this.numbersFor(update, reached);
     return this.queries.updateOne(
       numbers.length === 0 ? update : { ...update, set: [...set, ...numbers] },
@@ -143,13 +145,6 @@ class NumberingTransaction extends PassingTransaction {
 
   private maySend(plan: NumberPlan): boolean {
     return maySend(plan, this.numbering.caller);
-  }
-
-  /** Whether change-status moves a record to the status at which it is numbered. */
-  private isReachedBy({ column, onStatus }: NumberPlan, set: readonly Assignment[]): boolean {
-    if (onStatus === null || this.numbering.action !== "change-status") return false;
-    const status = valueIn(set, onStatus.column);
-    return isStatus(onStatus, status) && valueIn(set, column) === undefined;
   }
 
   /** Rejects with `forbidden` when a record would get another number than it has. */
@@ -221,21 +216,14 @@ class NumberingTransaction extends PassingTransaction {
     },
     plans: readonly NumberPlan[],
   ): Promise<Assignment[]> {
-    if (plans.length === 0) return [];
-    const columns = [...new Set(plans.flatMap((plan) => [plan.column, ...columnsBehind(plan)]))];
-    const where = keyIs(key, keyValue);
-    const select = selectFrom(sourceOf(table), { columns, where, limit: 1, lock: true });
-    const row = await this.own.one(select);
-    if (row === null) return [];
-    const valueOf: ValueOf = (column) => valueIn(set, column) ?? scalarOf(column, row);
     const errors: FieldErrors = {};
     const numbers: Assignment[] = [];
-    const wanted = plans.flatMap((plan): WantedNumber[] => {
-      const { column } = plan;
-      if (!isEmpty(scalarOf(column, row))) return [];
-      const open = openNumber(plan, { valueOf, errors, time: this.numbering.time });
-      const give = (value: string) => void numbers.push({ kind: "set", column, value });
-      return open ? [{ open, give }] : [];
+    const { time } = this.numbering;
+    const open = await openOf(this.own, { table, key, keyValue, set }, { plans, time, errors });
+    const wanted = open.map((one): WantedNumber => {
+      const give = (value: string) =>
+        void numbers.push({ kind: "set", column: one.plan.column, value });
+      return { open: one, give };
     });
     await this.give(wanted, errors);
     return numbers;
@@ -295,15 +283,6 @@ const arrivesLate = ({ onStatus }: NumberPlan, { columns, key }: Insert): boolea
   onStatus.column.hasDefault &&
   key.length > 0 &&
   !columns.some(({ name }) => name === onStatus.column.name);
-
-const isStatus = ({ status }: NonNullable<NumberPlan["onStatus"]>, value: unknown): boolean =>
-  value !== undefined && value !== null && String(value) === status;
-
-/** Undefined: it is not set. */
-function valueIn(set: readonly Assignment[], { name }: Column): Scalar | undefined {
-  const one = set.find(({ kind, column }) => kind === "set" && column.name === name);
-  return one?.kind === "set" ? one.value : undefined;
-}
 
 const notYours = ({ column }: NumberPlan): AppError =>
   new AppError("forbidden", `You may not set ${column.name}, which the service numbers`);

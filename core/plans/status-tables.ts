@@ -45,3 +45,6 @@ export const isClosed = ({ closed }: Pick<StatusTable, "closed">, status: Json):
 /** Whether only change-status sets the status. */
 export const isReserved = (table: StatusTable, status: Json): boolean =>
   isClosed(table, status) || (status !== null && table.roles.has(String(status)));
+
+/** The message of a field that would set one. */
+export const reservedMessage = "is changed by change-status only";

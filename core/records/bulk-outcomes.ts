@@ -209,8 +209,8 @@ export async function storeParts<Item extends { readonly index: number }>(
   storing: Storing<Item>,
 ): Promise<void> {
   const { outcomes, isOneByOne } = storing;
-  if (!isOneByOne) return storePart(tx, items, storing);
-  for (const item of items) await storePart(tx, [item], storing);
+  if (isOneByOne) for (const item of items) await storePart(tx, [item], storing);
+  else await storePart(tx, items, storing);
   outcomes.refuseCollected();
 }
 
@@ -232,7 +232,6 @@ async function storePart<Item extends { readonly index: number }>(
     const why = (await storing.onRefusal?.(error, items)) ?? error;
     if (items.length === 1) {
       outcomes.refuse(first.index, why);
-      if (!storing.isOneByOne) outcomes.refuseCollected();
       return;
     }
     const middle = Math.ceil(items.length / 2);

@@ -22,6 +22,7 @@ import { keyIs, rowOf } from "../query/key-conditions.ts";
 import { isOfKey, keyText, type KeyValue } from "../values/types/key.ts";
 import { findRows } from "../query/find-rows.ts";
 import { newKey } from "./record-key.ts";
+import { addTableFaults } from "./table-faults.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/types/accept.ts";
 import { isLonger } from "../values/text.ts";
@@ -75,6 +76,7 @@ export function newValues(call: NewBody, plan: InsertingPlan): ReadonlyMap<Colum
   const made = newKey(call, { ...plan.write, rules, fills: call.fills }, errors);
   for (const [column, value] of made) values.set(column, value);
   for (const [column, value] of checked.values) values.set(column, value);
+  addTableFaults(errors, call.entity, { ...plan.write, values, later: filledLater(plan) });
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   for (const [column, value] of createAudit(plan, call)) values.set(column, value);
   return values;
@@ -104,6 +106,12 @@ export function fillsBeside(
   }
   return values;
 }
+
+/** Columns of a new record that `createAudit` fills. */
+export const filledLater = ({ write: { audit, flag } }: Audited): Column[] => [
+  ...audit.map(({ column }) => column),
+  ...(flag ? [flag] : []),
+];
 
 /** What is needed to fill the audit columns; details have it too. */
 interface Audited {

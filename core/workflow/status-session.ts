@@ -6,6 +6,7 @@
 import {
   isClosed,
   isReserved,
+  reservedMessage,
   type OwnerLink,
   type StatusTable,
   type StatusTables,
@@ -314,7 +315,7 @@ const recordClosed = (message = "The record is closed"): AppError =>
   new AppError("recordClosed", `${message} and cannot be changed`);
 
 const refusedStatus = ({ status }: StatusTable): AppError =>
-  validationFailed({ [status.name]: ["is changed by change-status only"] });
+  validationFailed({ [status.name]: [reservedMessage] });
 
 /** Whether the assignment leaves the status as it is. */
 const keeps = (change: Assignment, status: Json): boolean =>

@@ -29,12 +29,13 @@ export async function exportRows(
 ): Promise<ExportResult> {
   const plan = entity.export;
   if (!plan) throw notFound("This endpoint no longer has an export");
-  const { format, list, shown } = exportGrammar(plan).read(run.job.request);
+  const { language, ...request } = run.job.request;
+  const { format, list, shown } = exportGrammar(plan).read(request);
   const { source, where } = list;
   const key = `exports/${project.name}/${run.job.id}.${run.id}.${format}`;
   const table = createTable(format, {
     sheetName: entity.name,
-    columns: columnsOf(shown, format),
+    columns: columnsOf(shown, { format, labelOf: labelsIn(language, entity) }),
     formulas: plan.csvFormulas,
   });
   const rows = await session.longSnapshot(async (snapshot) => {
@@ -82,9 +83,18 @@ async function writeRows(
 }
 
 /** Workbooks are for people; lines of JSON are for programs, which use the names of fields. */
-function columnsOf(shown: ExportRequest["shown"], format: TableFormat): TableColumn[] {
+function columnsOf(
+  shown: ExportRequest["shown"],
+  { format, labelOf }: { format: TableFormat; labelOf: ReturnType<typeof labelsIn> },
+): TableColumn[] {
   return shown.map(({ column, heading, format: pattern }) => ({
-    heading: format === "jsonl" ? column.name : heading,
+    heading: format === "jsonl" ? column.name : (labelOf(column.name) ?? heading),
     format: pattern ?? undefined,
   }));
+}
+
+/** The label of a field in the language of the request that started the job; undefined: it has none. */
+function labelsIn(language: Json | undefined, { name, settings }: JobContext["entity"]) {
+  const texts = settings.messages.get(String(language));
+  return (field: string): string | undefined => texts?.labelOf(name, field);
 }

@@ -2,7 +2,12 @@
  * Finds the rows of a file that would change a closed record, become or stay a detail of one, or set a status that only
  * change-status sets. The session of the commit refuses them as well (`core/workflow/status-session.ts`).
  */
-import { isClosed, isReserved, type OwnerLink } from "../../core/plans/status-tables.ts";
+import {
+  isClosed,
+  isReserved,
+  type OwnerLink,
+  reservedMessage,
+} from "../../core/plans/status-tables.ts";
 import type { Queries } from "../../core/query/session.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { findRows } from "../../core/query/find-rows.ts";
@@ -47,7 +52,7 @@ export function closedCheck({ entity, plan }: VerdictOptions): ClosedCheck | nul
         const [was, is] = [before, after].map((row) => row?.[own.status.name] ?? null);
         if (isClosed(own, was!)) addReason(stored, "a closed record cannot be changed");
         else if (before === null ? isReserved(own, is!) : textOf(is!) !== textOf(was!))
-          addMessage(stored.one, own.status, "is changed by change-status only");
+          addMessage(stored.one, own.status, reservedMessage);
       }
     for (const link of links) await checkOwners(queries, link, changes);
   };

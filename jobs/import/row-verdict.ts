@@ -10,7 +10,8 @@ import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { isOfKey, type KeyValue } from "../../core/values/types/key.ts";
 import { newKey } from "../../core/records/record-key.ts";
-import { fillsBeside, withFills } from "../../core/records/record.ts";
+import { fillsBeside, filledLater, withFills } from "../../core/records/record.ts";
+import { addTableFaults } from "../../core/records/table-faults.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
 import type { RowFault } from "./row-fault.ts";
 
@@ -72,9 +73,10 @@ export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow 
   const keyErrors: FieldErrors = {};
   const { rules } = entity;
   const made = newKey({ body, newId }, { ...plan.write, rules, fills: scope.fills }, keyErrors);
-  addFieldErrors(one, errors);
-  addFieldErrors(one, keyErrors);
   for (const [column, value] of made) values.set(column, value);
+  const found: FieldErrors = { ...errors, ...keyErrors };
+  addTableFaults(found, entity, { ...plan.write, values, later: filledLater(plan) });
+  addFieldErrors(one, found);
   addScopeError(one, scope.isWhole ? values : withNulls(values, plan.write), options);
   if (faults.length > 0) return { kind: "invalid", faults };
   return { kind: "new", values, body };

@@ -3,6 +3,7 @@
  * Rows with handlers for their event are stored one by one (`store-handled.ts`).
  */
 import { AppError } from "../../core/values/errors.ts";
+import type { FieldWording } from "../../core/calls/wording.ts";
 import { hasHandlers } from "../../core/records/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/query/session.ts";
@@ -33,11 +34,12 @@ type StoreRows = (
 /** The import, with the columns of its file. */
 export interface StoreRowsOptions extends HandledRows {
   readonly columns: readonly FileColumn[];
+  /** The language of messages about fields. */
+  readonly words: FieldWording;
 }
 
 /** For all batches of one transaction. Rejects with the database's refusal, in a message that names the rows. */
 export function storeRows(options: StoreRowsOptions): StoreRows {
-  const { columns } = options;
   const insert = createInsert(options);
   const change = createChange(options);
   const storeHandledRows = createHandledStore(options);
@@ -51,7 +53,7 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
       stored.updated += await change(tx, others);
       return stored;
     } catch (error) {
-      throw refusalOf(error, rows, columns);
+      throw refusalOf(error, rows, options);
     }
   };
 }
@@ -97,7 +99,7 @@ function createChange({ plan, now, caller }: StoreRowsOptions): StoreSome {
 
 /** Stores the rows whose event has handlers, one by one; resolves with the verdicts of the others. */
 function createHandledStore(options: StoreRowsOptions) {
-  const { entity, columns } = options;
+  const { entity } = options;
   const store = storeHandled(options);
   const isHandled = {
     new: hasHandlers(entity, "onBeforeInsert", "onAfterInsert"),
@@ -116,9 +118,9 @@ function createHandledStore(options: StoreRowsOptions) {
         continue;
       }
       const refusal = await store(tx, row, verdict).catch((error: unknown) => {
-        throw refusalOf(error, [row], columns);
+        throw refusalOf(error, [row], options);
       });
-      if (refusal) stored.rejected.push({ values: row.values, faults: faultsOf(refusal, columns) });
+      if (refusal) stored.rejected.push({ values: row.values, faults: faultsOf(refusal, options) });
       else stored[kind === "new" ? "inserted" : "updated"] += 1;
       onRow(stored);
     }
@@ -130,7 +132,7 @@ function createHandledStore(options: StoreRowsOptions) {
 function refusalOf(
   error: unknown,
   rows: readonly FileRow[],
-  columns: readonly FileColumn[],
+  { columns, words }: Pick<StoreRowsOptions, "columns" | "words">,
 ): unknown {
   const isRefusal =
     error instanceof AppError && error.kind !== "unavailable" && error.kind !== "internal";
@@ -138,7 +140,8 @@ function refusalOf(
   const headings = new Map(columns.map(({ column, heading }) => [column.name, heading]));
   const faults = Object.entries(error.errors ?? {}).flatMap(([name, messages]) => {
     const heading = headings.get(name);
-    return heading === undefined ? [] : [`${heading}: ${messages.join(", ")}`];
+    const texts = messages.map((text) => words(name, text));
+    return heading === undefined ? [] : [`${heading}: ${texts.join(", ")}`];
   });
   const [first, last] = [rows[0]!.rowIndex, rows.at(-1)!.rowIndex];
   const place = first === last ? `in row ${first}` : `among rows ${first} to ${last}`;
@@ -149,10 +152,13 @@ function refusalOf(
 }
 
 /** A refusal in the terms of the handler, and its fields by their headings. */
-function faultsOf({ message, errors }: AppError, columns: readonly FileColumn[]): RowFault[] {
+function faultsOf(
+  { message, errors }: AppError,
+  { columns, words }: Pick<StoreRowsOptions, "columns" | "words">,
+): RowFault[] {
   const known = new Map(columns.map((column) => [column.column.name, column]));
   const faults = Object.entries(errors ?? {}).map(([name, messages]) => ({
-    text: `${known.get(name)?.heading ?? name}: ${messages.join(", ")}`,
+    text: `${known.get(name)?.heading ?? name}: ${messages.map((text) => words(name, text)).join(", ")}`,
     place: known.get(name)?.place ?? null,
   }));
   return [{ text: message, place: null }, ...faults];

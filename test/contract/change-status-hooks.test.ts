@@ -13,6 +13,25 @@ const timed = async <T>(work: () => Promise<T>) => {
   return { result, tookMs: performance.now() - startMs };
 };
 
+describe("a status at which records are numbered", () => {
+  const heard = () => orders.server.heard.filter(({ path }) => path === `/numbered/${orders.id}`);
+
+  test("calls its hooks before it, with a record that has no number yet", async () => {
+    const answer = await orders.changeTo("numbered");
+    check(answer, { status: 200 });
+    expect(answer.body.data.order_no).toMatch(/\/01$/);
+    expect(heard().map(({ body }) => JSON.parse(body))).toEqual([{ number: null }]);
+  });
+
+  test("calls no hook when the record lacks what its number is made of", async () => {
+    await orders.fixture.sql(`update orders set code = null where order_id = '${orders.id}'`);
+    const errors = { code: ["is required for the number of the record"] };
+    check(await orders.changeTo("numbered"), { status: 400, error: "Validation failed", errors });
+    expect(heard()).toEqual([]);
+    expect(await orders.status()).toBe("new");
+  });
+});
+
 describe("hooks that succeed", () => {
   test("change-status names the hooks that were called and started, in order", async () => {
     const answer = await orders.changeTo("told");

@@ -92,6 +92,9 @@ function hooksFor(port: number): Record<string, object> {
         hook(at("fifth"), { name: "fifth", blocking: false, body }),
       ],
     },
+    numbered: {
+      onBefore: [hook(at("numbered/{{id}}"), { body: { number: "{{record.order_no}}" } })],
+    },
     slow: { onBefore: [hook(at("slow"), { timeoutMs: 5_000 })] },
     "slow-later": { onAfter: [hook(at("slow"), { blocking: false, timeoutMs: 5_000 })] },
     "fails-later": {
@@ -172,6 +175,7 @@ export function openHookedOrders(): HookedOrders {
             status: "text(60)",
             total: "decimal(20,2)",
             next: "text(36)",
+            order_no: { type: "text(80)", unique: true },
             updated_at: "timestamp",
             updated_by: "text(40)",
           },
@@ -183,6 +187,7 @@ export function openHookedOrders(): HookedOrders {
           tableName: "orders",
           action: { create: true, first: true, read: true, "change-status": true },
           workflow: { hooks: hooksFor(server.port) },
+          numbers: { order_no: { format: "{code}/{seq:2}", onStatus: "numbered" } },
         },
         steps: {
           tableName: "orders",

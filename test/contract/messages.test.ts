@@ -61,7 +61,14 @@ const options: FixtureOptions = {
       primaryKey: "item_id",
       fieldValidation: rules,
       fieldLabels: { code: "Code", price: "Price", name: "Name" },
-      action: { create: true, read: true, upsert: true, "bulk-create": true, import: true },
+      action: {
+        create: true,
+        read: true,
+        upsert: true,
+        "bulk-create": true,
+        import: true,
+        export: true,
+      },
     },
     heads: {
       tableName: "heads",
@@ -256,7 +263,8 @@ test("rows of an import are judged in the language of the request", async () => 
     request: (path, init) => fixture.request(path, withLanguage(init)),
   });
   const rows = [
-    ["code", "name", "price"],
+    // The label of that language, too: an export has it as its heading.
+    ["code", "Bezeichnung", "price"],
     ["I1", "one", -3],
     [null, "one", 3],
   ];
@@ -264,7 +272,34 @@ test("rows of an import are judged in the language of the request", async () => 
   const text = JSON.stringify(body);
   expect(text).toContain("price: muss mindestens 0 sein");
   expect(text).toContain("code: ist erforderlich");
+  expect(text).not.toContain("Bezeichnung: ist erforderlich");
 }, 90_000);
+
+test.each([
+  ["de", "csv", "Bezeichnung"],
+  ["en", "csv", "Name"],
+  ["de", "jsonl", '"name"'],
+])(
+  "an export in %s as %s calls a field %s",
+  async (language, format, heading) => {
+    await fixture.sql("delete from items");
+    await inLanguage("items/create", { ...good, code: "E1" });
+    const started = await inLanguage(
+      "items/export",
+      { format, select: ["code", "name"] },
+      language,
+    );
+    check(started, { status: 200 });
+    const { job_id } = started.body;
+    const status = () => fixture.request(`/api/test/items/export-status?job_id=${job_id}`);
+    await expect
+      .poll(async () => (await status()).body.status, { timeout: 30_000 })
+      .toBe("completed");
+    const file = await fixture.fetch(`/api/test/items/export-download?job_id=${job_id}`);
+    expect((await file.text()).split(/\r?\n/)[0]).toContain(heading);
+  },
+  90_000,
+);
 
 test("an answer is kept for an Idempotency-Key in no language", async () => {
   const data = [{ ...good, code: "K1", price: -1 }];

@@ -35,6 +35,7 @@ beforeAll(async () => {
       },
     },
     project: {
+      batch: { enabled: true },
       hooks: { allowedHosts: [hooks.host] },
       rateLimit: { windowSeconds: 600, actions: { lookup: 1 } },
     },
@@ -113,6 +114,36 @@ test("requests are counted by project, endpoint, action and status, and their du
       },
     ),
   ).toEqual([1, 1, 2, 1, 1, 1]);
+});
+
+test("steps of batches are counted as requests are, also those that are undone", async () => {
+  const step = (action: string, status: string) => ({ ...goods, action, status });
+  const steps = "rowgate_batch_steps_total";
+  const batch = { project: "test", endpoint: "", action: "_batch" };
+  const first = { endpoint: "goods", action: "first", body: byId("a") };
+  expect(
+    await growth(
+      [
+        [steps, step("first", "200")],
+        [steps, step("update", "404")],
+        [steps, step("first", "400")],
+        ["rowgate_batch_step_duration_seconds_count", { ...goods, action: "first" }],
+        ["rowgate_batch_step_duration_seconds_count", { ...goods, action: "update" }],
+        [requests, { ...batch, status: "404" }],
+        [requests, { ...batch, status: "200" }],
+        [requests, step("first", "200")],
+      ],
+      async () => {
+        const update = { endpoint: "goods", action: "update", body: { id: "none", mark: "x" } };
+        await place.post("_batch", { steps: [first, update, first] });
+        const faulty = { ...first, body: { where: [{ key: "nothing", value: 1 }] } };
+        await place.post("_batch", { steps: [first, faulty], independent: true });
+        // Neither is a step that was run.
+        await place.post("_batch", { steps: [{ ...first, action: "nothing" }] });
+        await place.post("_batch", { steps: [{ ...first, endpoint: "x".repeat(20) }] });
+      },
+    ),
+  ).toEqual([2, 1, 1, 3, 1, 3, 1, 0]);
 });
 
 test("a request can never make a new series", { timeout: 60_000 }, async () => {

@@ -294,15 +294,17 @@ describe("a number is given", () => {
   });
 });
 
-async function imported(rows: Parameters<typeof workbookOf>[0], who: string): Promise<Answer> {
+function importing(who: string) {
   const withKey = { "x-api-key": `key of ${who}` };
-  const importing = importerOf({
+  return importerOf({
     request: (path, init) =>
       fixture.request(path, { ...init, headers: { ...init?.headers, ...withKey } }),
     post: (path, body, headers) => fixture.post(path, body, { ...headers, ...withKey }),
   });
-  return importing.committed("invoices", await workbookOf(rows));
 }
+
+const imported = async (rows: Parameters<typeof workbookOf>[0], who: string): Promise<Answer> =>
+  importing(who).committed("invoices", await workbookOf(rows));
 
 describe("without a number that could be given", () => {
   test.each<[string, string, object, Record<string, string[]>]>([
@@ -325,18 +327,40 @@ describe("without a number that could be given", () => {
     [
       "an empty column in a list",
       "invoices/bulk-create",
-      { data: [{ name: "a", lot: 1 }, { name: "b" }] },
-      { "[1].lot": needed },
+      { data: [{ name: "a", lot: 1 }, { name: "b" }, { name: "" }] },
+      { "[1].lot": needed, "[2].name": ["must have at least 1 characters"], "[2].lot": needed },
     ],
     [
       "an empty column in upsert",
       "invoices/upsert",
-      { data: [{ name: "b" }] },
-      { "[0].lot": needed },
+      { data: [{ name: "b" }, { name: "c", lot: 1 }, { name: "d" }] },
+      { "[0].lot": needed, "[2].lot": needed },
+    ],
+    [
+      "empty columns in a status at which all would get one",
+      "receipts/bulk-create",
+      { data: [{ status: "posted", warehouse: "w" }, {}, { status: "posted" }] },
+      { "[0].receipt_date": needed, "[2].warehouse": needed, "[2].receipt_date": needed },
     ],
     ["an empty column through another endpoint", "bills/create", { name: "n" }, { lot: needed }],
   ])("%s is refused", async (_, path, body, errors) => {
     check(await admin(path, body), { status: 400, error: "Validation failed", errors });
+  });
+
+  test("a row of a file without it is refused by the preview", async () => {
+    const rows = [
+      ["receipt_id", "warehouse", "receipt_date", "status"],
+      ["p1", "w", "2026-01-01", "posted"],
+      ["p2", null, null, "posted"],
+      ["p3", null, null, "draft"],
+    ];
+    const { body } = await importing("admin").previewed("receipts", await workbookOf(rows));
+    expect(body.errors, JSON.stringify(body)).toEqual([
+      expect.objectContaining({
+        rowIndex: 3,
+        messages: [`warehouse: ${needed[0]}`, `receipt_date: ${needed[0]}`],
+      }),
+    ]);
   });
 
   test("a fault of a rule comes first, and no number is taken", async () => {

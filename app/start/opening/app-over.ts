@@ -47,6 +47,8 @@ export interface AppParts {
   readonly observe?: ObserveRequest | undefined;
   /** See `ExchangeDeps`. */
   readonly onAnswered?: OnAnswered | undefined;
+  /** The same for each step of a batch. */
+  readonly onStep?: OnAnswered | undefined;
 }
 
 /** The limits of the first project that has some. Its refusals are not reported, because any name can occur here. */

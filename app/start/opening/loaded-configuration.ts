@@ -7,7 +7,7 @@ import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../../http/guard.ts";
 import type { ConfigState } from "../../http/health.ts";
 import type { App } from "../../http/http.ts";
-import { countRequests } from "../../metrics/metrics-watcher.ts";
+import { countInto } from "../../metrics/metrics-watcher.ts";
 import { mountJobsBoard } from "../../http/jobs-board.ts";
 import type { OutboundOptions } from "../../outbound/outbound-client.ts";
 import { ConfigError } from "../settings/config-error.ts";
@@ -238,7 +238,8 @@ function appFor(
     console: settings.console ? openConsole : "off",
     compression,
     observe: observation.request,
-    onAnswered: countRequests(metrics),
+    onAnswered: countInto(metrics.requests, metrics.requestDuration),
+    onStep: countInto(metrics.batchSteps, metrics.batchStepDuration),
     metricsText: metrics.text,
     onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
   });

@@ -54,7 +54,7 @@ export async function importOf(
       `no unique index of ${table.name} covers ${config.upsertKeys.join(", ")}: other writes wait while an import is committed`,
     );
   }
-  const headings = headingsOf(payload, columns, lookups);
+  const headings = headingsOf(survey, columns, lookups);
   const bytesMax = jobs.maxUploadMb * 1024 ** 2;
   return {
     write,
@@ -162,13 +162,21 @@ const isUnique = ({ primaryKey, unique }: Table, keys: readonly Column[]): boole
       columns.length > 0 && columns.every((name) => keys.some((key) => key.name === name)),
   );
 
-/** Headings of a column are its name and its label. On a conflict a lookup comes first, then the name. */
+/**
+ * Headings of a column are its name and its label, in all languages. On a conflict a lookup comes first, then the name,
+ * then the label of the endpoint's file.
+ */
 function headingsOf(
-  { fieldLabels = {} }: Payload,
+  { endpoint, payload: { fieldLabels = {} }, requests: { messages } }: Survey,
   columns: Columns,
   lookups: readonly ImportLookup[],
 ): Map<string, Column | ImportLookup> {
   const headings = new Map<string, Column | ImportLookup>();
+  for (const texts of messages.values())
+    for (const [name, column] of columns) {
+      const label = texts.labelOf(endpoint, name);
+      if (label !== undefined) headings.set(headingKey(label), column);
+    }
   for (const [name, column] of columns)
     if (Object.hasOwn(fieldLabels, name)) headings.set(headingKey(fieldLabels[name]!), column);
   for (const [name, column] of columns) headings.set(headingKey(name), column);
