@@ -8,6 +8,7 @@ import { figureOf, isTime, labelOfKey } from "./figures.js";
 import { whereOf } from "./grid-state.js";
 import { labelOf } from "./labels.js";
 import { loadEntity } from "./model.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").AnswerColumn} AnswerColumn */
 /** @typedef {import("./types.d.ts").Entity} Entity */
@@ -108,7 +109,12 @@ export async function loadFigure(entity, wanted) {
     x,
     split: split && columnOf(split, "split", ""),
     values: [
-      { ...textColumn, name: "value", label: "Value", type: measuredField?.type ?? "integer" },
+      {
+        ...textColumn,
+        name: "value",
+        label: t("chart.value"),
+        type: measuredField?.type ?? "integer",
+      },
     ],
     categoriesMax,
     isAdditive: operation === "count" || operation === "sum",
@@ -117,9 +123,8 @@ export async function loadFigure(entity, wanted) {
   });
   const notes = [
     ...figure.notes,
-    rows.length === groupsMax &&
-      "There are more groups than the service answers. Filter the list to see others.",
-    !isWhole && "Filters on fields that charts do not have are left out.",
+    rows.length === groupsMax && t("chart.tooMany"),
+    !isWhole && t("chart.leftOut"),
   ];
   return { ...figure, notes: notes.filter((note) => note !== false) };
 }
@@ -166,7 +171,7 @@ function columnOf({ field }, name, by) {
 
 /** @param {Entity} entity @param {Groupable} group @param {{ column: AnswerColumn, key: unknown }} value */
 async function labelFor(entity, { field, of }, { column, key }) {
-  if (key === null) return "No value";
+  if (key === null) return t("chart.noValue");
   if (field.references)
     return (await labelOf(entity.project, field.references, key)) ?? String(key).slice(0, 8);
   const isStatus = of === null && entity.status?.field === field.name;

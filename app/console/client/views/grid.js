@@ -5,7 +5,7 @@ import { columnsMenu } from "../columns-menu.js";
 import { exportDialog } from "../export-dialog.js";
 import { filterChips } from "../filter-chips.js";
 import { filterRow } from "../filter-row.js";
-import { counted, isNumber } from "../format.js";
+import { isNumber } from "../format.js";
 import { loadPage, pageSizes, readState, writeState } from "../grid-state.js";
 import { fieldOf, loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
@@ -19,6 +19,7 @@ import {
 } from "../router.js";
 import { showsLabel } from "../search.js";
 import DataTable from "../vendor/datatables.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -36,25 +37,20 @@ export async function show(place, { parts, query }) {
       h(
         "div.empty",
         null,
-        h("h1", null, "There is no such list"),
-        h(
-          "p",
-          null,
-          "You may not use it, or it does not exist. ",
-          h("a", { href: "#/" }, "See what there is"),
-        ),
+        h("h1", null, t("list.missing")),
+        h("p", null, `${t("list.noRight")} `, h("a", { href: "#/" }, t("list.others"))),
       ),
     );
     return;
   }
-  document.title = `${entity.title} – Rowgate`;
+  document.title = titled(entity.title);
   const state = readState(query, entity);
   const isListed = ["datatables", "read"].some((one) => entity.actions.has(one));
   if (!isListed) {
     fill(
       place,
       headOf(entity, state, () => {}),
-      h("p.note", null, "You may not list these records."),
+      h("p.note", null, t("list.notListed")),
     );
     return;
   }
@@ -86,7 +82,7 @@ function headOf(entity, state, showFilters) {
     null,
     h("h1", null, entity.title),
     h("span.grow"),
-    iconButton("filter", "Filters", {
+    iconButton("filter", t("filters"), {
       class: "filters-button",
       onclick: showFilters,
       "aria-pressed": String(state.filters.size > 0),
@@ -96,16 +92,16 @@ function headOf(entity, state, showFilters) {
         "a.button",
         { onclick: openChart, href: link("chart") },
         icon("chart"),
-        h("span", null, "Chart"),
+        h("span", null, t("chart")),
       ),
     may("export") &&
-      iconButton("down", "Export", {
+      iconButton("down", t("export"), {
         onclick: () => void exportDialog(entity, state).catch(tellFault),
       }),
     may("import-upload") &&
-      h("a.button", { href: link("import") }, icon("up"), h("span", null, "Import")),
+      h("a.button", { href: link("import") }, icon("up"), h("span", null, t("import"))),
     (may("create-composite") || may("create")) &&
-      h("a.button.primary", { href: link("new") }, icon("plus"), h("span", null, "New")),
+      h("a.button.primary", { href: link("new") }, icon("plus"), h("span", null, t("new"))),
   );
 }
 
@@ -114,8 +110,8 @@ function toolbarOf(entity, state, grid) {
   let timer = 0;
   const search = h("input", {
     type: "search",
-    placeholder: `Search ${entity.title.toLowerCase()}`,
-    "aria-label": `Search ${entity.title.toLowerCase()}`,
+    placeholder: t("list.search", { list: entity.title }),
+    "aria-label": t("list.search", { list: entity.title }),
     value: state.search,
     maxlength: "1000",
   });
@@ -125,9 +121,9 @@ function toolbarOf(entity, state, grid) {
   });
   const size = h(
     "select",
-    { "aria-label": "Rows per page" },
+    { "aria-label": t("list.perPage") },
     pageSizes.map((one) =>
-      h("option", { value: one, selected: one === state.size }, `${one} rows`),
+      h("option", { value: one, selected: one === state.size }, t("list.rows", { count: one })),
     ),
   );
   size.addEventListener("change", () => grid.change({ size: Number(size.value) }));
@@ -150,7 +146,7 @@ function gridOf(entity, state, edit) {
   const table = h("table.grid", { "aria-label": entity.title });
   const holder = h(
     "div.grid-holder",
-    { tabindex: "0", role: "region", "aria-label": `${entity.title}, table` },
+    { tabindex: "0", role: "region", "aria-label": t("list.table", { list: entity.title }) },
     table,
   );
   const fields = entity.columns.map(
@@ -196,10 +192,7 @@ function gridOf(entity, state, edit) {
     try {
       const { rows, total, filtered, cut } = await loadPage(entity, state, loading.signal);
       cutNote.hidden = cut.length === 0;
-      fill(
-        cutNote,
-        `Too many records fit the search by ${cut.join(", ")}. Search for more letters to find all.`,
-      );
+      fill(cutNote, t("list.cut", { fields: cut.join(", ") }));
       if (rows.length === 0 && filtered > 0 && state.page > 1) {
         // The last rows of this page are gone.
         isStep = false;
@@ -208,8 +201,8 @@ function gridOf(entity, state, edit) {
       fill(
         info,
         filtered === total
-          ? counted(total, "record")
-          : `${counted(filtered, "record")} of ${total.toLocaleString()}`,
+          ? t("list.count", { count: total })
+          : t("list.found", { count: filtered, total }),
       );
       answer({ draw: asked.draw, recordsTotal: total, recordsFiltered: filtered, data: rows });
       holder.removeAttribute("aria-busy");
@@ -270,7 +263,7 @@ function gridOf(entity, state, edit) {
                 {
                   scope: "col",
                   class: isNumber(field) ? "number" : "",
-                  title: showsLabel(entity, field) && "Names of another list have no order here",
+                  title: showsLabel(entity, field) && t("list.noOrder"),
                 },
                 field.label,
               ),
@@ -316,8 +309,8 @@ function gridOf(entity, state, edit) {
           bottom: "paging",
         },
         language: {
-          emptyTable: "No records yet",
-          zeroRecords: "No record fits the search and the filters",
+          emptyTable: t("list.empty"),
+          zeroRecords: t("list.nothingFits"),
           paginate: { first: "«", last: "»", next: "›", previous: "‹" },
         },
       });

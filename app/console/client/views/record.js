@@ -14,6 +14,7 @@ import { recordLock } from "../record-lock.js";
 import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
 import { relatedRecords } from "../related.js";
 import { go, restoreScroll } from "../router.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -22,7 +23,7 @@ import { go, restoreScroll } from "../router.js";
 export async function show(place, { parts }) {
   const [project = "", endpoint = "", , ...keys] = parts;
   const entity = await loadEntity(project, endpoint);
-  if (!entity) throw new Error("You may not use this list, or it does not exist");
+  if (!entity) throw new Error(t("list.noRight"));
   const shown = await loadRecord(entity, keys);
   if (!shown) {
     fill(
@@ -31,8 +32,8 @@ export async function show(place, { parts }) {
       h(
         "div.empty",
         null,
-        h("h1", null, "This record is not there"),
-        h("p", null, "It was removed, or you may not see it."),
+        h("h1", null, t("record.missing")),
+        h("p", null, t("record.missingNote")),
       ),
     );
     return;
@@ -62,14 +63,14 @@ async function showRecord(place, entity, shown) {
   const banner = h("div.banner", { role: "status", hidden: true });
   const fault = h("div.banner.fault", { role: "alert", hidden: true });
   const lock = recordLock(entity, row, showHolder);
-  const save = h("button.button.primary", { type: "submit" }, "Save");
-  const undo = h("button.button", { type: "button", onclick: () => void again() }, "Discard");
+  const save = h("button.button.primary", { type: "submit" }, t("save"));
+  const undo = h("button.button", { type: "button", onclick: () => void again() }, t("discard"));
   const saveBar = h(
     "div.save-bar",
     { hidden: true },
     save,
     undo,
-    h("span.quiet", null, "Not saved yet"),
+    h("span.quiet", null, t("record.unsaved")),
   );
   const lineNames = entity.lines.map(({ name }) => name);
   const statusField = entity.actions.has("change-status") ? entity.status?.field : undefined;
@@ -109,8 +110,7 @@ async function showRecord(place, entity, shown) {
   function showHolder(holder) {
     banner.hidden = holder === null;
     if (holder === null) return;
-    const text = `${holder.owner} is editing this record. Your changes may be refused until they have finished.`;
-    fill(banner, icon("lock"), sentence(text));
+    fill(banner, icon("lock"), sentence(t("lock.editing", { owner: holder.owner })));
   }
 
   /** Shows the record as it is now. */
@@ -141,7 +141,7 @@ async function showRecord(place, entity, shown) {
       await lock.write((token) =>
         post(`${entity.path}/${body.action}`, sent, { headers: { ...known, ...token } }),
       );
-      tell("Saved");
+      tell(t("saved"));
       await again();
     } catch (error) {
       if (error instanceof ApiError && error.status === 412) await settleConflict(form.changes());
@@ -171,7 +171,7 @@ async function showRecord(place, entity, shown) {
   }
 
   const title = titleOf(entity, row);
-  document.title = `${title} – ${entity.title} – Rowgate`;
+  document.title = titled(title, entity.title);
   const totals = entity.lines.flatMap((one) => one.totals);
   // A drop-down already shows the name of the other record.
   const chosen = form?.inputs
