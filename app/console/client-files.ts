@@ -31,7 +31,7 @@ export const clientPatterns: readonly string[] = ["**/*.{js,css}", "words/*.json
 const languageOf = (name: string): string[] => /^words\/([\w-]+)\.json$/.exec(name)?.slice(1) ?? [];
 
 /** The name of the media type of a file. */
-export const kindOf = (name: string): "css" | "js" | "json" =>
+export const mediaKindOf = (name: string): "css" | "js" | "json" =>
   name.endsWith(".css") ? "css" : name.endsWith(".json") ? "json" : "js";
 
 /** `names`: of all files, relative to `folder`. */

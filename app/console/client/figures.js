@@ -91,8 +91,9 @@ export async function figureOf(
   const notes = [
     keys.length < all.length &&
       t(hasAxis ? "chart.latest" : "chart.largest", { count: categoriesMax }),
-    shown.length < series.length && `The ${seriesMax} largest of ${series.length} parts.`,
-    without > 0 && `Records without ${headingOf(x).toLowerCase()} are left out.`,
+    shown.length < series.length &&
+      t("chart.largestParts", { count: seriesMax, total: series.length }),
+    without > 0 && t("chart.without", { field: headingOf(x) }),
   ];
   return {
     categories: placed(keys, labels, x),

@@ -85,14 +85,23 @@ function statusButtons(entity, row, place) {
           "button.button.status-step",
           { type: "button", onclick: () => void change(one) },
           icon("next"),
-          h("span", null, labelText(one)),
+          h("span", null, t("record.step", { status: labelText(one) })),
         ),
       );
       holder.replaceChildren(...steps);
     });
 
+  /** Asks before the record can no longer be changed. @param {string} next */
+  function mayClose(next) {
+    const step = t("record.step", { status: labelText(next) });
+    const isFinal = (status?.transitions?.[next] ?? []).length === 0;
+    const text = t(isFinal ? "record.closesForGood" : "record.closes");
+    return confirmed(t("record.stepAsk", { step }), text, step);
+  }
+
   /** @param {string} next */
   async function change(next) {
+    if (isClosed(entity, { [status?.field ?? ""]: next }) && !(await mayClose(next))) return;
     try {
       await write(`${entity.path}/change-status`, { ...keysOf(entity, row), status: next }, place);
       tell(t("record.statusIs", { status: labelText(next) }));

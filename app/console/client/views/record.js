@@ -4,7 +4,7 @@ import { ApiError, post } from "../api.js";
 import { statusBadge } from "../cells.js";
 import { documentLines } from "../document-lines.js";
 import { fill, h, icon } from "../dom.js";
-import { sentence } from "../format.js";
+import { labelText, sentence } from "../format.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
 import { conflictChoice, recordActions } from "../record-actions.js";
@@ -52,6 +52,15 @@ async function loadRecord(entity, keys) {
   const isExpanded = Object.keys(expand).length > 0;
   const { body, etag } = await post(`${path}/${action}`, { where, ...(isExpanded && { expand }) });
   return body.data && { row: body.data, etag };
+}
+
+/** Why a record is closed, and how people can go on. @param {Entity} entity @param {Row} row */
+function closedText({ status, lines }, row) {
+  const own = String(row[status?.field ?? ""]);
+  const why = t(lines.length > 0 ? "closed.withLines" : "closed", { status: labelText(own) });
+  const ways = (status?.transitions?.[own] ?? []).map(labelText);
+  const statuses = ways.join(", ");
+  return `${why} ${ways.length > 0 ? t("closed.ways", { statuses }) : t("closed.final")}`;
 }
 
 /** @param {HTMLElement} place @param {Entity} entity @param {Shown} shown */
@@ -193,15 +202,7 @@ async function showRecord(place, entity, shown) {
       h("span.grow"),
       recordActions(entity, row, { etag: () => etag, lock, again }),
     ),
-    closed &&
-      h(
-        "div.banner.closed",
-        null,
-        icon("lock"),
-        entity.lines.length > 0
-          ? "This record is closed: its values and lines can no longer be changed."
-          : "This record is closed: its values can no longer be changed.",
-      ),
+    closed && h("div.banner.closed", null, icon("lock"), h("span", null, closedText(entity, row))),
     banner,
     fault,
     h(
