@@ -191,12 +191,12 @@ export function describeFurtherFlows(place: ConsolePlace): void {
     const dialog = page.locator(".dialog");
     expect(await dialog.locator("h2").innerText()).toBe("Set to Posted?");
     expect(await dialog.locator("p").first().innerText()).toMatch(/no longer be changed/);
-    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.locator(".actions button").first().click();
     expect(await one(`SELECT status FROM stock_receipts WHERE receipt_id = '${id}'`)).toBe(
       "received",
     );
     await page.locator(".status-step").first().click();
-    await dialog.getByRole("button", { name: "Set to Posted" }).click();
+    await dialog.locator(".danger").click();
     await expect.poll(() => page.locator(".head .status").innerText()).toBe("Posted");
     expect(await one(`SELECT status FROM stock_receipts WHERE receipt_id = '${id}'`)).toBe(
       "posted",

@@ -8,6 +8,7 @@ import { figureOf, isTime, labelOfKey } from "./figures.js";
 import { whereOf } from "./grid-state.js";
 import { labelOf } from "./labels.js";
 import { loadEntity } from "./model.js";
+import { paramsIn } from "./params.js";
 import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").AnswerColumn} AnswerColumn */
@@ -24,7 +25,7 @@ import { t } from "./words.js";
  * @property {string} operation of `aggregate`
  * @property {string} measured a field, or `*`
  * @property {boolean} isLine
- * @property {Pick<import("./grid-state.js").GridState, "search" | "filters">} state of the list
+ * @property {Pick<import("./grid-state.js").GridState, "search" | "filters" | "params">} state of the list
  */
 
 /** The number of groups in an answer of the service. */
@@ -95,6 +96,7 @@ export async function loadFigure(entity, wanted) {
     ...(group.field.type === "timestamp" && { time_zone: ownTimeZone() }),
     ...(isFilled && { fill: true }),
     ...(where && { where }),
+    ...paramsIn(entity, state.params),
     // Where there are too many, the latest times and the largest values remain.
     sort_columns: [{ column: isAxis ? groupName(group, wanted.by) : "value", direction: "DESC" }],
     limit: isAxis || split ? groupsMax : barsMax + 1,
@@ -135,6 +137,7 @@ export async function usualWidth(entity, { path }, state) {
   const { body } = await post(`${entity.path}/aggregate`, {
     operations: ["min", "max"].map((name) => ({ function: name, field: path, alias: name })),
     ...(where && { where }),
+    ...paramsIn(entity, state.params),
   });
   const rough = (Number(body.data.max) - Number(body.data.min)) / 15;
   if (!(rough > 0)) return 1;

@@ -4,6 +4,7 @@ import { fill, h } from "./dom.js";
 import { whereOf } from "./grid-state.js";
 import { cancelJob, exportFile, keepJob, partDone, watchJob } from "./jobs.js";
 import { openDialog } from "./notices.js";
+import { paramsForm, paramsIn } from "./params.js";
 import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
@@ -54,6 +55,7 @@ export async function exportDialog(entity, state) {
       { id: "export-format" },
       formats.map(([value, text]) => h("option", { value }, text)),
     );
+    const params = paramsForm(entity, state.params, null);
     const place = h("div");
     const start = h(
       "button.button.primary",
@@ -62,6 +64,8 @@ export async function exportDialog(entity, state) {
     );
 
     async function run() {
+      const entered = params ? params.entered() : state.params;
+      if (!entered) return;
       start.disabled = true;
       fill(
         place,
@@ -69,7 +73,11 @@ export async function exportDialog(entity, state) {
         h("p.quiet", { role: "status" }, t("starting")),
       );
       try {
-        const { body } = await post(`${entity.path}/export`, { format: format.value, ...request });
+        const { body } = await post(`${entity.path}/export`, {
+          format: format.value,
+          ...request,
+          ...paramsIn(entity, entered),
+        });
         const job = {
           id: body.job_id,
           kind: /** @type {const} */ ("export"),
@@ -100,13 +108,14 @@ export async function exportDialog(entity, state) {
           ),
         );
       } catch (error) {
+        if (params?.showFaults(error)) return showEnd("");
         showEnd(/** @type {Error} */ (error).message);
       }
     }
 
     /** @param {string} text */
     function showEnd(text) {
-      fill(place, h("p.fault-text", { role: "alert" }, text));
+      fill(place, h("p.fault-text", { role: "alert" }, text), h("div.actions", null, start));
       start.disabled = false;
     }
 
@@ -114,6 +123,7 @@ export async function exportDialog(entity, state) {
     return [
       h("p", null, isFiltered ? t("export.some") : t("export.all")),
       !isWhole && h("p.quiet", null, t("export.leftOut")),
+      params?.element,
       h("div.field", null, h("label", { for: "export-format" }, t("export.format")), format),
       place,
     ];

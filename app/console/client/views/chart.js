@@ -9,6 +9,7 @@ import { labelOf } from "../labels.js";
 import { loadEntity } from "../model.js";
 import { ApiError } from "../api.js";
 import { readNumber, writeNumber } from "../numbers.js";
+import { paramsForm } from "../params.js";
 import { keepInAddress } from "../router.js";
 import { t, titled } from "../words.js";
 
@@ -48,10 +49,17 @@ export async function show(place, { parts, query }) {
   const choices = choicesOf(entity, groups, query);
   const drawing = h("div.sheet", { "aria-live": "polite" });
   let asked = 0;
+  const params = paramsForm(entity, state.params, (entered) => {
+    state = { ...state, params: entered };
+    showState();
+    void draw();
+  });
 
   async function draw() {
     const now = ++asked;
     const group = choices.group();
+    if (params?.isMissing(state.params))
+      return fill(drawing, h("p.quiet", null, t("params.needed")));
     if (!entity || !group) return fill(drawing, h("p.quiet", null, t("chart.noGroups")));
     try {
       await choices.prepare(state);
@@ -64,6 +72,7 @@ export async function show(place, { parts, query }) {
       if (now === asked) fill(drawing, chartOf(entity, figure, { ...wanted, width }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      params?.showFaults(error);
       if (now === asked) fill(drawing, h("p.fault-text", null, error.message));
     }
   }
@@ -84,6 +93,7 @@ export async function show(place, { parts, query }) {
   fill(
     place,
     head,
+    params?.element,
     note,
     h(
       "form.chart-choices",

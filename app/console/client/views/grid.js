@@ -18,6 +18,7 @@ import {
   stepInAddress,
 } from "../router.js";
 import { showsLabel } from "../search.js";
+import { paramQuery, paramsForm } from "../params.js";
 import DataTable from "../vendor/datatables.js";
 import { t, titled } from "../words.js";
 
@@ -60,6 +61,7 @@ export async function show(place, { parts, query }) {
   fill(
     place,
     headOf(entity, state, grid.showFilters),
+    grid.params,
     toolbarOf(entity, state, grid),
     grid.element,
   );
@@ -152,6 +154,7 @@ function gridOf(entity, state, edit) {
   const fields = entity.columns.map(
     (name) => entity.fields.get(name) ?? fieldOf(name, { type: "text" }),
   );
+  const params = paramsForm(entity, state.params, (entered) => change({ params: entered }));
   let loading = new AbortController();
   /** @type {any} */
   let made = null;
@@ -159,7 +162,7 @@ function gridOf(entity, state, edit) {
   let isStep = false;
   const shown = (/** @type {Row} */ row, /** @type {import("../types.d.ts").Field} */ field) => {
     const first = fields.find(({ name }) => state.columns.includes(name));
-    return rowCell(entity, row, { field, isFirst: field === first });
+    return rowCell(entity, row, { field, isFirst: field === first, params: state.params });
   };
   const editing = edit(entity, {
     table,
@@ -188,6 +191,11 @@ function gridOf(entity, state, edit) {
     isStep = true;
     loading.abort();
     loading = new AbortController();
+    if (params?.isMissing(state.params)) {
+      fill(info, t("params.needed"));
+      answer({ draw: asked.draw, recordsTotal: 0, recordsFiltered: 0, data: [] });
+      return;
+    }
     holder.setAttribute("aria-busy", "true");
     try {
       const { rows, total, filtered, cut } = await loadPage(entity, state, loading.signal);
@@ -210,7 +218,7 @@ function gridOf(entity, state, edit) {
     } catch (error) {
       if (/** @type {Error} */ (error).name === "AbortError") return;
       holder.removeAttribute("aria-busy");
-      tellFault(error);
+      if (!params?.showFaults(error)) tellFault(error);
       restoreScroll();
       answer({ draw: asked.draw, recordsTotal: 0, recordsFiltered: 0, data: [] });
     }
@@ -227,6 +235,7 @@ function gridOf(entity, state, edit) {
   return {
     element: [filterChips(entity, state, () => change({})), cutNote, holder, editing?.bar],
     info,
+    params: params?.element,
     change,
     showFilters: filters.toggle,
     /** @param {string[]} columns */
@@ -315,7 +324,12 @@ function gridOf(entity, state, edit) {
         },
       });
       if (editing) made.on("draw", editing.drawn);
-      else openOnClick(table, entity, made);
+      else
+        openOnClick(
+          table,
+          (row) => opens(entity, row) && go(recordParts(entity, row), paramQuery(state.params)),
+          made,
+        );
     },
     stop() {
       if (editing?.leave() === false) return false;
@@ -335,11 +349,11 @@ const boxColumn = (box) => ({
     type === "display" ? box(row) || "" : null,
 });
 
-/** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: import("../types.d.ts").Field, isFirst: boolean }} place */
-function rowCell(entity, row, { field, isFirst }) {
+/** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: import("../types.d.ts").Field, isFirst: boolean, params: GridState["params"] }} place */
+function rowCell(entity, row, { field, isFirst, params }) {
   const cell = cellIn(row, field, entity);
   if (!isFirst || !opens(entity, row) || cell.tagName === "A") return cell;
-  return h("a.open", { href: addressOf(recordParts(entity, row)) }, cell);
+  return h("a.open", { href: addressOf(recordParts(entity, row), paramQuery(params)) }, cell);
 }
 
 /** @param {Entity} entity @param {Row} row */
@@ -348,14 +362,14 @@ const opens = ({ key, actions }, row) =>
   key.every((name) => row[name] !== undefined && row[name] !== null) &&
   (actions.has("first") || actions.has("read-composite"));
 
-/** A click anywhere in a row opens its record, unless text is selected. @param {HTMLElement} table @param {Entity} entity @param {any} made */
-function openOnClick(table, entity, made) {
+/** A click anywhere in a row opens its record, unless text is selected. @param {HTMLElement} table @param {(row: Row) => unknown} open @param {any} made */
+function openOnClick(table, open, made) {
   table.addEventListener("click", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest("a, button, input, select, thead") || String(getSelection() ?? "") !== "")
       return;
     const line = target.closest("tbody tr");
     const row = line && made.row(line).data();
-    if (row && opens(entity, row)) go(recordParts(entity, row));
+    if (row) open(row);
   });
 }

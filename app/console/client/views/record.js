@@ -14,17 +14,18 @@ import { recordLock } from "../record-lock.js";
 import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
 import { relatedRecords } from "../related.js";
 import { go, restoreScroll } from "../router.js";
+import { paramsIn, readParams } from "../params.js";
 import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
 
 /** @type {import("../types.d.ts").View} */
-export async function show(place, { parts }) {
+export async function show(place, { parts, query }) {
   const [project = "", endpoint = "", , ...keys] = parts;
   const entity = await loadEntity(project, endpoint);
   if (!entity) throw new Error(t("list.noRight"));
-  const shown = await loadRecord(entity, keys);
+  const shown = await loadRecord(entity, keys, paramsIn(entity, readParams(entity, query)));
   if (!shown) {
     fill(
       place,
@@ -43,14 +44,18 @@ export async function show(place, { parts }) {
 
 /** @typedef {{ row: Row, etag: string | null }} Shown */
 
-/** @param {Entity} entity @param {string[]} keys @returns {Promise<Shown | null>} */
-async function loadRecord(entity, keys) {
+/** @param {Entity} entity @param {string[]} keys @param {object} [more] of the request @returns {Promise<Shown | null>} */
+async function loadRecord(entity, keys, more = {}) {
   const { path, key, actions, lines } = entity;
   const where = key.map((name, at) => ({ key: name, value: keys[at] ?? "" }));
   const action = lines.length > 0 && actions.has("read-composite") ? "read-composite" : "first";
   const expand = namesExpanded(entity);
   const isExpanded = Object.keys(expand).length > 0;
-  const { body, etag } = await post(`${path}/${action}`, { where, ...(isExpanded && { expand }) });
+  const { body, etag } = await post(`${path}/${action}`, {
+    where,
+    ...(isExpanded && { expand }),
+    ...more,
+  });
   return body.data && { row: body.data, etag };
 }
 
