@@ -320,6 +320,18 @@ function gridOf(entity, state, edit) {
         language: {
           emptyTable: t("list.empty"),
           zeroRecords: t("list.nothingFits"),
+          loadingRecords: t("frame.starting"),
+          aria: {
+            orderable: `: ${t("list.sort")}`,
+            orderableReverse: `: ${t("list.sortReverse")}`,
+            orderableRemove: `: ${t("list.sortNot")}`,
+            paginate: {
+              first: t("list.firstPage"),
+              last: t("list.lastPage"),
+              next: t("list.nextPage"),
+              previous: t("list.previousPage"),
+            },
+          },
           paginate: { first: "«", last: "»", next: "›", previous: "‹" },
         },
       });

@@ -207,7 +207,8 @@ async function showRecord(place, entity, shown) {
       h("span.grow"),
       recordActions(entity, row, { etag: () => etag, lock, again }),
     ),
-    closed && h("div.banner.closed", null, icon("lock"), h("span", null, closedText(entity, row))),
+    closed &&
+      h("div.banner.closed", null, icon("lock"), h("span.grow", null, closedText(entity, row))),
     banner,
     fault,
     h(
