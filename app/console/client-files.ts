@@ -24,6 +24,16 @@ const styles: readonly string[] = [
 /** Modules that are loaded with the first view that needs them. */
 const isLater = (name: string): boolean => /^(?:vendor|views|editing)\//.test(name);
 
+/** Of the console's files, those of its folder. */
+export const clientPatterns: readonly string[] = ["**/*.{js,css}", "words/*.json"];
+
+/** The language of a file of texts: `words/de.json`. */
+const languageOf = (name: string): string[] => /^words\/([\w-]+)\.json$/.exec(name)?.slice(1) ?? [];
+
+/** The name of the media type of a file. */
+export const mediaKindOf = (name: string): "css" | "js" | "json" =>
+  name.endsWith(".css") ? "css" : name.endsWith(".json") ? "json" : "js";
+
 /** `names`: of all files, relative to `folder`. */
 export const pathsOf = (folder: string, names: readonly string[]): ConsolePaths => ({
   styles: styles.map((name) => `${folder}styles/${name}.css`),
@@ -32,4 +42,5 @@ export const pathsOf = (folder: string, names: readonly string[]): ConsolePaths 
     .filter((name) => name.endsWith(".js") && !isLater(name))
     .toSorted()
     .map((name) => folder + name),
+  languages: names.flatMap(languageOf).toSorted(),
 });

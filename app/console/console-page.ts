@@ -9,12 +9,19 @@ export interface ConsolePaths {
   readonly start: string;
   /** Modules that every visit needs, to be loaded at the same time. */
   readonly modules: readonly string[];
+  /** Those that the texts of the console are there in. */
+  readonly languages: readonly string[];
 }
 
-export async function consolePage({ styles, start, modules }: ConsolePaths): Promise<string> {
+export async function consolePage({
+  styles,
+  start,
+  modules,
+  languages,
+}: ConsolePaths): Promise<string> {
   return String(
     await html`<!doctype html>
-      <html lang="en">
+      <html lang="en" data-languages="${languages.join(" ")}">
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -27,7 +34,7 @@ export async function consolePage({ styles, start, modules }: ConsolePaths): Pro
         </head>
         <body>
           <div id="app">
-            <p class="loading" role="status">Loading the console …</p>
+            <p class="loading" role="status">Rowgate …</p>
             <noscript>
               <p>The console needs JavaScript. <a href="./">What runs here</a></p>
             </noscript>

@@ -30,4 +30,5 @@ export const showSentFile =
 export const mediaTypes = {
   css: "text/css; charset=utf-8",
   js: "text/javascript; charset=utf-8",
+  json: "application/json; charset=utf-8",
 } as const;

@@ -150,7 +150,7 @@ export function describeFurtherFlows(place: ConsolePlace): void {
     ]);
     await place.picture(page, "conflict");
     expect(place.takeFaults()).toEqual([expect.stringContaining("412")]);
-    await button(page, "Save my changes").click();
+    await button(page, "Keep mine").click();
     await expect.poll(() => notices(page)).toContain("Saved");
     expect(
       await place
@@ -185,15 +185,25 @@ export function describeFurtherFlows(place: ConsolePlace): void {
       .poll(async () =>
         (await page.locator(".status-step").allTextContents()).map((text) => text.trim()),
       )
-      .toEqual(["Posted", "Cancelled"]);
+      .toEqual(["Set to Posted", "Set to Cancelled"]);
     await page.locator(".status-step").first().click();
+    // A step into a closed status is asked first.
+    const dialog = page.locator(".dialog");
+    expect(await dialog.locator("h2").innerText()).toBe("Set to Posted?");
+    expect(await dialog.locator("p").first().innerText()).toMatch(/no longer be changed/);
+    await dialog.locator(".actions button").first().click();
+    expect(await one(`SELECT status FROM stock_receipts WHERE receipt_id = '${id}'`)).toBe(
+      "received",
+    );
+    await page.locator(".status-step").first().click();
+    await dialog.locator(".danger").click();
     await expect.poll(() => page.locator(".head .status").innerText()).toBe("Posted");
     expect(await one(`SELECT status FROM stock_receipts WHERE receipt_id = '${id}'`)).toBe(
       "posted",
     );
     expect(await page.locator(".status-step").count()).toBe(0);
     expect(await page.locator(".banner.closed").innerText()).toBe(
-      "This record is closed: its values and lines can no longer be changed.",
+      "This record is closed (status: Posted). Its values and lines can no longer be changed. This status is final.",
     );
     expect(await page.locator("main input, main select, main textarea").count()).toBe(0);
     expect(await page.locator("[aria-label=Delete]").count()).toBe(0);

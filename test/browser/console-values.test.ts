@@ -170,8 +170,10 @@ test.each(numbers)(
     const page = await place.visit("#/demo/samples/record/1", { locale });
     expect(await input(page, "strict_amount").inputValue()).toBe(shown);
     await input(page, "strict_amount").fill(typed);
-    await button(page, "Save").click();
-    await expect.poll(() => notices(page)).toContain("Saved");
+    await page.locator(".save-bar .primary").click();
+    await expect
+      .poll(() => notices(page))
+      .toContain(locale.startsWith("de") ? "Gespeichert" : "Saved");
     expect(await stored("strict_amount")).toBe(expected);
   },
 );

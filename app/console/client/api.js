@@ -1,7 +1,8 @@
 /** Requests to the service. Each one is kept for the drawer that shows them (`requests.js`). */
-import { counted, sentence } from "./format.js";
+import { sentence } from "./format.js";
 import { jsonText, parseJson } from "./json.js";
 import { authHeaders } from "./session.js";
+import { acceptLanguage, t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").LoggedRequest} LoggedRequest */
 
@@ -9,7 +10,9 @@ import { authHeaders } from "./session.js";
 export class ApiError extends Error {
   /** @param {number} status @param {any} body */
   constructor(status, body) {
-    super(sentence(body?.message ?? `The service answered with status ${status}`) + holderOf(body));
+    super(
+      sentence(body?.message ?? t("fault.status", { status: String(status) })) + holderOf(body),
+    );
     this.status = status;
     /** @type {string} */
     this.error = body?.error ?? "";
@@ -23,7 +26,7 @@ export class ApiError extends Error {
 function holderOf(body) {
   const { locked_by: owner, ttl_remaining: seconds } = body?.data ?? {};
   if (!(seconds > 0)) return "";
-  return ` ${sentence(`${owner ?? "somebody"} holds it for ${counted(seconds, "more second")}`)}`;
+  return ` ${t("lock.held", { owner: owner ?? t("somebody"), count: seconds })}`;
 }
 
 /** The requests of the current view, newest last. @type {LoggedRequest[]} */
@@ -88,7 +91,12 @@ export async function send(path, options = {}) {
   try {
     const response = await fetch(path, {
       method: entry.method,
-      headers: { Accept: "application/json", ...authHeaders(), ...sent },
+      headers: {
+        Accept: "application/json",
+        ...(acceptLanguage && { "Accept-Language": acceptLanguage }),
+        ...authHeaders(),
+        ...sent,
+      },
       body: text ?? body ?? null,
       signal: signal ?? null,
       cache: "no-cache",
@@ -119,7 +127,7 @@ export async function ask(path, options) {
 function unreachable(error) {
   if (error.name === "AbortError") throw error;
   throw new ApiError(0, {
-    message: "The service cannot be reached, or did not answer as expected",
+    message: t("fault.unreachable"),
   });
 }
 

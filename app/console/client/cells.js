@@ -4,6 +4,7 @@ import { isNumber, labelText, shortText, textOf } from "./format.js";
 import { labelOf } from "./labels.js";
 import { mayOpen } from "./model.js";
 import { addressOf } from "./router.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Field} Field */
@@ -33,11 +34,11 @@ function nameLink(other, { endpoint, key, titleField }, project) {
  */
 export function cellOf(value, field, entity, { whole = false } = {}) {
   if (value === null || value === undefined) return h("span.none", null, "–");
-  if (value === "") return h("span.none.empty-text", null, "empty");
+  if (value === "") return h("span.none.empty-text", null, t("empty"));
   if (entity.status?.field === field.name) return statusBadge(String(value));
   if (field.references) return referenceLink(value, field, entity.project);
   if (field.type === "boolean")
-    return h(`span.flag${value ? ".yes" : ""}`, null, value ? "Yes" : "No");
+    return h(`span.flag${value ? ".yes" : ""}`, null, t(value ? "yes" : "no"));
   const text = whole ? textOf(value, field) : shortText(value, field);
   if (isNumber(field)) return h("span.number", null, text);
   const isTime = field.type === "timestamp" || field.type === "date";
@@ -46,9 +47,9 @@ export function cellOf(value, field, entity, { whole = false } = {}) {
   return h("span.text", { dir: "auto" }, text);
 }
 
-/** @param {string} status */
-export const statusBadge = (status) =>
-  h("span.status", { "data-tone": String(toneOf(status)) }, labelText(status));
+/** @param {string} status @param {string} [text] where it has another name */
+export const statusBadge = (status, text = labelText(status)) =>
+  h("span.status", { "data-tone": String(toneOf(status)) }, text);
 
 /** Gives a status the same colour everywhere; common words have the expected colour. @param {string} status */
 function toneOf(status) {

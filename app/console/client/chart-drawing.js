@@ -1,5 +1,6 @@
 /** Figures as SVG, without inline styles, which the page does not allow: bars of names, columns and lines along an axis. */
 import { h, s } from "./dom.js";
+import { locale } from "./words.js";
 
 /** @typedef {import("./figures.js").Figure} Figure */
 
@@ -15,7 +16,7 @@ const letterWidth = 7;
 const axisHeight = 30;
 const plotHeight = 260;
 
-const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
 
 /** The chart and what its colours mean. @param {Figure} figure @param {Frame & { isLine: boolean }} frame */
 export const drawn = (figure, { isLine, ...frame }) => [

@@ -8,6 +8,8 @@ import { figureOf, isTime, labelOfKey } from "./figures.js";
 import { whereOf } from "./grid-state.js";
 import { labelOf } from "./labels.js";
 import { loadEntity } from "./model.js";
+import { paramsIn } from "./params.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").AnswerColumn} AnswerColumn */
 /** @typedef {import("./types.d.ts").Entity} Entity */
@@ -23,7 +25,7 @@ import { loadEntity } from "./model.js";
  * @property {string} operation of `aggregate`
  * @property {string} measured a field, or `*`
  * @property {boolean} isLine
- * @property {Pick<import("./grid-state.js").GridState, "search" | "filters">} state of the list
+ * @property {Pick<import("./grid-state.js").GridState, "search" | "filters" | "params">} state of the list
  */
 
 /** The number of groups in an answer of the service. */
@@ -94,6 +96,7 @@ export async function loadFigure(entity, wanted) {
     ...(group.field.type === "timestamp" && { time_zone: ownTimeZone() }),
     ...(isFilled && { fill: true }),
     ...(where && { where }),
+    ...paramsIn(entity, state.params),
     // Where there are too many, the latest times and the largest values remain.
     sort_columns: [{ column: isAxis ? groupName(group, wanted.by) : "value", direction: "DESC" }],
     limit: isAxis || split ? groupsMax : barsMax + 1,
@@ -108,7 +111,12 @@ export async function loadFigure(entity, wanted) {
     x,
     split: split && columnOf(split, "split", ""),
     values: [
-      { ...textColumn, name: "value", label: "Value", type: measuredField?.type ?? "integer" },
+      {
+        ...textColumn,
+        name: "value",
+        label: t("chart.value"),
+        type: measuredField?.type ?? "integer",
+      },
     ],
     categoriesMax,
     isAdditive: operation === "count" || operation === "sum",
@@ -117,9 +125,8 @@ export async function loadFigure(entity, wanted) {
   });
   const notes = [
     ...figure.notes,
-    rows.length === groupsMax &&
-      "There are more groups than the service answers. Filter the list to see others.",
-    !isWhole && "Filters on fields that charts do not have are left out.",
+    rows.length === groupsMax && t("chart.tooMany"),
+    !isWhole && t("chart.leftOut"),
   ];
   return { ...figure, notes: notes.filter((note) => note !== false) };
 }
@@ -130,6 +137,7 @@ export async function usualWidth(entity, { path }, state) {
   const { body } = await post(`${entity.path}/aggregate`, {
     operations: ["min", "max"].map((name) => ({ function: name, field: path, alias: name })),
     ...(where && { where }),
+    ...paramsIn(entity, state.params),
   });
   const rough = (Number(body.data.max) - Number(body.data.min)) / 15;
   if (!(rough > 0)) return 1;
@@ -166,7 +174,7 @@ function columnOf({ field }, name, by) {
 
 /** @param {Entity} entity @param {Groupable} group @param {{ column: AnswerColumn, key: unknown }} value */
 async function labelFor(entity, { field, of }, { column, key }) {
-  if (key === null) return "No value";
+  if (key === null) return t("chart.noValue");
   if (field.references)
     return (await labelOf(entity.project, field.references, key)) ?? String(key).slice(0, 8);
   const isStatus = of === null && entity.status?.field === field.name;

@@ -1,6 +1,7 @@
 /** The choice of columns: a list of boxes to tick. */
 import { fill, h, icon } from "./dom.js";
 import { fieldOf } from "./model.js";
+import { t } from "./words.js";
 
 /** @param {import("./types.d.ts").Entity} entity @param {string[]} chosen @param {(columns: string[]) => void} onChange */
 export function columnsMenu(entity, chosen, onChange) {
@@ -16,7 +17,7 @@ export function columnsMenu(entity, chosen, onChange) {
     h("summary.button", null, icon("columns"), name),
     h(
       "div.menu-list",
-      { role: "group", "aria-label": "Columns" },
+      { role: "group", "aria-label": t("columns") },
       boxes.map(({ label }) => label),
     ),
   );
@@ -31,7 +32,8 @@ export function columnsMenu(entity, chosen, onChange) {
 }
 
 /** Shows how much of a wide table is hidden. @param {number} shown @param {number} all */
-const nameOf = (shown, all) => (shown < all ? `${shown} of ${all} columns` : "Columns");
+const nameOf = (shown, all) =>
+  shown < all ? t("columns.some", { shown, count: all }) : t("columns");
 
 /** @param {HTMLDetailsElement} menu */
 export function closeOutside(menu) {

@@ -4,6 +4,7 @@ import { fill, h, icon, iconButton } from "./dom.js";
 import { formField } from "./form-field.js";
 import { isNumber } from "./format.js";
 import { fieldOf } from "./model.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Lines} Lines */
@@ -71,7 +72,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         h(
           "td",
           null,
-          iconButton("trash", "Remove the line", { compact: true, onclick: () => remove(line) }),
+          iconButton("trash", t("lines.remove"), { compact: true, onclick: () => remove(line) }),
         ),
       );
     body.append(element);
@@ -137,7 +138,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
 
   const table = h(
     "table.plain.lines",
-    { "aria-label": "Lines" },
+    { "aria-label": t("lines") },
     h(
       "thead",
       null,
@@ -147,7 +148,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         columns.map((field) =>
           h("th", { scope: "col", class: isNumber(field) ? "number" : "" }, field.label),
         ),
-        canEdit && h("th", null, h("span.unseen", null, "Remove")),
+        canEdit && h("th", null, h("span.unseen", null, t("remove"))),
       ),
     ),
     body,
@@ -158,17 +159,17 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     h(
       "div.lines-head",
       null,
-      h("h2", null, "Lines"),
+      h("h2", null, t("lines")),
       h("span.grow"),
       canEdit &&
         h(
           "button.button",
           { type: "button", onclick: addAndFocus },
           icon("plus"),
-          h("span", null, "Add a line"),
+          h("span", null, t("lines.add")),
         ),
     ),
-    h("div.table-holder", { tabindex: "0", role: "region", "aria-label": "Lines" }, table),
+    h("div.table-holder", { tabindex: "0", role: "region", "aria-label": t("lines") }, table),
   );
 
   return {

@@ -1,18 +1,19 @@
 /** Exports the records of a grid with its filters and order; shows a progress bar, and then the file. */
 import { download, post } from "./api.js";
 import { fill, h } from "./dom.js";
-import { counted } from "./format.js";
 import { whereOf } from "./grid-state.js";
 import { cancelJob, exportFile, keepJob, partDone, watchJob } from "./jobs.js";
 import { openDialog } from "./notices.js";
+import { paramsForm, paramsIn } from "./params.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./grid-state.js").GridState} GridState */
 
 const formats = [
-  ["xlsx", "Excel workbook (.xlsx)"],
-  ["csv", "Text with commas (.csv)"],
-  ["jsonl", "One JSON object per line (.jsonl)"],
+  ["xlsx", t("export.xlsx")],
+  ["csv", t("export.csv")],
+  ["jsonl", t("export.jsonl")],
 ];
 
 /** The columns that an export can filter and sort by. @param {Entity} entity @returns {string[]} */
@@ -48,28 +49,35 @@ export async function exportDialog(entity, state) {
   const { request, isWhole } = await exportRequest(entity, state);
   const isFiltered = "where" in request;
   const stopping = new AbortController();
-  await openDialog(`Export ${entity.title.toLowerCase()}`, (close) => {
+  await openDialog(t("export.of", { list: entity.title }), (close) => {
     const format = h(
       "select",
       { id: "export-format" },
       formats.map(([value, text]) => h("option", { value }, text)),
     );
+    const params = paramsForm(entity, state.params, null);
     const place = h("div");
     const start = h(
       "button.button.primary",
       { type: "button", onclick: () => void run() },
-      "Export",
+      t("export"),
     );
 
     async function run() {
+      const entered = params ? params.entered() : state.params;
+      if (!entered) return;
       start.disabled = true;
       fill(
         place,
-        h("progress", { "aria-label": "Progress" }),
-        h("p.quiet", { role: "status" }, "Starting …"),
+        h("progress", { "aria-label": t("progress") }),
+        h("p.quiet", { role: "status" }, t("starting")),
       );
       try {
-        const { body } = await post(`${entity.path}/export`, { format: format.value, ...request });
+        const { body } = await post(`${entity.path}/export`, {
+          format: format.value,
+          ...request,
+          ...paramsIn(entity, entered),
+        });
         const job = {
           id: body.job_id,
           kind: /** @type {const} */ ("export"),
@@ -83,45 +91,40 @@ export async function exportDialog(entity, state) {
           stopping.signal,
         );
         if (!end) return;
-        if (end.status !== "completed") return showEnd(end.error ?? "The export failed.");
+        if (end.status !== "completed") return showEnd(end.error ?? t("export.failed"));
         await download(exportFile(job));
         fill(
           place,
-          h("p", { role: "status" }, "The file is ready."),
+          h("p", { role: "status" }, t("export.ready")),
           h(
             "div.actions",
             null,
             h(
               "button.button",
               { type: "button", onclick: () => void download(exportFile(job)) },
-              "Download again",
+              t("export.again"),
             ),
-            h("button.button.primary", { type: "button", onclick: () => close(null) }, "Done"),
+            h("button.button.primary", { type: "button", onclick: () => close(null) }, t("done")),
           ),
         );
       } catch (error) {
+        if (params?.showFaults(error)) return showEnd("");
         showEnd(/** @type {Error} */ (error).message);
       }
     }
 
     /** @param {string} text */
     function showEnd(text) {
-      fill(place, h("p.fault-text", { role: "alert" }, text));
+      fill(place, h("p.fault-text", { role: "alert" }, text), h("div.actions", null, start));
       start.disabled = false;
     }
 
     fill(place, h("div.actions", null, start));
     return [
-      h(
-        "p",
-        null,
-        isFiltered
-          ? "The file has the records that fit the search and the filters of the list."
-          : "The file has all records that you may see.",
-      ),
-      !isWhole &&
-        h("p.quiet", null, "Filters on columns that the export does not have are left out."),
-      h("div.field", null, h("label", { for: "export-format" }, "Format"), format),
+      h("p", null, isFiltered ? t("export.some") : t("export.all")),
+      !isWhole && h("p.quiet", null, t("export.leftOut")),
+      params?.element,
+      h("div.field", null, h("label", { for: "export-format" }, t("export.format")), format),
       place,
     ];
   });
@@ -134,8 +137,12 @@ function showProgress(place, state, cancel) {
   const rows = state.progress?.processed_rows ?? 0;
   fill(
     place,
-    h("progress", { "aria-label": "Progress", max: "1", ...(part !== null && { value: part }) }),
-    h("p.quiet", { role: "status" }, rows > 0 ? `${counted(rows, "row")} written` : "Waiting …"),
-    h("div.actions", null, h("button.button", { type: "button", onclick: cancel }, "Cancel")),
+    h("progress", { "aria-label": t("progress"), max: "1", ...(part !== null && { value: part }) }),
+    h(
+      "p.quiet",
+      { role: "status" },
+      rows > 0 ? t("export.written", { count: rows }) : t("waiting"),
+    ),
+    h("div.actions", null, h("button.button", { type: "button", onclick: cancel }, t("cancel"))),
   );
 }

@@ -3,6 +3,7 @@
  * dates are sorted; empty spans between them are added.
  */
 import { labelText, textOf } from "./format.js";
+import { locale, t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").AnswerColumn} AnswerColumn */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -88,9 +89,11 @@ export async function figureOf(
   const labels = await Promise.all(keys.map((key) => labelFor(x, key)));
   const shown = series.slice(0, seriesMax);
   const notes = [
-    keys.length < all.length && `The ${hasAxis ? "latest" : "largest"} ${categoriesMax}.`,
-    shown.length < series.length && `The ${seriesMax} largest of ${series.length} parts.`,
-    without > 0 && `Records without ${headingOf(x).toLowerCase()} are left out.`,
+    keys.length < all.length &&
+      t(hasAxis ? "chart.latest" : "chart.largest", { count: categoriesMax }),
+    shown.length < series.length &&
+      t("chart.largestParts", { count: seriesMax, total: series.length }),
+    without > 0 && t("chart.without", { field: headingOf(x) }),
   ];
   return {
     categories: placed(keys, labels, x),
@@ -201,27 +204,34 @@ export const headingOf = ({ label, name }) =>
   label ?? labelText(name.replaceAll(".", "_").toLowerCase());
 
 /** @param {Intl.DateTimeFormatOptions} options */
-const inUtc = (options) => new Intl.DateTimeFormat(undefined, { timeZone: "UTC", ...options });
+const inUtc = (options) => new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
 const months = inUtc({ month: "short", year: "numeric" });
 const monthNames = inUtc({ month: "long" });
 const weekdays = inUtc({ weekday: "long" });
 
+/** @param {Date} at */
+const quarterOf = (at) =>
+  t("chart.quarter", {
+    quarter: Math.floor(at.getUTCMonth() / 3) + 1,
+    year: String(at.getUTCFullYear()),
+  });
+
 /** A group as people write it. @param {AnswerColumn} column @param {unknown} key @returns {string} */
 export function labelOfKey(column, key) {
-  if (key === null || key === undefined) return "No value";
+  if (key === null || key === undefined) return t("chart.noValue");
   const { type, by, scale } = column;
   const text = String(key);
   if (isPart(column)) return labelOfPart(by, Number(text));
   if (isSpan(column)) {
     const at = new Date(text);
     if (by === "year") return text.slice(0, 4);
-    if (by === "quarter") return `Q${Math.floor(at.getUTCMonth() / 3) + 1} ${text.slice(0, 4)}`;
+    if (by === "quarter") return quarterOf(at);
     if (by === "month") return months.format(at);
     return textOf(key, { type: by === "hour" ? "timestamp" : "date" });
   }
   if (by !== null)
     return `${textOf(key, { type })} – ${textOf(exact(Number(text) + Number(by)), { type })}`;
-  return textOf(key, { type, ...(scale !== null && { scale }) }) || "Empty text";
+  return textOf(key, { type, ...(scale !== null && { scale }) }) || t("chart.emptyText");
 }
 
 /** @param {string | null} part @param {number} value */

@@ -2,6 +2,7 @@
 import { fill, h, icon } from "./dom.js";
 import { labelOf } from "./labels.js";
 import { wordsOf } from "./model.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 
@@ -34,7 +35,7 @@ function chipOf(entity, { name, text, onRemove }) {
     void labelOf(entity.project, target, text.replace(/^=/, "")).then(
       (known) => known !== null && fill(value, known),
     );
-  const title = `Remove the filter ${label}`;
+  const title = t("filter.remove", { field: label });
   return h(
     "span.chip",
     null,

@@ -4,6 +4,7 @@ import { conditionsOf, faultFor, hintFor } from "./filters.js";
 import { labelText } from "./format.js";
 import { remoteChoice } from "./remote-choice.js";
 import { choicesOf } from "./search.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Field} Field */
@@ -44,7 +45,7 @@ export function filterRow(entity, fields, { filters }, onChange) {
 
 /** @param {Entity} entity @param {Field} field @param {string} text @param {(text: string) => void} onChange */
 function filterOf(entity, field, text, onChange) {
-  const label = `Filter by ${field.label}`;
+  const label = t("filter.by", { field: field.label });
   const options = optionsOf(entity, field);
   if (options) {
     const select = h(
@@ -92,8 +93,8 @@ function filterOf(entity, field, text, onChange) {
 function optionsOf(entity, { name, type }) {
   if (type === "boolean")
     return [
-      ["true", "Yes"],
-      ["false", "No"],
+      ["true", t("yes")],
+      ["false", t("no")],
     ];
   const values = choicesOf(entity, name);
   if (values.length === 0) return null;

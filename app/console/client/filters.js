@@ -1,5 +1,6 @@
 /** Filters of single columns: turns typed text into conditions of `where`. */
 import { isNumber } from "./format.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Condition} Condition */
 /** @typedef {import("./types.d.ts").Field} Field */
@@ -17,17 +18,17 @@ export const contains = (key, text) => ({
 
 /** An example of a filter for this field, shown in the empty input. @param {Field} field */
 export function hintFor(field) {
-  if (isNumber(field)) return "> 10, 5..20";
-  if (field.type === "date" || field.type === "timestamp") return "2026-03, > 2026-01-31";
-  return "contains";
+  if (isNumber(field)) return t("filter.numberHint");
+  if (field.type === "date" || field.type === "timestamp") return t("filter.dateHint");
+  return t("filter.textHint");
 }
 
 /** Why a filter of this field is not understood. @param {Field} field */
 export function faultFor(field) {
-  if (isNumber(field)) return "Write a number or a range, as 12.5, > 10 or 5..20";
-  if (field.type === "uuid") return "Write the whole id, with its hyphens";
-  if (field.type === "time") return "Write a time, as 14:30";
-  return "Write a day, a month, a year or a range, as 2026-03-14, > 2026-01 or 2026-01..2026-03";
+  if (isNumber(field)) return t("filter.numberFault");
+  if (field.type === "uuid") return t("filter.uuidFault");
+  if (field.type === "time") return t("filter.timeFault");
+  return t("filter.dateFault");
 }
 
 /**

@@ -4,6 +4,7 @@ import { isNumber, labelText, sentence } from "./format.js";
 import { exactNumber, jsonText, parseJson } from "./json.js";
 import { numberFault, readNumber, writeNumber } from "./numbers.js";
 import { remoteChoice } from "./remote-choice.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Field} Field */
@@ -50,7 +51,7 @@ export function formField(field, options) {
   for (const [name, text] of Object.entries({ id, name: field.name, "aria-describedby": fault.id }))
     input.setAttribute(name, text);
   // An input without a value is blank too.
-  if (value === "" && (kind === "line" || kind === "long")) input.placeholder = "empty";
+  if (value === "" && (kind === "line" || kind === "long")) input.placeholder = t("empty");
   if (isNeeded) input.setAttribute("aria-required", "true");
   input.addEventListener("input", changed);
   input.addEventListener("change", () => {
@@ -157,8 +158,8 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
       null,
       [
         ["", ""],
-        ["true", "Yes"],
-        ["false", "No"],
+        ["true", t("yes")],
+        ["false", t("no")],
       ].map(([one, shown]) => h("option", { value: one, selected: one === text }, shown)),
     );
   if (kind === "json") return h("textarea.code", { rows: "4", value: text, spellcheck: "false" });
@@ -218,7 +219,11 @@ function isShown(kind, input, value) {
   return !(kind in pickers) || input.value !== "" || textFor("line", value) === "";
 }
 
-const pickers = { date: "date", moment: "time", time: "time" };
+const pickers = {
+  date: t("fault.halfDate"),
+  moment: t("fault.halfTime"),
+  time: t("fault.halfTime"),
+};
 
 /** Stands for an incomplete date, for which the browser gives no text. */
 const half = "\u0000";
@@ -236,8 +241,7 @@ function textIn(kind, input) {
  */
 export function readText(kind, text, { schema, value }) {
   if (kind === "flag" || kind === "maybe") return text === "" ? {} : { value: text === "true" };
-  if (text === half)
-    return { fault: `This ${pickers[/** @type {"date"} */ (kind)]} is not complete.` };
+  if (text === half) return { fault: pickers[/** @type {"date"} */ (kind)] };
   const isBlank = text === "" || ((kind === "json" || kind === "number") && text.trim() === "");
   if (isBlank) return {};
   if (kind === "moment") return { value: exactMoment(text, value) };
@@ -259,7 +263,7 @@ function readJson(text) {
     return { value: parseJson(text) };
   } catch (error) {
     const { message } = /** @type {Error} */ (error);
-    return { fault: `This is not JSON: ${message}. Texts need double quotes.` };
+    return { fault: t("fault.json", { reason: message }) };
   }
 }
 

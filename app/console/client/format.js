@@ -1,15 +1,16 @@
 /** Values as people write them, in the language of the browser. */
 
 import { jsonText } from "./json.js";
+import { locale, t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Field} Field */
 
 /** Longer texts are cut in lists. */
 const shownLengthMax = 160;
 
-const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const plain = new Intl.NumberFormat(undefined, { maximumFractionDigits: 20 });
+const dates = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" });
+const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const plain = new Intl.NumberFormat(locale, { maximumFractionDigits: 20 });
 
 /** @type {Map<number, Intl.NumberFormat>} */
 const scaled = new Map();
@@ -19,7 +20,7 @@ function numbersOf(scale) {
   if (scale === undefined || scale > 8) return plain;
   const known =
     scaled.get(scale) ??
-    new Intl.NumberFormat(undefined, { minimumFractionDigits: scale, maximumFractionDigits: 20 });
+    new Intl.NumberFormat(locale, { minimumFractionDigits: scale, maximumFractionDigits: 20 });
   scaled.set(scale, known);
   return known;
 }
@@ -30,7 +31,7 @@ export const isNumber = ({ type }) => ["integer", "decimal", "float"].includes(t
 /** The whole text of a value; empty for null. @param {unknown} value @param {Pick<Field, "type" | "scale">} field */
 export function textOf(value, { type, scale }) {
   if (value === null || value === undefined) return "";
-  if (type === "boolean") return value ? "Yes" : "No";
+  if (type === "boolean") return t(value ? "yes" : "no");
   if (isNumber({ type }) && (typeof value === "number" || typeof value === "string"))
     return numberText(value, scale);
   if (type === "date" && typeof value === "string") return dateText(value);
@@ -69,10 +70,6 @@ export const labelText = (value) =>
   /^[a-z\d]+([_-][a-z\d]+)*$/.test(value)
     ? value.charAt(0).toUpperCase() + value.slice(1).replaceAll(/[_-]/g, " ")
     : value;
-
-/** @param {number} count @param {string} one @param {string} [many] */
-export const counted = (count, one, many = `${one}s`) =>
-  `${plain.format(count)} ${count === 1 ? one : many}`;
 
 /** With a capital letter and a full stop. @param {string} text */
 export const sentence = (text) => {

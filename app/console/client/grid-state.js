@@ -1,6 +1,7 @@
 /** The state of a grid: search, filters, order, page, columns. It is kept in the address, and becomes a request. */
 import { post } from "./api.js";
 import { conditionsOf, contains } from "./filters.js";
+import { paramQuery, paramsIn, readParams } from "./params.js";
 import { searchFor, showsLabel } from "./search.js";
 
 /** @typedef {import("./types.d.ts").Condition} Condition */
@@ -11,6 +12,7 @@ import { searchFor, showsLabel } from "./search.js";
 /**
  * @typedef {object} GridState
  * @property {string} search
+ * @property {import("./params.js").Params} params
  * @property {Map<string, string>} filters by field, as people typed them
  * @property {{ field: string, isDown: boolean }[]} sort
  * @property {number} page from 1
@@ -32,6 +34,7 @@ export function readState(query, entity) {
   const columns = (query.get("cols") ?? "").split(",").filter(known);
   return {
     search: query.get("q") ?? "",
+    params: readParams(entity, query),
     filters: new Map(
       [...query].flatMap(([name, value]) =>
         name.startsWith("f.") && isFiltered(entity, name.slice(2)) ? [[name.slice(2), value]] : [],
@@ -53,7 +56,7 @@ const isFiltered = ({ fields, relations }, name) =>
 
 /** Only the differences from a new grid. @param {GridState} state @param {Entity} entity */
 export function writeState(state, entity) {
-  const query = new URLSearchParams();
+  const query = paramQuery(state.params);
   if (state.search) query.set("q", state.search);
   for (const [field, text] of state.filters) if (text) query.set(`f.${field}`, text);
   if (state.sort.length > 0)
@@ -166,6 +169,7 @@ export async function loadPage(entity, state, signal) {
   const conditions = [...filterConditions(entity, state), ...(group ? [group] : [])];
   const isEdited = ["bulk-update", "bulk-delete"].some((one) => entity.actions.has(one));
   const shared = {
+    ...paramsIn(entity, state.params),
     ...(isEdited && { versions: true }),
     ...(conditions.length > 0 && { where: { conditions } }),
     ...(state.sort.length > 0 && {

@@ -11,6 +11,7 @@ import { createShell } from "./shell.js";
 import { finishSignIn } from "./open-id.js";
 import { credentials, signOut } from "./session.js";
 import { startTheme } from "./theme.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Leave} Leave */
 /** @typedef {import("./types.d.ts").Route} Route */
@@ -104,9 +105,9 @@ function faultOf(error) {
   return h(
     "div.empty",
     null,
-    h("h1", null, "This could not be shown"),
+    h("h1", null, t("view.failed")),
     h("p", null, text),
-    h("button.button", { type: "button", onclick: () => void visit() }, "Try again"),
+    h("button.button", { type: "button", onclick: () => void visit() }, t("tryAgain")),
   );
 }
 

@@ -1,5 +1,6 @@
 /** Projects and entities for the caller, from the index at `/` and the OpenAPI documents of single endpoints. */
 import { ApiError, ask } from "./api.js";
+import { locale } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").EntityNotes} EntityNotes */
@@ -17,7 +18,7 @@ const entities = new Map();
 export const forget = () => entities.clear();
 
 /** Sorts names as people do: 2 before 10, accented letters beside the plain ones. */
-const order = new Intl.Collator(document.documentElement.lang, { numeric: true });
+const order = new Intl.Collator(locale, { numeric: true });
 
 /** Of the last index. @type {Project[]} */
 let known = [];

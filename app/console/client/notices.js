@@ -1,5 +1,6 @@
 /** Short messages at the edge of the page, and dialogs. */
 import { fill, h, iconButton } from "./dom.js";
+import { t } from "./words.js";
 
 const places = h("div.notices", { role: "status", "aria-live": "polite" });
 
@@ -34,7 +35,7 @@ export function offerUndo(text, undo) {
     "div.notice",
     null,
     `${text} `,
-    h("button.button", { type: "button", onclick: undone }, "Undo"),
+    h("button.button", { type: "button", onclick: undone }, t("undo")),
   );
   places.append(notice);
   setTimeout(() => notice.remove(), 15_000);
@@ -74,7 +75,7 @@ export function openDialog(title, content) {
         "header",
         null,
         h("h2", { id: "dialog-title" }, title),
-        iconButton("close", "Close", { compact: true, onclick: () => close(null) }),
+        iconButton("close", t("close"), { compact: true, onclick: () => close(null) }),
       ),
       h("div.dialog-body", null, content(close)),
     );
@@ -90,7 +91,7 @@ export async function confirmed(title, text, action) {
     h(
       "div.actions",
       null,
-      h("button.button", { type: "button", onclick: () => close(null) }, "Cancel"),
+      h("button.button", { type: "button", onclick: () => close(null) }, t("cancel")),
       h("button.button.danger", { type: "button", onclick: () => close(true) }, action),
     ),
   ]);

@@ -1,12 +1,13 @@
 /** Numbers in forms and filters, in the language of the browser: `1.234,5` for some people is `1,234.5` for others. */
+import { locale, t } from "./words.js";
 
-const formatted = new Intl.NumberFormat().formatToParts(-12345678.9);
+const formatted = new Intl.NumberFormat(locale).formatToParts(-12345678.9);
 /** @param {string} type @param {string} other */
 const signOf = (type, other) => formatted.find((part) => part.type === type)?.value ?? other;
 const point = signOf("decimal", ".");
 const group = signOf("group", ",");
 /** From 0 to 9. */
-const digits = [...new Intl.NumberFormat(undefined, { useGrouping: false }).format(9876543210)]
+const digits = [...new Intl.NumberFormat(locale, { useGrouping: false }).format(9876543210)]
   .toReversed()
   .slice(0, 10);
 
@@ -43,4 +44,4 @@ export const writeNumber = (text) =>
   text.replaceAll(/[\d.]/g, (letter) => (letter === "." ? point : (digits[Number(letter)] ?? "")));
 
 /** The message for a text that is not a number. */
-export const numberFault = `This is not a number. Write it as ${writeNumber("1234.5")}.`;
+export const numberFault = t("fault.number", { example: writeNumber("1234.5") });

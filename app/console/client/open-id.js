@@ -4,6 +4,7 @@
  */
 import { useToken } from "./session.js";
 import { tellFault } from "./notices.js";
+import { t } from "./words.js";
 
 /** @typedef {{ openIdConnectUrl: string, "x-client-id": string, "x-scope": string }} Issuer */
 
@@ -23,8 +24,7 @@ const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 /** Leaves the page. @param {Issuer} issuer */
 export async function startSignIn(issuer) {
   const { openIdConnectUrl, "x-client-id": clientId, "x-scope": scope } = issuer;
-  if (!globalThis.isSecureContext)
-    throw new Error("Signing in there needs https: open the console by an https address");
+  if (!globalThis.isSecureContext) throw new Error(t("signIn.needsHttps"));
   const { authorization_endpoint: start, token_endpoint: tokens } = await load(openIdConnectUrl);
   const [verifier, state] = [random(), random()];
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
@@ -54,7 +54,7 @@ export async function finishSignIn() {
   const code = query.get("code");
   try {
     if (query.get("state") !== started.state || code === null)
-      throw new Error(query.get("error_description") ?? "Signing in was not finished; try again");
+      throw new Error(query.get("error_description") ?? t("signIn.notFinished"));
     useToken(await tokenFor(code, started));
   } catch (error) {
     tellFault(error);
@@ -72,7 +72,7 @@ async function tokenFor(code, { verifier, tokens, clientId }) {
   });
   const answer = await load(tokens, { method: "POST", body });
   const found = [answer.access_token, answer.id_token].find(isJwt);
-  if (found === undefined) throw new Error("The issuer sent no token that this service can check");
+  if (found === undefined) throw new Error(t("signIn.noToken"));
   return found;
 }
 
@@ -82,6 +82,6 @@ const isJwt = (token) => typeof token === "string" && token.split(".").length ==
 /** @param {string} url @param {RequestInit} [init] */
 async function load(url, init) {
   const response = await fetch(url, init ?? {}).catch(() => null);
-  if (!response?.ok) throw new Error("The issuer cannot be reached, or refused; try again later");
+  if (!response?.ok) throw new Error(t("signIn.issuerAway"));
   return response.json();
 }

@@ -9,6 +9,7 @@ import { isClosed } from "./record-editing.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "./notices.js";
 import { numberFault, readNumber } from "./numbers.js";
 import { cameFrom, go } from "./router.js";
+import { locale, t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -40,7 +41,7 @@ export function recordActions(entity, row, place) {
       h(
         "button.button",
         { type: "button", onclick: () => void adjust(entity, row, place) },
-        "Adjust",
+        t("adjust"),
       ),
     isOpen &&
       may("restore") &&
@@ -48,12 +49,12 @@ export function recordActions(entity, row, place) {
       h(
         "button.button",
         { type: "button", onclick: () => void restore(entity, row).then(place.again, tellFault) },
-        "Restore",
+        t("restore"),
       ),
     isOpen &&
       may("delete") &&
       !isDeleted &&
-      iconButton("trash", "Delete", { onclick: () => void remove(entity, row, place) }),
+      iconButton("trash", t("delete"), { onclick: () => void remove(entity, row, place) }),
   ];
 }
 
@@ -84,17 +85,26 @@ function statusButtons(entity, row, place) {
           "button.button.status-step",
           { type: "button", onclick: () => void change(one) },
           icon("next"),
-          h("span", null, labelText(one)),
+          h("span", null, t("record.step", { status: labelText(one) })),
         ),
       );
       holder.replaceChildren(...steps);
     });
 
+  /** Asks before the record can no longer be changed. @param {string} next */
+  function mayClose(next) {
+    const step = t("record.step", { status: labelText(next) });
+    const isFinal = (status?.transitions?.[next] ?? []).length === 0;
+    const text = t(isFinal ? "record.closesForGood" : "record.closes");
+    return confirmed(t("record.stepAsk", { step }), text, step);
+  }
+
   /** @param {string} next */
   async function change(next) {
+    if (isClosed(entity, { [status?.field ?? ""]: next }) && !(await mayClose(next))) return;
     try {
       await write(`${entity.path}/change-status`, { ...keysOf(entity, row), status: next }, place);
-      tell(`Status: ${labelText(next)}`);
+      tell(t("record.statusIs", { status: labelText(next) }));
       await place.again();
     } catch (error) {
       tellFault(error);
@@ -116,72 +126,78 @@ async function adjust(entity, row, place) {
     type: "text",
     inputmode: "numeric",
     required: true,
-    placeholder: "5 or -5",
+    placeholder: t("adjust.example"),
     autocomplete: "off",
   });
   const reason = h("input", { id: "adjust-reason", type: "text", required: reasonRequired });
   const fault = h("p.fault-text", { role: "alert" });
-  const isDone = await openDialog("Adjust", (/** @type {(value: true | null) => void} */ close) =>
-    h(
-      "form",
-      {
-        async onsubmit(/** @type {Event} */ event) {
-          event.preventDefault();
-          const read = readNumber(amount.value);
-          if (read === null) {
-            fault.textContent = numberFault;
-            return amount.focus();
-          }
-          const value = exactNumber(read);
-          const adjustments = [
-            { field: field.value, value, ...(reason.value && { reason: reason.value }) },
-          ];
-          try {
-            const asked = { ...keysOf(entity, row), adjustments };
-            await place.lock.write((headers) => post(`${entity.path}/adjust`, asked, { headers }));
-            close(true);
-          } catch (error) {
-            const { errors = {}, message } = /** @type {any} */ (error);
-            fault.textContent = [message, ...Object.values(errors).flat()].map(sentence).join(" ");
-          }
+  const isDone = await openDialog(
+    t("adjust"),
+    (/** @type {(value: true | null) => void} */ close) =>
+      h(
+        "form",
+        {
+          async onsubmit(/** @type {Event} */ event) {
+            event.preventDefault();
+            const read = readNumber(amount.value);
+            if (read === null) {
+              fault.textContent = numberFault;
+              return amount.focus();
+            }
+            const value = exactNumber(read);
+            const adjustments = [
+              { field: field.value, value, ...(reason.value && { reason: reason.value }) },
+            ];
+            try {
+              const asked = { ...keysOf(entity, row), adjustments };
+              await place.lock.write((headers) =>
+                post(`${entity.path}/adjust`, asked, { headers }),
+              );
+              close(true);
+            } catch (error) {
+              const { errors = {}, message } = /** @type {any} */ (error);
+              fault.textContent = [message, ...Object.values(errors).flat()]
+                .map(sentence)
+                .join(" ");
+            }
+          },
         },
-      },
-      h(
-        "p.quiet",
-        null,
-        "Adds to the stored value, or takes from it; changes of others at the same time are kept.",
+        h("p.quiet", null, t("adjust.note")),
+        h("div.field", null, h("label", { for: "adjust-field" }, t("field")), field),
+        h("div.field", null, h("label", { for: "adjust-amount" }, t("adjust.by")), amount),
+        h(
+          "div.field",
+          null,
+          h(
+            "label",
+            { for: "adjust-reason" },
+            t(reasonRequired ? "adjust.reason" : "adjust.reasonOptional"),
+          ),
+          reason,
+        ),
+        fault,
+        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("adjust"))),
       ),
-      h("div.field", null, h("label", { for: "adjust-field" }, "Field"), field),
-      h("div.field", null, h("label", { for: "adjust-amount" }, "Change by"), amount),
-      h(
-        "div.field",
-        null,
-        h("label", { for: "adjust-reason" }, reasonRequired ? "Reason" : "Reason (optional)"),
-        reason,
-      ),
-      fault,
-      h("div.actions", null, h("button.button.primary", { type: "submit" }, "Adjust")),
-    ),
   );
   if (!isDone) return;
-  tell("Adjusted");
+  tell(t("adjust.done"));
   await place.again();
 }
 
 /** @param {Entity} entity @param {Row} row @param {RecordPlace} place */
 async function remove(entity, row, place) {
   const canRestore = entity.actions.has("restore");
-  const text = canRestore ? "It can be restored later." : "This cannot be undone.";
-  if (!(await confirmed("Delete this record?", text, "Delete"))) return;
+  const text = t(canRestore ? "delete.canRestore" : "cannotUndo", { count: 1 });
+  if (!(await confirmed(t("delete.ask"), text, t("delete")))) return;
   try {
     await write(`${entity.path}/delete`, { where: whereOf(entity, row) }, place);
     await place.lock.release();
-    tell("Deleted");
+    tell(t("delete.done"));
     if (cameFrom()) history.back();
     else go([entity.project, entity.endpoint]);
     const again = () => dispatchEvent(new HashChangeEvent("hashchange"));
     if (canRestore)
-      offerUndo("The record was deleted.", () => restore(entity, row).then(again, tellFault));
+      offerUndo(t("delete.told", { count: 1 }), () => restore(entity, row).then(again, tellFault));
   } catch (error) {
     tellFault(error);
   }
@@ -190,7 +206,19 @@ async function remove(entity, row, place) {
 /** @param {Entity} entity @param {Row} row */
 async function restore(entity, row) {
   await post(`${entity.path}/restore`, { where: whereOf(entity, row) });
-  tell("Restored");
+  tell(t("restore.done"));
+}
+
+const ago = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+
+/** Who saved a record, and when, as far as its fields say it. @param {Row} row */
+export function savedBy({ updated_by: by, updated_at: at }) {
+  const owner = typeof by === "string" && by !== "" ? by : t("conflict.somebody");
+  const minutes = Math.round((Date.parse(String(at)) - Date.now()) / 60_000);
+  // A clock that is wrong could put it into the future.
+  if (!(minutes > -60 && minutes <= 1)) return t("conflict.savedBy", { owner });
+  const when = ago.format(Math.min(0, minutes), "minute");
+  return t("conflict.savedAgo", { owner, when });
 }
 
 /**
@@ -200,25 +228,25 @@ async function restore(entity, row) {
  */
 export function conflictChoice(entity, { mine, before, stored, names }) {
   if (stored === null)
-    return openDialog("This record was deleted", (close) => [
-      h("p", null, "Somebody else deleted it while you were editing."),
+    return openDialog(t("conflict.gone"), (close) => [
+      h("p", null, t("conflict.goneNote")),
       h(
         "div.actions",
         null,
-        h("button.button", { type: "button", onclick: () => close("stored") }, "Back to the list"),
+        h("button.button", { type: "button", onclick: () => close("stored") }, t("backToList")),
       ),
     ]);
-  return openDialog("Somebody else changed this record", (close) => [
-    h("p", null, "It was saved by somebody else after you opened it. Which values shall it have?"),
+  return openDialog(t("conflict.title", { count: 1 }), (close) => [
+    h("p", null, `${savedBy(stored)} ${t("conflict.note")}`),
     conflictTable(entity, { mine, before, stored, names }),
     h(
       "div.actions",
       null,
-      h("button.button", { type: "button", onclick: () => close("stored") }, "Take what is stored"),
+      h("button.button", { type: "button", onclick: () => close("stored") }, t("conflict.theirs")),
       h(
         "button.button.primary",
         { type: "button", onclick: () => close("mine") },
-        "Save my changes",
+        t("conflict.mine"),
       ),
     ),
   ]);
@@ -247,7 +275,9 @@ export function conflictTable(entity, { mine, before, stored, names: edited }) {
         h(
           "tr",
           null,
-          ["Field", "Stored now", "Yours"].map((text) => h("th", { scope: "col" }, text)),
+          [t("field"), t("conflict.stored"), t("conflict.yours")].map((text) =>
+            h("th", { scope: "col" }, text),
+          ),
         ),
       ),
       h(
@@ -264,7 +294,7 @@ export function conflictTable(entity, { mine, before, stored, names: edited }) {
               null,
               name in mine
                 ? cellOf(mine[name], fieldNamed(name), entity)
-                : h("span.none", null, "not changed"),
+                : h("span.none", null, t("conflict.same")),
             ),
           ),
         ),

@@ -2,6 +2,7 @@
 import { ApiError } from "./api.js";
 import { fill } from "./dom.js";
 import { sentence } from "./format.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 
@@ -41,7 +42,7 @@ export function isReadable({ form, lines, fault }) {
   return isRight;
 }
 
-const someFields = "Some fields need another look. Nothing was sent yet.";
+const someFields = t("form.notSent");
 
 /** @param {unknown} error @param {EditingPlace} place */
 export function showFaults(error, { form, lines, fault }) {
@@ -53,7 +54,7 @@ export function showFaults(error, { form, lines, fault }) {
   fault.hidden = hasFields && rest.length === 0;
   fill(
     fault,
-    hasFields ? "Some fields need another look." : message,
+    hasFields ? t("form.refused") : message,
     rest.map(([name, messages]) => ` ${sentence(`${name}: ${messages.join(", ")}`)}`),
   );
 }
@@ -63,7 +64,7 @@ export function guard(isTouched) {
   const warn = (/** @type {Event} */ event) => isTouched() && event.preventDefault();
   addEventListener("beforeunload", warn);
   return () => {
-    if (isTouched() && !confirm("Leave without saving?")) return false;
+    if (isTouched() && !confirm(t("form.leave"))) return false;
     removeEventListener("beforeunload", warn);
     return true;
   };

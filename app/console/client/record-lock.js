@@ -4,6 +4,7 @@
  */
 import { ApiError, post } from "./api.js";
 import { credentials } from "./session.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -69,7 +70,7 @@ export function recordLock(entity, row, onHolder) {
     clearTimeout(timer);
     if (!isWanted) return;
     const isFirst = token === null;
-    const owner = credentials()?.name ?? "somebody in the console";
+    const owner = credentials()?.name ?? t("lock.console");
     const ttl = Math.min(isFirst ? firstTtlSeconds : ttlSeconds, ttlMax);
     try {
       const renewed = !isFirst && { lock_token: token };
@@ -86,7 +87,7 @@ export function recordLock(entity, row, onHolder) {
         isRefusedUntilMs = Date.now() + pauseMs;
         const { locked_by: by, ttl_remaining: seconds } =
           /** @type {ApiError} */ (error).data ?? {};
-        onHolder({ owner: by ?? "somebody", seconds: seconds ?? 0 });
+        onHolder({ owner: by ?? t("somebody"), seconds: seconds ?? 0 });
         return;
       }
       // Without locks, the ETag still detects changes.
@@ -138,7 +139,7 @@ export function recordLock(entity, row, onHolder) {
         if (!entity.actions.has("lock/status")) return;
         const [state] = (await ask("status")).body.data.keys;
         if (state?.locked)
-          onHolder({ owner: state.owner ?? "somebody", seconds: state.ttl_remaining });
+          onHolder({ owner: state.owner ?? t("somebody"), seconds: state.ttl_remaining });
       }),
     take,
     /**

@@ -3,6 +3,7 @@ import { cellIn, cellOf } from "./cells.js";
 import { h } from "./dom.js";
 import { textOf } from "./format.js";
 import { fieldOf } from "./model.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -84,7 +85,7 @@ export function totalsOf(entity, row, names) {
   if (names.length === 0) return null;
   return h(
     "dl.totals",
-    { "aria-label": "Totals" },
+    { "aria-label": t("record.totals") },
     names.map((name) => {
       const field = entity.fields.get(name) ?? fieldOf(name, { type: "decimal" });
       return h(

@@ -2,11 +2,12 @@
 import { post } from "./api.js";
 import { cellIn } from "./cells.js";
 import { fill, h, icon } from "./dom.js";
-import { isNumber } from "./format.js";
+import { isNumber, textOf } from "./format.js";
 import { pathsOf, usualColumns } from "./grid-state.js";
 import { fieldOf, loadEntity, mayOpen, mayUse, wordsOf } from "./model.js";
 import { tellFault } from "./notices.js";
 import { addressOf, currentRoute, go, keepInAddress, recordParts } from "./router.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Field} Field */
@@ -28,9 +29,9 @@ export async function relatedRecords(entity, row) {
   if (relations.length === 0 && links.length === 0) return null;
   return h(
     "section.related",
-    { "aria-label": "Related records" },
+    { "aria-label": t("related") },
     relations.length > 0 && (await tabsOf({ entity, row, relations, counts })),
-    links.length > 0 && h("nav.related-links", { "aria-label": "More related records" }, links),
+    links.length > 0 && h("nav.related-links", { "aria-label": t("related.more") }, links),
   );
 }
 
@@ -88,7 +89,7 @@ async function tabsOf({ entity, row, relations, counts }) {
         onkeydown: move,
       },
       wordsOf(relation.name),
-      h("span.count", null, (counts[relation.name] ?? 0).toLocaleString()),
+      h("span.count", null, textOf(counts[relation.name] ?? 0, { type: "integer" })),
     ),
   );
 
@@ -133,7 +134,7 @@ async function tabsOf({ entity, row, relations, counts }) {
     relations[0];
   if (first) await show(first).catch(tellFault);
   return [
-    h("div.tabs", { role: "tablist", "aria-label": "Related records" }, buttons),
+    h("div.tabs", { role: "tablist", "aria-label": t("related") }, buttons),
     h("div.sheet", null, panel),
   ];
 }
@@ -144,7 +145,7 @@ async function tabsOf({ entity, row, relations, counts }) {
 async function panelOf({ entity, row, relation, count }) {
   const { project } = entity;
   const other = await loadEntity(project, relation.endpoint);
-  if (!other) return h("p.quiet", null, "You may not see these records.");
+  if (!other) return h("p.quiet", null, t("related.hidden"));
   const fields = fieldsIn(other, entity, relation);
   const sorted = fields.find(isTime) ?? [...other.fields.values()].find(isCreation);
   const names = fields.map(({ name }) => name);
@@ -159,7 +160,7 @@ async function panelOf({ entity, row, relation, count }) {
   const list = wholeList(entity, row, { relation, other });
   return [
     rows.length === 0
-      ? h("p.quiet", null, "There are none yet.")
+      ? h("p.quiet", null, t("related.none"))
       : h(
           "div.table-holder",
           { tabindex: "0", role: "region", "aria-label": wordsOf(relation.name) },
@@ -168,7 +169,7 @@ async function panelOf({ entity, row, relation, count }) {
     h(
       "div.button-row",
       null,
-      list && count > 0 && h("a.button", { href: list }, "Open as a list", icon("next")),
+      list && count > 0 && h("a.button", { href: list }, t("related.open"), icon("next")),
       newLink(entity, row, relation),
     ),
   ];
@@ -284,7 +285,7 @@ function newLink({ project }, row, { name, endpoint, columns, through }) {
   const given = Object.entries(columns).map(([own, other]) => [other, String(row[own])]);
   const href = addressOf([project, place, "new"], Object.fromEntries(given));
   const what = h("span.unseen", null, `: ${wordsOf(name).toLowerCase()}`);
-  return h("a.button", { href }, icon("plus"), h("span", null, "New", what));
+  return h("a.button", { href }, icon("plus"), h("span", null, t("new"), what));
 }
 
 /** Links to lists of records that refer to this one, where no relation says so. @param {Entity} entity @param {Row} row */

@@ -1,5 +1,7 @@
 /** A drop-down over the `lookup` of another endpoint: Tom Select, loaded with the first one. */
+import { h } from "./dom.js";
 import { labelOf, lookup } from "./labels.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Reference} Reference */
 
@@ -37,7 +39,8 @@ export async function remoteChoice(select, { project, reference, value, fallback
     // Tables scroll, and would cut the list off.
     dropdownParent: "body",
     allowEmptyOption: false,
-    plugins: ["clear_button"],
+    plugins: { clear_button: { title: t("choice.clear") } },
+    render: { no_results: () => h("div.no-results", null, t("choice.none")) },
     options,
     items: value === "" ? [] : [value],
     load(/** @type {string} */ search, /** @type {(found?: any[]) => void} */ callback) {

@@ -3,6 +3,7 @@ import { log, onRequest } from "./api.js";
 import { fill, h, iconButton } from "./dom.js";
 import { credentials } from "./session.js";
 import { tell } from "./notices.js";
+import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").LoggedRequest} LoggedRequest */
 
@@ -10,21 +11,21 @@ let language = "curl";
 
 export function createDrawer() {
   const list = h("ol.requests");
-  const docs = h("a", { href: "docs", target: "_blank" }, "Documentation of all actions");
+  const docs = h("a", { href: "docs", target: "_blank" }, t("requests.docs"));
   const drawer = h(
     "aside.drawer",
-    { id: "requests", "aria-label": "Requests of this view", hidden: true },
+    { id: "requests", "aria-label": t("requests.ofView"), hidden: true },
     h(
       "header",
       null,
-      h("h2", null, "Requests"),
+      h("h2", null, t("requests")),
       languageChoice(show),
-      iconButton("close", "Close", { compact: true, onclick: toggle }),
+      iconButton("close", t("close"), { compact: true, onclick: toggle }),
     ),
-    h("p.quiet", null, "What this view asked of the service, newest first. ", docs),
+    h("p.quiet", null, `${t("requests.note")} `, docs),
     list,
   );
-  const button = iconButton("code", "Requests", {
+  const button = iconButton("code", t("requests"), {
     "aria-expanded": "false",
     "aria-controls": "requests",
     onclick: toggle,
@@ -40,7 +41,7 @@ export function createDrawer() {
   function show() {
     if (drawer.hidden) return;
     const entries = log.toReversed().map(entryOf);
-    fill(list, entries.length > 0 ? entries : h("li.quiet", null, "None yet."));
+    fill(list, entries.length > 0 ? entries : h("li.quiet", null, t("requests.none")));
   }
 
   onRequest(show);
@@ -51,7 +52,7 @@ export function createDrawer() {
 function languageChoice(show) {
   const choice = h(
     "select",
-    { "aria-label": "Language of the requests" },
+    { "aria-label": t("requests.form") },
     h("option", { value: "curl" }, "curl"),
     h("option", { value: "fetch" }, "fetch"),
   );
@@ -77,16 +78,19 @@ function entryOf(request) {
       h("span.request-path", null, new URL(url).pathname),
       h(`span.badge${isFault ? ".fault" : ""}`, null, status ?? "…"),
       h("span.quiet", null, `${ms} ms`),
-      iconButton("copy", `Copy as ${language}`, { compact: true, onclick: () => copy(text) }),
+      iconButton("copy", t("requests.copy", { form: language }), {
+        compact: true,
+        onclick: () => copy(text),
+      }),
     ),
-    h("pre", { tabindex: "0", "aria-label": `${method} as ${language}` }, h("code", null, text)),
+    h("pre", { tabindex: "0", "aria-label": `${method}, ${language}` }, h("code", null, text)),
   );
 }
 
 /** @param {string} text */
 export async function copy(text) {
   await navigator.clipboard.writeText(text).catch(() => copyByHand(text));
-  tell("Copied");
+  tell(t("copied"));
 }
 
 /** Without https, browsers provide no clipboard. @param {string} text */

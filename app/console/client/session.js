@@ -1,4 +1,5 @@
 /** Who is signed in: a key or a token, kept until the tab is closed. */
+import { t } from "./words.js";
 
 const place = "rowgate.credentials";
 
@@ -14,7 +15,7 @@ export function credentials() {
 }
 
 /** @param {string} key */
-export const useKey = (key) => keep({ header: "X-Api-Key", value: key, name: "API key" });
+export const useKey = (key) => keep({ header: "X-Api-Key", value: key, name: t("signIn.key") });
 
 /** @param {string} token */
 export const useToken = (token) =>
@@ -40,9 +41,9 @@ function nameIn(token) {
     );
     const claims = JSON.parse(new TextDecoder().decode(bytes));
     return String(
-      claims.name ?? claims.preferred_username ?? claims.email ?? claims.sub ?? "Token",
+      claims.name ?? claims.preferred_username ?? claims.email ?? claims.sub ?? t("signIn.token"),
     );
   } catch {
-    return "Token";
+    return t("signIn.token");
   }
 }

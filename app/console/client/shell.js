@@ -6,6 +6,7 @@ import { createDrawer } from "./requests.js";
 import { addressOf } from "./router.js";
 import { credentials, signOut } from "./session.js";
 import { themeButton } from "./theme.js";
+import { chooseLanguage, language, languages, nameOf, t } from "./words.js";
 
 /** @typedef {import("./model.js").Index} Index */
 /** @typedef {import("./types.d.ts").Route} Route */
@@ -14,10 +15,10 @@ import { themeButton } from "./theme.js";
 export function createShell(app) {
   const { drawer, button, docs } = createDrawer();
   const main = h("main", { id: "main", tabindex: "-1" });
-  const side = h("nav.side", { id: "side", "aria-label": "Entities" });
+  const side = h("nav.side", { id: "side", "aria-label": t("frame.lists") });
   const person = h("span.person");
   const loading = h("p.loading", { role: "status", hidden: true });
-  const menu = iconButton("menu", "Entities", {
+  const menu = iconButton("menu", t("frame.lists"), {
     compact: true,
     class: "menu-button",
     "aria-controls": "side",
@@ -33,7 +34,7 @@ export function createShell(app) {
 
   fill(
     app,
-    h("a.skip", { href: "#main", onclick: focusMain }, "Skip to the content"),
+    h("a.skip", { href: "#main", onclick: focusMain }, t("frame.skip")),
     h(
       "header.bar",
       null,
@@ -66,7 +67,7 @@ export function createShell(app) {
     /** Marks the chosen place before its view is loaded. @param {Route} route @param {string} title */
     startLoading(route, title) {
       if (known) fill(side, sideOf(known, route));
-      fill(loading, `Loading ${title ? title.toLowerCase() : "the index"} …`);
+      fill(loading, title ? t("frame.loading", { title }) : t("frame.starting"));
       loading.hidden = false;
       main.setAttribute("aria-busy", "true");
     },
@@ -94,9 +95,9 @@ function personOf({ signIn }) {
   if (known)
     return [
       h("span.person-name", { title: known.name }, known.name),
-      h("button.button", { type: "button", onclick: leave }, "Sign out"),
+      h("button.button", { type: "button", onclick: leave }, t("signIn.out")),
     ];
-  return signIn ? h("a.button", { href: "#/sign-in" }, "Sign in") : null;
+  return signIn ? h("a.button", { href: "#/sign-in" }, t("signIn.in")) : null;
 }
 
 function leave() {
@@ -149,7 +150,7 @@ function sideOf({ projects, links, version }, { parts }) {
                 ),
               ),
             )
-          : h("p.quiet", null, "Its database cannot be reached yet."),
+          : h("p.quiet", null, t("frame.databaseAway")),
       ),
     ),
     h(
@@ -166,21 +167,36 @@ function sideOf({ projects, links, version }, { parts }) {
               "aria-current": project === "jobs" && endpoint === undefined ? "page" : null,
             },
             icon("jobs"),
-            "Jobs",
+            t("jobs"),
           ),
         ),
       links["jobs_board"] &&
         h(
           "li",
           null,
-          h("a", { href: links["jobs_board"].slice(1) }, icon("out"), "Jobs of everybody"),
+          h("a", { href: links["jobs_board"].slice(1) }, icon("out"), t("frame.jobsBoard")),
         ),
       links["docs"] &&
-        h("li", null, h("a", { href: links["docs"].slice(1) }, icon("out"), "API documentation")),
-      h("li", null, h("a", { href: "./" }, icon("out"), "What runs here")),
+        h("li", null, h("a", { href: links["docs"].slice(1) }, icon("out"), t("frame.docs"))),
+      h("li", null, h("a", { href: "./" }, icon("out"), t("frame.status"))),
     ),
+    languages.length > 1 && languageChoice(),
     version && h("p.version", null, `Rowgate ${version}`),
   ];
+}
+
+function languageChoice() {
+  const choice = h(
+    "select",
+    { "aria-label": t("frame.language") },
+    languages.map((one) =>
+      h("option", { value: one, lang: one, selected: one === language }, nameOf(one)),
+    ),
+  );
+  choice.addEventListener("change", () => chooseLanguage(choice.value));
+  // Choosing is no way to another view, for which narrow screens close the side.
+  choice.addEventListener("click", (/** @type {Event} */ event) => event.stopPropagation());
+  return h("p.language", null, choice);
 }
 
 /** Whether the console can show it. @param {{ actions: string[] }} endpoint */

@@ -1,5 +1,6 @@
 /** Light and dark theme: the system's setting, until people choose one. */
 import { iconButton } from "./dom.js";
+import { t } from "./words.js";
 
 const place = "rowgate.theme";
 
@@ -14,7 +15,7 @@ export function startTheme() {
 }
 
 export const themeButton = () =>
-  iconButton("moon", "Light or dark", {
+  iconButton("moon", t("frame.theme"), {
     compact: true,
     onclick() {
       const theme = isDark() ? "light" : "dark";

@@ -40,8 +40,10 @@ function prepack(): void {
     shell: process.platform === "win32",
   });
   if (status !== 0) process.exit(1);
-  // Scripts and styles for browsers are sent as they are.
-  for (const file of globSync("app/**/*.{js,css}", { cwd: root }))
+  // Scripts, styles and texts for browsers are sent as they are.
+  for (const file of globSync(["app/**/*.{js,css}", "app/console/client/words/*.json"], {
+    cwd: root,
+  }))
     cpSync(join(root, file), join(root, "dist", file));
   bringSwaggerUi();
   bringConsoleLibraries();

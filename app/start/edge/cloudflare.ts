@@ -20,7 +20,7 @@ import { isLive } from "../../http/health.ts";
 import { type ClientEnv, pathOf, WebIncoming } from "../../http/incoming.ts";
 import { toResponse } from "../../http/reply.ts";
 import { consoleFolder, type Console } from "../../http/show-console.ts";
-import { pathsOf } from "../../console/client-files.ts";
+import { mediaKindOf, pathsOf } from "../../console/client-files.ts";
 import { mediaTypes } from "../../http/send-files.ts";
 import { appOver } from "../opening/app-over.ts";
 import { createRuntime } from "../settings/create-runtime.ts";
@@ -170,7 +170,7 @@ const bundledConsole =
         const content = path.startsWith(folder) ? files.get(path.slice(folder.length)) : undefined;
         if (content === undefined) return null;
         return {
-          mediaType: mediaTypes[path.endsWith(".css") ? "css" : "js"],
+          mediaType: mediaTypes[mediaKindOf(path)],
           content,
           isGzipped: false,
         };

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pathsOf, vendorFiles } from "../../console/client-files.ts";
+import { clientPatterns, mediaKindOf, pathsOf, vendorFiles } from "../../console/client-files.ts";
 import { consoleFolder, type ConsoleFiles } from "../../http/show-console.ts";
 import { mediaTypes } from "../../http/send-files.ts";
 import { createSentFiles } from "./disk-files.ts";
@@ -21,11 +21,7 @@ export async function openConsoleFiles(): Promise<ConsoleFiles> {
   for (const [name, file] of files) digest.update(name).update(await readFile(file));
   const folder = `${consoleFolder}${digest.digest("hex").slice(0, 12)}/`;
   const sources = [...files].map(
-    ([name, file]) =>
-      [
-        folder + name,
-        { file, mediaType: mediaTypes[name.endsWith(".css") ? "css" : "js"] },
-      ] as const,
+    ([name, file]) => [folder + name, { file, mediaType: mediaTypes[mediaKindOf(name)] }] as const,
   );
   return { ...createSentFiles(new Map(sources)), paths: pathsOf(folder, [...files.keys()]) };
 }
@@ -33,7 +29,7 @@ export async function openConsoleFiles(): Promise<ConsoleFiles> {
 /** Where each file of the console is on disk, by its name in the console. */
 export function consoleSources(): ReadonlyMap<string, string> {
   const client = fileURLToPath(new URL("../../console/client", import.meta.url));
-  const own = globSync("**/*.{js,css}", { cwd: client })
+  const own = globSync([...clientPatterns], { cwd: client })
     .map((name) => name.replaceAll("\\", "/"))
     .toSorted();
   const files = new Map(own.map((name) => [name, join(client, name)]));

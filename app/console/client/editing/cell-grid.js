@@ -7,6 +7,7 @@ import { isClosed } from "../record-editing.js";
 import { sentence } from "../format.js";
 import { openEditor } from "./cell-editor.js";
 import { idOf, linesOf } from "./rows.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Field} Field */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -63,7 +64,7 @@ export function cellGrid(place) {
     cell.classList.remove("editing");
     cell.classList.toggle("changed", change !== null);
     cell.classList.toggle("faulty", faults.length > 0);
-    cell.title = change ? `Was: ${shown(row, field).textContent}` : "";
+    cell.title = change ? t("edit.before", { value: shown(row, field).textContent ?? "" }) : "";
     if (faults.length > 0) cell.setAttribute("aria-invalid", "true");
     else cell.removeAttribute("aria-invalid");
     cell.tabIndex = -1;

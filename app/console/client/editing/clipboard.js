@@ -1,8 +1,9 @@
 /** Rows of a list to and from the clipboard, in the form of spreadsheets: tabs between columns, a line for each row. */
 import { kindOf, textFor } from "../form-field.js";
-import { counted, textOf } from "../format.js";
+import { textOf } from "../format.js";
 import { linesOf } from "./rows.js";
 import { readPasted, readTable, writeTable } from "./pasted-text.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */
@@ -31,7 +32,7 @@ export function copiedRows({ rights, table, rowIn, columns, changes, selection, 
     if (field.relation)
       return nameIn(/** @type {Row | null} */ (row[field.relation.name]), field.relation);
     const value = change ? change.value : row[field.name];
-    if (field.type === "boolean" && typeof value === "boolean") return value ? "Yes" : "No";
+    if (field.type === "boolean" && typeof value === "boolean") return t(value ? "yes" : "no");
     const kind = kindOf(field, rights.schemas.get(field.name) ?? {});
     return textFor(kind, value, field.scale).replace(/^(\d{4}-\d\d-\d\d)T(?=\d\d:)/, "$1 ");
   };
@@ -86,8 +87,8 @@ export async function pasteInto({ entity, columns, changes, grid }, text) {
   });
   changes.set(await Promise.all(read));
   const told = [
-    fixed.size > 0 && `${[...fixed].join(", ")} cannot be changed here and stayed as before`,
-    cut > 0 && `${counted(cut, "value")} did not fit on this page`,
+    fixed.size > 0 && t("paste.fixed", { fields: [...fixed].join(", ") }),
+    cut > 0 && t("paste.cut", { count: cut }),
   ];
   return told.filter(Boolean).join("; ");
 }

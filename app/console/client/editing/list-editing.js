@@ -3,7 +3,7 @@
  * and the bar below with what can be done with both.
  */
 import { fill, h, icon } from "../dom.js";
-import { counted, sentence } from "../format.js";
+import { sentence } from "../format.js";
 import { tell, tellFault } from "../notices.js";
 import { guard } from "../record-editing.js";
 import { titleOf } from "../record-values.js";
@@ -16,6 +16,7 @@ import { idOf, linesOf } from "./rows.js";
 import { saveChanges } from "./save-changes.js";
 import { changeSelected, deleteSelected } from "./selected-actions.js";
 import { rowSelection } from "./selection.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */
@@ -34,8 +35,7 @@ import { rowSelection } from "./selection.js";
 /** @typedef {typeof listEditing} ListEditor */
 /** @typedef {NonNullable<ReturnType<typeof listEditing>>} ListEditing */
 
-const keysHint =
-  "Arrow keys move between the cells, Enter edits a cell, Escape cancels. Space selects a row, Control and Enter opens its record.";
+const keysHint = t("edit.keys");
 
 /** Null: the caller can change nothing here. @param {Entity} entity @param {ListPlace} place */
 export function listEditing(entity, { table, fields, columns, shown, rowIn, reload: load }) {
@@ -176,22 +176,22 @@ function barOf({ rights, selection, changes }, actions) {
   const selected = h("span.info");
   const changed = h("span.info");
   const faults = h("ul.edit-faults");
-  const save = button("Save all", actions.save, { kind: ".primary" });
+  const save = button(t("edit.saveAll"), actions.save, { kind: ".primary" });
   const selectedPart = h(
     "div.edit-part",
-    { role: "group", "aria-label": "Selected records" },
+    { role: "group", "aria-label": t("edit.selection") },
     selected,
-    rights.schemas.size > 0 && button("Change", actions.change),
-    rights.canDelete && button("Delete", actions.remove, { shape: "trash" }),
-    button("Copy", actions.copy, { shape: "copy" }),
-    button("Clear", () => selection.clear(), { shape: "close" }),
+    rights.schemas.size > 0 && button(t("edit.change"), actions.change),
+    rights.canDelete && button(t("delete"), actions.remove, { shape: "trash" }),
+    button(t("copy"), actions.copy, { shape: "copy" }),
+    button(t("edit.clear"), () => selection.clear(), { shape: "close" }),
   );
   const changedPart = h(
     "div.edit-part",
-    { role: "group", "aria-label": "Changes that are not saved yet" },
+    { role: "group", "aria-label": t("edit.pending") },
     changed,
     save,
-    button("Discard", () => changes.drop()),
+    button(t("discard"), () => changes.drop()),
   );
   const element = h("div.edit-bar", { hidden: true }, faults, selectedPart, changedPart);
   const status = h("p.unseen", { role: "status" });
@@ -207,17 +207,17 @@ function barOf({ rights, selection, changes }, actions) {
       selectedPart.hidden = chosen === 0;
       changedPart.hidden = count === 0;
       element.hidden = chosen === 0 && count === 0 && away.length === 0;
-      fill(selected, `${counted(chosen, "row")} selected`);
+      fill(selected, t("edit.selected", { count: chosen }));
       fill(
         changed,
-        counted(count, "change"),
-        h("span.wide", null, ` in ${counted(rows, "record")}`),
+        t("edit.changes", { count }),
+        h("span.wide", null, ` ${t("edit.inRecords", { count: rows })}`),
       );
       const rest = away.length - faultsMax;
       fill(
         faults,
         away.slice(0, faultsMax).map((text) => h("li", null, sentence(text))),
-        rest > 0 && h("li", null, `And ${rest} more on other pages.`),
+        rest > 0 && h("li", null, t("edit.moreElsewhere", { count: rest })),
       );
       const told = [chosen > 0 && selected.textContent, count > 0 && changed.textContent];
       const text = told.filter(Boolean).join(", ");

@@ -2,6 +2,7 @@
 import { kindOf, readText } from "../form-field.js";
 import { labelText } from "../format.js";
 import { lookup } from "../labels.js";
+import { locale, t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */
@@ -68,9 +69,9 @@ async function meant(kind, text, { entity, field, schema }) {
     return { text: found ?? text };
   }
   if (kind === "flag" || kind === "maybe") {
-    if (/^(yes|true|1|x)$/i.test(text)) return { text: "true" };
-    if (/^(no|false|0)$/i.test(text)) return { text: "false" };
-    return { text, fault: "Write Yes or No." };
+    if (isOne(text, [t("yes"), "yes", "true", "1", "x"])) return { text: "true" };
+    if (isOne(text, [t("no"), "no", "false", "0"])) return { text: "false" };
+    return { text, fault: t("paste.flag", { yes: t("yes"), no: t("no") }) };
   }
   if (kind === "date") {
     const day = dayMeant(text);
@@ -85,11 +86,14 @@ async function meant(kind, text, { entity, field, schema }) {
   return { text };
 }
 
-const dayFault = "This is not a date. Write it as 2026-03-14.";
-const momentFault = "This is not a date with a time. Write it as 2026-03-14 09:30.";
+/** @param {string} text @param {readonly string[]} words */
+const isOne = (text, words) => words.some((one) => one.toLowerCase() === text.toLowerCase());
+
+const dayFault = t("paste.date");
+const momentFault = t("paste.moment");
 
 /** `day`, `month` and `year` in the order of the browser's language. */
-const order = new Intl.DateTimeFormat(undefined, { dateStyle: "short" })
+const order = new Intl.DateTimeFormat(locale, { dateStyle: "short" })
   .formatToParts()
   .map(({ type }) => type)
   .filter((type) => type !== "literal");
@@ -111,9 +115,7 @@ async function referenceMeant(text, { entity, field }) {
   const found = await lookup(place, { search: text.slice(0, 100), limit: "50" }).catch(() => []);
   const named = found.filter((one) => one.text.toLowerCase() === text.toLowerCase());
   if (named.length === 1) return { text: String(named[0]?.id) };
-  if (named.length > 1) return { text, fault: `Several records are called “${text}”.` };
+  if (named.length > 1) return { text, fault: t("paste.several", { text }) };
   const [known] = await lookup(place, { ids: text }).catch(() => []);
-  return known && String(known.id) === text
-    ? { text }
-    : { text, fault: `No record is called “${text}”.` };
+  return known && String(known.id) === text ? { text } : { text, fault: t("paste.none", { text }) };
 }

@@ -1,11 +1,11 @@
 /** Saves all changed cells in one request. Faults go to their cells; what somebody else changed meanwhile is a choice. */
 import { ApiError, post } from "../api.js";
 import { h } from "../dom.js";
-import { counted, sentence } from "../format.js";
 import { openDialog, tell, tellFault } from "../notices.js";
 import { conflictTable } from "../record-actions.js";
 import { titleOf } from "../record-values.js";
 import { indexedFaults, keyOf } from "./rows.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -20,11 +20,11 @@ export async function saveChanges(entity, changes, recordsMax) {
     [...cells.values()].filter(({ text }) => text !== null),
   ).length;
   if (unread > 0) {
-    tell(`Correct ${counted(unread, "marked cell")} first. Nothing was saved yet.`, "fault");
+    tell(t("edit.unread", { count: unread }), "fault");
     return false;
   }
   if (records.size > recordsMax) {
-    tell(`At most ${recordsMax} records can be saved at once.`, "fault");
+    tell(t("edit.tooMany", { count: recordsMax }), "fault");
     return false;
   }
   const ids = [...records.keys()];
@@ -32,7 +32,7 @@ export async function saveChanges(entity, changes, recordsMax) {
   try {
     await post(`${entity.path}/bulk-update`, request);
     changes.drop();
-    tell(`${counted(ids.length, "record")} saved`);
+    tell(t("edit.saved", { count: ids.length }));
     return true;
   } catch (error) {
     const faults = await allFaults(entity, request, error);
@@ -53,7 +53,7 @@ export async function saveChanges(entity, changes, recordsMax) {
       else if (record) whole.push({ row: record.row, text: field ? `${field}: ${text}` : text });
     }
     changes.tellFaults(whole);
-    tell(`Nothing was saved: ${counted(faults.length, "fault")} in the list.`, "fault");
+    tell(t("edit.refused", { count: faults.length }), "fault");
   }
 
   /** @param {string[]} wanted */
@@ -104,7 +104,7 @@ async function allFaults({ path }, request, error) {
  * @returns {Promise<("mine" | "stored")[] | null>} null: go on editing
  */
 function choiceOf(entity, conflicts) {
-  const title = `Somebody else changed ${counted(conflicts.length, "record")}`;
+  const title = t("conflict.title", { count: conflicts.length });
   return openDialog(title, (/** @type {(value: ("mine" | "stored")[] | null) => void} */ close) => {
     /** @param {SubmitEvent} event */
     function submit(event) {
@@ -115,13 +115,13 @@ function choiceOf(entity, conflicts) {
     return h(
       "form",
       { onsubmit: submit },
-      h("p", null, "Nothing was saved yet. Keep your values, or take those that are stored now?"),
+      h("p", null, t("conflict.listNote")),
       conflicts.map((conflict, at) => conflictPart(entity, conflict, at)),
       h(
         "div.actions",
         null,
-        h("button.button", { type: "button", onclick: () => close(null) }, "Cancel"),
-        h("button.button.primary", { type: "submit" }, "Save"),
+        h("button.button", { type: "button", onclick: () => close(null) }, t("cancel")),
+        h("button.button.primary", { type: "submit" }, t("save")),
       ),
     );
   });
@@ -141,14 +141,14 @@ function conflictPart(entity, { row, mine, stored }, at) {
     null,
     h("legend", { dir: "auto" }, titleOf(entity, row)),
     stored === null
-      ? h("p", null, sentence("It was deleted; your changes of it will be dropped"))
+      ? h("p", null, t("conflict.dropped"))
       : [
           conflictTable(entity, { mine, before: row, stored, names: shown }),
           h(
             "div.button-row",
             null,
-            way("mine", "Keep mine", true),
-            way("stored", "Take theirs", false),
+            way("mine", t("conflict.mine"), true),
+            way("stored", t("conflict.theirs"), false),
           ),
         ],
   );

@@ -1,11 +1,12 @@
 /** What people do with selected records: delete them, with a way back, or set one field of all of them. */
 import { ApiError, post } from "../api.js";
 import { fill, h } from "../dom.js";
-import { counted, sentence } from "../format.js";
+import { sentence } from "../format.js";
 import { formField } from "../form-field.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "../notices.js";
 import { titleOf } from "../record-values.js";
 import { idOf, indexedFaults, keyOf, versionOf } from "./rows.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -25,9 +26,9 @@ const restoresAtOnce = 4;
 export async function deleteSelected(entity, { selection, changes, reload }) {
   const rows = [...selection.chosen.values()];
   const canRestore = entity.actions.has("restore");
-  const text = canRestore ? "You can restore them right afterwards." : "This cannot be undone.";
-  const title = `Delete ${counted(rows.length, "record")}?`;
-  if (!(await confirmed(title, text, "Delete"))) return;
+  const text = t(canRestore ? "delete.canRestore" : "cannotUndo", { count: rows.length });
+  const title = t("delete.askMany", { count: rows.length });
+  if (!(await confirmed(title, text, t("delete")))) return;
   try {
     const keys = rows.map((row) => keyOf(entity, row));
     const etags = rows.map(versionOf);
@@ -50,15 +51,11 @@ export async function deleteSelected(entity, { selection, changes, reload }) {
     );
     selection.clear(done.map((row) => idOf(entity, row) ?? ""));
     if (refused.length > 0)
-      tell(
-        `${counted(done.length, "record")} deleted, ${refused.length} not. The list says why.`,
-        "fault",
-      );
-    else tell(`${counted(done.length, "record")} deleted`);
+      tell(t("delete.someRefused", { count: done.length, refused: refused.length }), "fault");
+    else tell(t("delete.doneMany", { count: done.length }));
     if (canRestore && done.length > 0)
-      offerUndo(
-        done.length === 1 ? "The record was deleted." : `${done.length} records were deleted.`,
-        () => restoreAll(entity, done).then(reload, tellFault),
+      offerUndo(t("delete.told", { count: done.length }), () =>
+        restoreAll(entity, done).then(reload, tellFault),
       );
     reload();
   } catch (error) {
@@ -78,7 +75,7 @@ async function restoreAll(entity, rows) {
     }
   };
   await Promise.all(Array.from({ length: restoresAtOnce }, work));
-  if (count > 0) tell(`${counted(count, "record")} restored`);
+  if (count > 0) tell(t("restore.doneMany", { count }));
 }
 
 /** @param {Entity} entity @param {SelectedPlace} place */
@@ -100,13 +97,9 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
   function showField() {
     fill(fault);
     const isNeeded = rights.needed.has(choice.value);
-    fill(
-      hint,
-      "All selected records get this value.",
-      !isNeeded && " Without one, the field is emptied.",
-    );
+    fill(hint, t(isNeeded ? "edit.changeNote" : "edit.changeOrEmpty"));
     input = formField(
-      { ...fieldNamed(choice.value), label: "New value" },
+      { ...fieldNamed(choice.value), label: t("edit.newValue") },
       {
         entity,
         schema: /** @type {any} */ (rights.schemas.get(choice.value)),
@@ -153,10 +146,14 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
       const row = rows[at];
       return h("span.line", null, `${row ? titleOf(entity, row) : at + 1}: ${sentence(text)}`);
     });
-    return ["Nothing was changed.", told, faults.length > 5 && `And ${faults.length - 5} more.`];
+    return [
+      t("edit.nothingChanged"),
+      told,
+      faults.length > 5 && t("edit.more", { count: faults.length - 5 }),
+    ];
   }
 
-  const title = `Change ${counted(rows.length, "record")}`;
+  const title = t("edit.changeMany", { count: rows.length });
   const isDone = await openDialog(title, (/** @type {(value: true | null) => void} */ close) => {
     showField();
     return h(
@@ -168,19 +165,19 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
           void submit(close);
         },
       },
-      h("div.field", null, h("label", { for: "change-field" }, "Field"), choice),
+      h("div.field", null, h("label", { for: "change-field" }, t("field")), choice),
       holder,
       hint,
       fault,
       h(
         "div.actions",
         null,
-        h("button.button", { type: "button", onclick: () => close(null) }, "Cancel"),
-        h("button.button.primary", { type: "submit" }, "Change"),
+        h("button.button", { type: "button", onclick: () => close(null) }, t("cancel")),
+        h("button.button.primary", { type: "submit" }, t("edit.change")),
       ),
     );
   });
   if (!isDone) return;
-  tell(`${counted(rows.length, "record")} changed`);
+  tell(t("edit.changed", { count: rows.length }));
   reload();
 }

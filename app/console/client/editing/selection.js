@@ -2,6 +2,7 @@
 import { h } from "../dom.js";
 import { idOf, linesOf } from "./rows.js";
 import { titleOf } from "../record-values.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -17,7 +18,11 @@ export function rowSelection(entity, { table, rowIn, onChange }) {
   const chosen = new Map();
   /** Where a range begins: the last row that was selected by itself. @type {HTMLTableRowElement | null} */
   let start = null;
-  const whole = h("input", { type: "checkbox", tabindex: "-1", "aria-label": "Select this page" });
+  const whole = h("input", {
+    type: "checkbox",
+    tabindex: "-1",
+    "aria-label": t("edit.selectPage"),
+  });
   const isChosen = (/** @type {Row} */ row) => chosen.has(idOf(entity, row) ?? "");
   const lines = () => linesOf(table);
   const boxIn = (/** @type {HTMLTableRowElement} */ line) =>
@@ -97,7 +102,7 @@ export function rowSelection(entity, { table, rowIn, onChange }) {
       h("input", {
         type: "checkbox",
         tabindex: "-1",
-        "aria-label": `Select ${titleOf(entity, row)}`,
+        "aria-label": t("edit.select", { record: titleOf(entity, row) }),
       }),
     /** After a selected row was changed elsewhere. @param {Row} row */
     renew: (row) => void chosen.set(idOf(entity, row) ?? "", row),

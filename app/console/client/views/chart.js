@@ -9,7 +9,9 @@ import { labelOf } from "../labels.js";
 import { loadEntity } from "../model.js";
 import { ApiError } from "../api.js";
 import { readNumber, writeNumber } from "../numbers.js";
+import { paramsForm } from "../params.js";
 import { keepInAddress } from "../router.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../chart-groups.js").Groupable} Groupable */
 /** @typedef {import("../types.d.ts").Entity} Entity */
@@ -20,18 +22,18 @@ const paddings = 48;
 const widthMax = 1100;
 
 const days = [
-  ["year", "Years"],
-  ["quarter", "Quarters"],
-  ["month", "Months"],
-  ["week", "Weeks"],
-  ["day", "Days"],
+  ["year", t("chart.years")],
+  ["quarter", t("chart.quarters")],
+  ["month", t("chart.months")],
+  ["week", t("chart.weeks")],
+  ["day", t("chart.days")],
 ];
-const hours = [["hour", "Hours"]];
+const hours = [["hour", t("chart.hours")]];
 const partsOfDays = [
-  ["part:month", "Months of the year"],
-  ["part:weekday", "Days of the week"],
+  ["part:month", t("chart.monthsOfYear")],
+  ["part:weekday", t("chart.daysOfWeek")],
 ];
-const partsOfHours = [["part:hour", "Hours of the day"]];
+const partsOfHours = [["part:hour", t("chart.hoursOfDay")]];
 
 /** Of which a line is usual. */
 const lineSpans = new Set([...days, ...hours].map(([value]) => value));
@@ -40,19 +42,25 @@ const lineSpans = new Set([...days, ...hours].map(([value]) => value));
 export async function show(place, { parts, query }) {
   const [project = "", endpoint = ""] = parts;
   const entity = await loadEntity(project, endpoint);
-  if (!entity?.actions.has("aggregate")) throw new Error("You may not aggregate this list");
-  document.title = `Chart – ${entity.title} – Rowgate`;
+  if (!entity?.actions.has("aggregate")) throw new Error(t("chart.noRight"));
+  document.title = titled(t("chart"), entity.title);
   let state = readState(query, entity);
   const groups = await groupables(entity);
   const choices = choicesOf(entity, groups, query);
   const drawing = h("div.sheet", { "aria-live": "polite" });
   let asked = 0;
+  const params = paramsForm(entity, state.params, (entered) => {
+    state = { ...state, params: entered };
+    showState();
+    void draw();
+  });
 
   async function draw() {
     const now = ++asked;
     const group = choices.group();
-    if (!entity || !group)
-      return fill(drawing, h("p.quiet", null, "There is nothing to group by."));
+    if (params?.isMissing(state.params))
+      return fill(drawing, h("p.quiet", null, t("params.needed")));
+    if (!entity || !group) return fill(drawing, h("p.quiet", null, t("chart.noGroups")));
     try {
       await choices.prepare(state);
       const kept = writeState(state, entity);
@@ -64,13 +72,14 @@ export async function show(place, { parts, query }) {
       if (now === asked) fill(drawing, chartOf(entity, figure, { ...wanted, width }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
+      params?.showFaults(error);
       if (now === asked) fill(drawing, h("p.fault-text", null, error.message));
     }
   }
 
   const head = h("div.head");
   const note = h("div");
-  const title = h("h1", null, `Chart: ${entity.title.toLowerCase()}`);
+  const title = h("h1", null, t("chart.of", { list: entity.title }));
   const showState = () => {
     fill(head, crumb(entity, writeState(state, entity)), title);
     fill(note, filterNote(entity, state, showAll));
@@ -84,6 +93,7 @@ export async function show(place, { parts, query }) {
   fill(
     place,
     head,
+    params?.element,
     note,
     h(
       "form.chart-choices",
@@ -104,19 +114,30 @@ export async function show(place, { parts, query }) {
  */
 function choicesOf(entity, groups, query) {
   const find = (/** @type {string} */ path) => groups.find((one) => one.path === path);
-  const by = choice("Group by", optionsOf(groups), query.get("by") ?? usualGroup(entity, groups));
-  const span = choice("In", [], "");
-  const width = h("input", { id: "chart-width", inputmode: "decimal", autocomplete: "off" });
-  const widthField = h("div.field", null, h("label", { for: "chart-width" }, "Width"), width);
-  const none = plainGroup([["", "Nothing"]]);
-  const parts = [none, ...optionsOf(groups.filter(isNamed))];
-  const divide = choice("Divide by", parts, query.get("divide") ?? "");
-  const measure = choice("Measure", measuresOf(entity), query.get("measure") ?? "count:*");
-  const forms = plainGroup([
-    ["bars", "Bars"],
-    ["line", "Line"],
+  const by = choice("group-by", t("chart.groupBy"), [
+    optionsOf(groups),
+    query.get("by") ?? usualGroup(entity, groups),
   ]);
-  const form = choice("As", [forms], query.get("as") ?? "");
+  const span = choice("in", t("chart.in"), [[], ""]);
+  const width = h("input", { id: "chart-width", inputmode: "decimal", autocomplete: "off" });
+  const widthField = h(
+    "div.field",
+    null,
+    h("label", { for: "chart-width" }, t("chart.width")),
+    width,
+  );
+  const none = plainGroup([["", t("chart.nothing")]]);
+  const parts = [none, ...optionsOf(groups.filter(isNamed))];
+  const divide = choice("divide-by", t("chart.divideBy"), [parts, query.get("divide") ?? ""]);
+  const measure = choice("measure", t("chart.measure"), [
+    measuresOf(entity),
+    query.get("measure") ?? "count:*",
+  ]);
+  const forms = plainGroup([
+    ["bars", t("chart.bars")],
+    ["line", t("chart.line")],
+  ]);
+  const form = choice("as", t("chart.as"), [[forms], query.get("as") ?? ""]);
   const isBin = () => span.value() === "bins";
 
   /** @param {string} chosen */
@@ -199,8 +220,8 @@ function spansOf(group) {
   const type = group?.field.type;
   if (type === "date") return [...days, ...partsOfDays];
   if (type === "timestamp") return [...days, ...hours, ...partsOfDays, ...partsOfHours];
-  const each = ["", "Each value"];
-  return group && isNumber(group.field) ? [["bins", "Bins"], each] : [each];
+  const each = ["", t("chart.each")];
+  return group && isNumber(group.field) ? [["bins", t("chart.bins")], each] : [each];
 }
 
 /** @param {readonly string[][]} options */
@@ -216,18 +237,18 @@ function measuresOf({ fields, shown, key }) {
   const named = own.filter(({ type, references }) => type === "text" || references);
   const of = (
     /** @type {string} */ operation,
-    /** @type {string} */ words,
+    /** @type {import("../words.js").TextName} */ words,
     /** @type {typeof own} */ some,
-  ) => some.map(({ name, label }) => [`${operation}:${name}`, `${words} ${label.toLowerCase()}`]);
+  ) => some.map(({ name, label }) => [`${operation}:${name}`, t(words, { field: label })]);
   return [
-    plainGroup([["count:*", "Number of records"]]),
-    { title: "Sum", options: of("sum", "Sum of", numbers) },
-    { title: "Average", options: of("avg", "Average of", numbers) },
+    plainGroup([["count:*", t("chart.number")]]),
+    { title: t("chart.sum"), options: of("sum", "chart.sumOf", numbers) },
+    { title: t("chart.average"), options: of("avg", "chart.averageOf", numbers) },
     {
-      title: "Extremes",
-      options: [...of("min", "Least", numbers), ...of("max", "Greatest", numbers)],
+      title: t("chart.extremes"),
+      options: [...of("min", "chart.minimumOf", numbers), ...of("max", "chart.maximumOf", numbers)],
     },
-    { title: "Different values", options: of("countDistinct", "Different", named) },
+    { title: t("chart.distinct"), options: of("countDistinct", "chart.distinctOf", named) },
   ].filter(({ options }) => options.length > 0);
 }
 
@@ -236,9 +257,9 @@ function measuresOf({ fields, shown, key }) {
 /** @param {string[][]} options @returns {OptionGroup} */
 const plainGroup = (options) => ({ title: null, options });
 
-/** @param {string} label @param {OptionGroup[]} groups @param {string} chosen */
-function choice(label, groups, chosen) {
-  const id = `chart-${label.toLowerCase().replaceAll(" ", "-")}`;
+/** @param {string} name @param {string} label @param {[OptionGroup[], string]} offered the groups, and the value that is chosen */
+function choice(name, label, [groups, chosen]) {
+  const id = `chart-${name}`;
   const optionOf = (/** @type {string[]} */ [value, text]) =>
     h("option", { value, selected: value === chosen }, text);
   const select = h(
@@ -267,8 +288,7 @@ function choice(label, groups, chosen) {
  * @param {Omit<import("../chart-groups.js").Wanted, "state"> & { width: number }} wanted the width in pixels
  */
 function chartOf(entity, figure, { group, operation, measured, isLine, width }) {
-  if (figure.categories.length === 0)
-    return h("p.quiet", null, "No record fits. Group by another field, or show all records.");
+  if (figure.categories.length === 0) return h("p.quiet", null, t("chart.empty"));
   const isCount = operation === "count" || operation === "countDistinct";
   const scale = entity.fields.get(measured)?.scale ?? 2;
   const write = (/** @type {number} */ value) =>
@@ -276,7 +296,7 @@ function chartOf(entity, figure, { group, operation, measured, isLine, width }) 
       Math.round(value * 1e6) / 1e6,
       isCount ? { type: "integer" } : { type: "decimal", scale },
     );
-  const title = `${entity.title} by ${group.field.label.toLowerCase()}`;
+  const title = t("chart.by", { list: entity.title, field: group.field.label });
   return [
     drawn(figure, { title, width, write, isLine }),
     figure.notes.map((note) => h("p.quiet", null, note)),
@@ -298,9 +318,9 @@ function filterNote(entity, { search, filters }, onRemove) {
   return h(
     "p.note.chart-filter",
     null,
-    "Only the records of the list. ",
-    search && h("span", null, "Search: ", h("strong", { dir: "auto" }, search), ". "),
+    `${t("chart.filtered")} `,
+    search && h("span", null, `${t("search")}: `, h("strong", { dir: "auto" }, search), ". "),
     parts,
-    h("button.button", { type: "button", onclick: onRemove }, "Show all records"),
+    h("button.button", { type: "button", onclick: onRemove }, t("chart.showAll")),
   );
 }

@@ -5,6 +5,7 @@ import { figureOf, headingOf, labelOfKey } from "../figures.js";
 import { fill, h, iconButton } from "../dom.js";
 import { isNumber, textOf } from "../format.js";
 import { wordsOf } from "../model.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").AnswerColumn} AnswerColumn */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -22,18 +23,21 @@ export async function show(place, { parts: [project = ""] }) {
   const path = `api/${encodeURIComponent(project)}`;
   /** @type {{ body: Dashboard }} */
   const { body: dashboard } = await ask(`${path}/dashboard.json`, { quiet: true });
-  document.title = `${dashboard.title} – ${wordsOf(project)} – Rowgate`;
+  document.title = titled(dashboard.title, wordsOf(project));
   const tiles = dashboard.tiles.map(frameOf);
   const asOf = h("p.as-of.quiet", { role: "status" });
   let redraw = () => {};
 
   async function load() {
-    fill(asOf, "Loading the figures …");
+    fill(asOf, t("dashboard.loading"));
     const answers = await answersTo(dashboard, path);
     const draw = () => tiles.map(({ draw }, at) => draw(/** @type {Answer} */ (answers[at])));
     redraw = () => void draw();
     await Promise.all(draw());
-    fill(asOf, `As of ${textOf(new Date().toISOString(), { type: "timestamp" })}.`);
+    fill(
+      asOf,
+      t("dashboard.asOf", { time: textOf(new Date().toISOString(), { type: "timestamp" }) }),
+    );
   }
 
   fill(
@@ -43,8 +47,8 @@ export async function show(place, { parts: [project = ""] }) {
       null,
       h("h1", null, dashboard.title),
       h("span.grow"),
-      iconButton("refresh", "Refresh", { onclick: () => void load() }),
-      iconButton("print", "Print", { onclick: () => print() }),
+      iconButton("refresh", t("refresh"), { onclick: () => void load() }),
+      iconButton("print", t("print"), { onclick: () => print() }),
       asOf,
     ),
     h("div.tiles", null, grouped(tiles)),
@@ -168,7 +172,7 @@ function valueAt(row, path) {
 /** @param {Tile} tile @param {Row[]} rows @param {number} width in pixels */
 async function contentOf(tile, rows, width) {
   if (tile.show === "number") return numbersOf(tile, rows[0] ?? {});
-  if (rows.length === 0) return h("p.quiet", null, "There is nothing to show.");
+  if (rows.length === 0) return h("p.quiet", null, t("dashboard.empty"));
   if (tile.show === "table") return tableOf(tile, rows);
   const [x, split = null] = tile.columns.filter(({ role }) => role === "group");
   if (!x) return null;

@@ -5,7 +5,7 @@ import { columnsMenu } from "../columns-menu.js";
 import { exportDialog } from "../export-dialog.js";
 import { filterChips } from "../filter-chips.js";
 import { filterRow } from "../filter-row.js";
-import { counted, isNumber } from "../format.js";
+import { isNumber } from "../format.js";
 import { loadPage, pageSizes, readState, writeState } from "../grid-state.js";
 import { fieldOf, loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
@@ -18,7 +18,9 @@ import {
   stepInAddress,
 } from "../router.js";
 import { showsLabel } from "../search.js";
+import { paramQuery, paramsForm } from "../params.js";
 import DataTable from "../vendor/datatables.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -36,25 +38,20 @@ export async function show(place, { parts, query }) {
       h(
         "div.empty",
         null,
-        h("h1", null, "There is no such list"),
-        h(
-          "p",
-          null,
-          "You may not use it, or it does not exist. ",
-          h("a", { href: "#/" }, "See what there is"),
-        ),
+        h("h1", null, t("list.missing")),
+        h("p", null, `${t("list.noRight")} `, h("a", { href: "#/" }, t("list.others"))),
       ),
     );
     return;
   }
-  document.title = `${entity.title} – Rowgate`;
+  document.title = titled(entity.title);
   const state = readState(query, entity);
   const isListed = ["datatables", "read"].some((one) => entity.actions.has(one));
   if (!isListed) {
     fill(
       place,
       headOf(entity, state, () => {}),
-      h("p.note", null, "You may not list these records."),
+      h("p.note", null, t("list.notListed")),
     );
     return;
   }
@@ -64,6 +61,7 @@ export async function show(place, { parts, query }) {
   fill(
     place,
     headOf(entity, state, grid.showFilters),
+    grid.params,
     toolbarOf(entity, state, grid),
     grid.element,
   );
@@ -86,7 +84,7 @@ function headOf(entity, state, showFilters) {
     null,
     h("h1", null, entity.title),
     h("span.grow"),
-    iconButton("filter", "Filters", {
+    iconButton("filter", t("filters"), {
       class: "filters-button",
       onclick: showFilters,
       "aria-pressed": String(state.filters.size > 0),
@@ -96,16 +94,16 @@ function headOf(entity, state, showFilters) {
         "a.button",
         { onclick: openChart, href: link("chart") },
         icon("chart"),
-        h("span", null, "Chart"),
+        h("span", null, t("chart")),
       ),
     may("export") &&
-      iconButton("down", "Export", {
+      iconButton("down", t("export"), {
         onclick: () => void exportDialog(entity, state).catch(tellFault),
       }),
     may("import-upload") &&
-      h("a.button", { href: link("import") }, icon("up"), h("span", null, "Import")),
+      h("a.button", { href: link("import") }, icon("up"), h("span", null, t("import"))),
     (may("create-composite") || may("create")) &&
-      h("a.button.primary", { href: link("new") }, icon("plus"), h("span", null, "New")),
+      h("a.button.primary", { href: link("new") }, icon("plus"), h("span", null, t("new"))),
   );
 }
 
@@ -114,8 +112,8 @@ function toolbarOf(entity, state, grid) {
   let timer = 0;
   const search = h("input", {
     type: "search",
-    placeholder: `Search ${entity.title.toLowerCase()}`,
-    "aria-label": `Search ${entity.title.toLowerCase()}`,
+    placeholder: t("list.search", { list: entity.title }),
+    "aria-label": t("list.search", { list: entity.title }),
     value: state.search,
     maxlength: "1000",
   });
@@ -125,9 +123,9 @@ function toolbarOf(entity, state, grid) {
   });
   const size = h(
     "select",
-    { "aria-label": "Rows per page" },
+    { "aria-label": t("list.perPage") },
     pageSizes.map((one) =>
-      h("option", { value: one, selected: one === state.size }, `${one} rows`),
+      h("option", { value: one, selected: one === state.size }, t("list.rows", { count: one })),
     ),
   );
   size.addEventListener("change", () => grid.change({ size: Number(size.value) }));
@@ -150,12 +148,13 @@ function gridOf(entity, state, edit) {
   const table = h("table.grid", { "aria-label": entity.title });
   const holder = h(
     "div.grid-holder",
-    { tabindex: "0", role: "region", "aria-label": `${entity.title}, table` },
+    { tabindex: "0", role: "region", "aria-label": t("list.table", { list: entity.title }) },
     table,
   );
   const fields = entity.columns.map(
     (name) => entity.fields.get(name) ?? fieldOf(name, { type: "text" }),
   );
+  const params = paramsForm(entity, state.params, (entered) => change({ params: entered }));
   let loading = new AbortController();
   /** @type {any} */
   let made = null;
@@ -163,7 +162,7 @@ function gridOf(entity, state, edit) {
   let isStep = false;
   const shown = (/** @type {Row} */ row, /** @type {import("../types.d.ts").Field} */ field) => {
     const first = fields.find(({ name }) => state.columns.includes(name));
-    return rowCell(entity, row, { field, isFirst: field === first });
+    return rowCell(entity, row, { field, isFirst: field === first, params: state.params });
   };
   const editing = edit(entity, {
     table,
@@ -192,14 +191,16 @@ function gridOf(entity, state, edit) {
     isStep = true;
     loading.abort();
     loading = new AbortController();
+    if (params?.isMissing(state.params)) {
+      fill(info, t("params.needed"));
+      answer({ draw: asked.draw, recordsTotal: 0, recordsFiltered: 0, data: [] });
+      return;
+    }
     holder.setAttribute("aria-busy", "true");
     try {
       const { rows, total, filtered, cut } = await loadPage(entity, state, loading.signal);
       cutNote.hidden = cut.length === 0;
-      fill(
-        cutNote,
-        `Too many records fit the search by ${cut.join(", ")}. Search for more letters to find all.`,
-      );
+      fill(cutNote, t("list.cut", { fields: cut.join(", ") }));
       if (rows.length === 0 && filtered > 0 && state.page > 1) {
         // The last rows of this page are gone.
         isStep = false;
@@ -208,8 +209,8 @@ function gridOf(entity, state, edit) {
       fill(
         info,
         filtered === total
-          ? counted(total, "record")
-          : `${counted(filtered, "record")} of ${total.toLocaleString()}`,
+          ? t("list.count", { count: total })
+          : t("list.found", { count: filtered, total }),
       );
       answer({ draw: asked.draw, recordsTotal: total, recordsFiltered: filtered, data: rows });
       holder.removeAttribute("aria-busy");
@@ -217,7 +218,7 @@ function gridOf(entity, state, edit) {
     } catch (error) {
       if (/** @type {Error} */ (error).name === "AbortError") return;
       holder.removeAttribute("aria-busy");
-      tellFault(error);
+      if (!params?.showFaults(error)) tellFault(error);
       restoreScroll();
       answer({ draw: asked.draw, recordsTotal: 0, recordsFiltered: 0, data: [] });
     }
@@ -234,6 +235,7 @@ function gridOf(entity, state, edit) {
   return {
     element: [filterChips(entity, state, () => change({})), cutNote, holder, editing?.bar],
     info,
+    params: params?.element,
     change,
     showFilters: filters.toggle,
     /** @param {string[]} columns */
@@ -270,7 +272,7 @@ function gridOf(entity, state, edit) {
                 {
                   scope: "col",
                   class: isNumber(field) ? "number" : "",
-                  title: showsLabel(entity, field) && "Names of another list have no order here",
+                  title: showsLabel(entity, field) && t("list.noOrder"),
                 },
                 field.label,
               ),
@@ -316,13 +318,30 @@ function gridOf(entity, state, edit) {
           bottom: "paging",
         },
         language: {
-          emptyTable: "No records yet",
-          zeroRecords: "No record fits the search and the filters",
+          emptyTable: t("list.empty"),
+          zeroRecords: t("list.nothingFits"),
+          loadingRecords: t("frame.starting"),
+          aria: {
+            orderable: `: ${t("list.sort")}`,
+            orderableReverse: `: ${t("list.sortReverse")}`,
+            orderableRemove: `: ${t("list.sortNot")}`,
+            paginate: {
+              first: t("list.firstPage"),
+              last: t("list.lastPage"),
+              next: t("list.nextPage"),
+              previous: t("list.previousPage"),
+            },
+          },
           paginate: { first: "«", last: "»", next: "›", previous: "‹" },
         },
       });
       if (editing) made.on("draw", editing.drawn);
-      else openOnClick(table, entity, made);
+      else
+        openOnClick(
+          table,
+          (row) => opens(entity, row) && go(recordParts(entity, row), paramQuery(state.params)),
+          made,
+        );
     },
     stop() {
       if (editing?.leave() === false) return false;
@@ -342,11 +361,11 @@ const boxColumn = (box) => ({
     type === "display" ? box(row) || "" : null,
 });
 
-/** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: import("../types.d.ts").Field, isFirst: boolean }} place */
-function rowCell(entity, row, { field, isFirst }) {
+/** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: import("../types.d.ts").Field, isFirst: boolean, params: GridState["params"] }} place */
+function rowCell(entity, row, { field, isFirst, params }) {
   const cell = cellIn(row, field, entity);
   if (!isFirst || !opens(entity, row) || cell.tagName === "A") return cell;
-  return h("a.open", { href: addressOf(recordParts(entity, row)) }, cell);
+  return h("a.open", { href: addressOf(recordParts(entity, row), paramQuery(params)) }, cell);
 }
 
 /** @param {Entity} entity @param {Row} row */
@@ -355,14 +374,14 @@ const opens = ({ key, actions }, row) =>
   key.every((name) => row[name] !== undefined && row[name] !== null) &&
   (actions.has("first") || actions.has("read-composite"));
 
-/** A click anywhere in a row opens its record, unless text is selected. @param {HTMLElement} table @param {Entity} entity @param {any} made */
-function openOnClick(table, entity, made) {
+/** A click anywhere in a row opens its record, unless text is selected. @param {HTMLElement} table @param {(row: Row) => unknown} open @param {any} made */
+function openOnClick(table, open, made) {
   table.addEventListener("click", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest("a, button, input, select, thead") || String(getSelection() ?? "") !== "")
       return;
     const line = target.closest("tbody tr");
     const row = line && made.row(line).data();
-    if (row && opens(entity, row)) go(recordParts(entity, row));
+    if (row) open(row);
   });
 }

@@ -3,6 +3,7 @@ import { fill, h, icon } from "../dom.js";
 import { loadIndex, wordsOf } from "../model.js";
 import { addressOf } from "../router.js";
 import { isListed } from "../shell.js";
+import { phrase, t } from "../words.js";
 
 /** @type {import("../types.d.ts").View} */
 export async function show(place) {
@@ -29,27 +30,16 @@ export async function show(place) {
             null,
             endpoints.filter(isListed).map((one) => cardOf(name, one)),
           )
-        : h(
-            "p.note",
-            null,
-            "The database of this project cannot be reached yet. The service keeps trying.",
-          ),
+        : h("p.note", null, t("home.databaseAway")),
     ]),
     projects.length === 0 &&
-      h(
-        "div.empty",
-        null,
-        h("h1", null, "Nothing to show"),
-        h("p", null, "You may not use any endpoint here. Ask the operator for a role that may."),
-      ),
+      h("div.empty", null, h("h1", null, t("home.nothing")), h("p", null, t("home.noRights"))),
     signIn &&
       projects.length > 0 &&
       h(
         "p.note",
         null,
-        "There may be more for you here: ",
-        h("a", { href: "#/sign-in" }, "sign in"),
-        ".",
+        phrase("home.more", { link: h("a", { href: "#/sign-in" }, t("home.signIn")) }),
       ),
   );
 }
@@ -58,11 +48,11 @@ export async function show(place) {
 function cardOf(project, { name, actions }) {
   const may = (/** @type {string[]} */ ...names) => names.some((one) => actions.includes(one));
   const abilities = [
-    may("read", "datatables") && "browse",
-    may("create", "create-composite") && "create",
-    may("update", "update-composite") && "edit",
-    may("import-upload") && "import",
-    may("export") && "export",
+    may("read", "datatables") && t("can.browse"),
+    may("create", "create-composite") && t("can.create"),
+    may("update", "update-composite") && t("can.edit"),
+    may("import-upload") && t("can.import"),
+    may("export") && t("can.export"),
   ].filter(Boolean);
   return h(
     "li",

@@ -2,16 +2,17 @@
 import { crumb } from "../crumb.js";
 import { ask, download, post } from "../api.js";
 import { fill, h, icon } from "../dom.js";
-import { counted } from "../format.js";
+import { textOf } from "../format.js";
 import { errorsFile, keepJob, partDone, watchJob } from "../jobs.js";
 import { loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
 import { addressOf } from "../router.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../jobs.js").JobState} JobState */
 
-const steps = ["File", "Check", "Result"];
+const steps = [t("import.file"), t("import.check"), t("import.result")];
 /** The service lists more; the file with the errors has them all. */
 const shownErrorsMax = 100;
 
@@ -19,13 +20,13 @@ const shownErrorsMax = 100;
 export async function show(place, { parts }) {
   const [project = "", endpoint = ""] = parts;
   const entity = await loadEntity(project, endpoint);
-  if (!entity?.actions.has("import-upload")) throw new Error("You may not import into this list");
-  document.title = `Import – ${entity.title} – Rowgate`;
+  if (!entity?.actions.has("import-upload")) throw new Error(t("import.noRight"));
+  document.title = titled(t("import"), entity.title);
   const leaving = new AbortController();
   const stage = h("div");
   fill(
     place,
-    h("div.head", null, crumb(entity), h("h1", null, `Import ${entity.title.toLowerCase()}`)),
+    h("div.head", null, crumb(entity), h("h1", null, t("import.of", { list: entity.title }))),
     stage,
   );
   chooseFile(entity, { stage, signal: leaving.signal });
@@ -40,7 +41,7 @@ const showStep = (stage, at, ...content) =>
     stage,
     h(
       "ol.steps",
-      { "aria-label": "Steps" },
+      { "aria-label": t("import.steps") },
       steps.map((name, index) =>
         h("li", { "aria-current": index === at ? "step" : null }, `${index + 1}. ${name}`),
       ),
@@ -55,15 +56,19 @@ function chooseFile(entity, place, fault = "") {
     type: "file",
     accept: ".xlsx,.csv",
     id: "import-file",
-    "aria-label": "Workbook to import",
+    "aria-label": t("import.workbook"),
   });
   const drop = h(
     "div.drop",
     null,
     icon("up"),
-    h("p", null, "Drop an Excel workbook (.xlsx) or a csv file here, or"),
+    h("p", null, t("import.drop")),
     input,
-    h("button.button.primary", { type: "button", onclick: () => input.click() }, "Choose a file"),
+    h(
+      "button.button.primary",
+      { type: "button", onclick: () => input.click() },
+      t("import.choose"),
+    ),
   );
   const take = (/** @type {File | undefined} */ file) => file && void upload(entity, place, file);
   input.addEventListener("change", () => take(input.files?.[0]));
@@ -80,11 +85,7 @@ function chooseFile(entity, place, fault = "") {
   showStep(
     stage,
     0,
-    h(
-      "p",
-      null,
-      "The first row has the headings. Start from the template: it has them, with notes on what to write.",
-    ),
+    h("p", null, t("import.headings")),
     h(
       "p",
       null,
@@ -95,7 +96,7 @@ function chooseFile(entity, place, fault = "") {
           onclick: () => void download(`${entity.path}/import-template`).catch(tellFault),
         },
         icon("down"),
-        h("span", null, "Download the template"),
+        h("span", null, t("import.template")),
       ),
     ),
     drop,
@@ -106,7 +107,7 @@ function chooseFile(entity, place, fault = "") {
 /** @param {Entity} entity @param {Stage} place @param {File} file */
 async function upload(entity, place, file) {
   const { stage } = place;
-  waitingFor(stage, 0, `Sending ${file.name} …`);
+  waitingFor(stage, 0, t("import.sending", { file: file.name }));
   const body = new FormData();
   body.set("file", file);
   try {
@@ -117,7 +118,7 @@ async function upload(entity, place, file) {
     const job = jobOf(entity, "preview", started.job_id);
     const state = await watchJob(
       job,
-      (one) => showProgress(stage, 1, one, "Checking every row …"),
+      (one) => showProgress(stage, 1, one, t("import.checking")),
       place.signal,
     );
     if (state) showPreview(entity, place, { state, job, uploaded });
@@ -138,7 +139,7 @@ const waitingFor = (stage, step, text) =>
   showStep(
     stage,
     step,
-    h("progress", { "aria-label": "Progress" }),
+    h("progress", { "aria-label": t("progress") }),
     h("p.quiet", { role: "status" }, text),
   );
 
@@ -148,12 +149,12 @@ function showProgress(stage, step, state, text) {
   showStep(
     stage,
     step,
-    h("progress", { "aria-label": "Progress", max: "1", ...(part !== null && { value: part }) }),
+    h("progress", { "aria-label": t("progress"), max: "1", ...(part !== null && { value: part }) }),
     h(
       "p.quiet",
       { role: "status" },
       state.progress
-        ? `${text} ${counted(state.progress.processed_rows, "row")} of ${state.progress.total_rows}`
+        ? `${text} ${t("import.done", { count: state.progress.processed_rows, total: state.progress.total_rows })}`
         : text,
     ),
   );
@@ -167,13 +168,13 @@ function showPreview(entity, place, { state, job, uploaded }) {
   const restart = h(
     "button.button",
     { type: "button", onclick: () => chooseFile(entity, place) },
-    "Choose another file",
+    t("import.chooseOther"),
   );
   if (!["preview_ok", "preview_error"].includes(state.status)) {
     showStep(
       stage,
       1,
-      h("p.fault-text", { role: "alert" }, state.error ?? "The file could not be checked."),
+      h("p.fault-text", { role: "alert" }, state.error ?? t("import.checkFailed")),
       h("div.actions", null, restart),
     );
     return;
@@ -184,30 +185,21 @@ function showPreview(entity, place, { state, job, uploaded }) {
   const commit = h(
     "button.button.primary",
     { type: "button", onclick: () => void store(entity, place, job) },
-    `Store ${counted(storing, "row")}`,
+    t("import.store", { count: storing }),
   );
   showStep(
     stage,
     1,
     countsOf([
-      ["New", insert],
-      ["Changed", update],
-      ["Skipped", skip],
-      ["With errors", invalid],
+      [t("import.new"), insert],
+      [t("import.changed"), update],
+      [t("import.skipped"), skip],
+      [t("import.invalid"), invalid],
     ]),
-    ignored.length > 0 &&
-      h(
-        "p.note",
-        null,
-        `Columns that were not recognised, and are left out: ${ignored.join(", ")}.`,
-      ),
+    ignored.length > 0 && h("p.note", null, t("import.ignored", { columns: ignored.join(", ") })),
     invalid > 0
       ? [
-          h(
-            "p.fault-text",
-            { role: "alert" },
-            `${counted(invalid, "row has", "rows have")} errors. Nothing is stored until all rows are right.`,
-          ),
+          h("p.fault-text", { role: "alert" }, t("import.errors", { count: invalid })),
           errorsTable(state),
           h(
             "div.actions",
@@ -217,7 +209,7 @@ function showPreview(entity, place, { state, job, uploaded }) {
               "button.button.primary",
               { type: "button", onclick: () => void download(errorsFile(job)).catch(tellFault) },
               icon("down"),
-              h("span", null, "Download the rows with errors"),
+              h("span", null, t("import.downloadWrong")),
             ),
           ),
         ]
@@ -231,7 +223,7 @@ const countsOf = (counts) =>
     "dl.counts",
     null,
     counts.map(([name, count]) =>
-      h("div", null, h("dt", null, name), h("dd", null, count.toLocaleString())),
+      h("div", null, h("dt", null, name), h("dd", null, textOf(count, { type: "integer" }))),
     ),
   );
 
@@ -239,7 +231,7 @@ const countsOf = (counts) =>
 function errorsTable({ errors = [] }) {
   return h(
     "div.table-holder",
-    { tabindex: "0", role: "region", "aria-label": "Rows with errors" },
+    { tabindex: "0", role: "region", "aria-label": t("import.wrongRows") },
     h(
       "table.plain",
       null,
@@ -249,9 +241,9 @@ function errorsTable({ errors = [] }) {
         h(
           "tr",
           null,
-          h("th", { scope: "col" }, "Row"),
-          h("th", { scope: "col" }, "What is wrong"),
-          h("th", { scope: "col" }, "What it says"),
+          h("th", { scope: "col" }, t("import.row")),
+          h("th", { scope: "col" }, t("import.fault")),
+          h("th", { scope: "col" }, t("import.content")),
         ),
       ),
       h(
@@ -280,7 +272,7 @@ function errorsTable({ errors = [] }) {
       ),
     ),
     errors.length > shownErrorsMax &&
-      h("p.quiet", null, `The first ${shownErrorsMax} rows; the file has them all.`),
+      h("p.quiet", null, t("import.firstErrors", { count: shownErrorsMax })),
   );
 }
 
@@ -289,7 +281,7 @@ function previewTable(rows) {
   const headings = Object.keys(rows[0] ?? {});
   return h(
     "div.table-holder",
-    { tabindex: "0", role: "region", "aria-label": "First rows of the file" },
+    { tabindex: "0", role: "region", "aria-label": t("import.firstRows") },
     h(
       "table.plain",
       null,
@@ -320,11 +312,15 @@ function previewTable(rows) {
 /** @param {Entity} entity @param {Stage} place @param {Job} preview */
 async function store(entity, place, preview) {
   const { stage, signal } = place;
-  waitingFor(stage, 1, "Starting …");
+  waitingFor(stage, 1, t("starting"));
   try {
     const { body } = await post(`${entity.path}/import-commit`, { preview_job_id: preview.id });
     const job = jobOf(entity, "commit", body.job_id);
-    const state = await watchJob(job, (one) => showProgress(stage, 1, one, "Storing …"), signal);
+    const state = await watchJob(
+      job,
+      (one) => showProgress(stage, 1, one, t("import.storing")),
+      signal,
+    );
     if (state) showResult(entity, place, state, job);
   } catch (error) {
     showStep(stage, 2, h("p.fault-text", { role: "alert" }, /** @type {Error} */ (error).message));
@@ -337,12 +333,12 @@ function showResult(entity, { stage, ...rest }, state, job) {
   const list = h(
     "a.button.primary",
     { href: addressOf([entity.project, entity.endpoint]) },
-    "Back to the list",
+    t("backToList"),
   );
   const restart = h(
     "button.button",
     { type: "button", onclick: () => chooseFile(entity, { stage, ...rest }) },
-    "Import another file",
+    t("import.another"),
   );
   if (state.status !== "completed") {
     showStep(
@@ -351,7 +347,7 @@ function showResult(entity, { stage, ...rest }, state, job) {
       h(
         "p.fault-text",
         { role: "alert" },
-        `Nothing was stored: ${state.error ?? "the import failed"}`,
+        state.error ? t("import.failedBecause", { reason: state.error }) : t("import.failed"),
       ),
       h("div.actions", null, restart),
     );
@@ -360,19 +356,19 @@ function showResult(entity, { stage, ...rest }, state, job) {
   showStep(
     stage,
     2,
-    h("p", { role: "status" }, "The rows are stored."),
+    h("p", { role: "status" }, t("import.stored")),
     countsOf([
-      ["New", inserted],
-      ["Changed", updated],
-      ["Skipped", skipped],
-      ["Refused", failed],
+      [t("import.new"), inserted],
+      [t("import.changed"), updated],
+      [t("import.skipped"), skipped],
+      [t("import.refused"), failed],
     ]),
     failed > 0 &&
       h(
         "button.button",
         { type: "button", onclick: () => void download(errorsFile(job)).catch(tellFault) },
         icon("down"),
-        h("span", null, "Download the refused rows"),
+        h("span", null, t("import.downloadRefused")),
       ),
     h("div.actions", null, restart, list),
   );

@@ -13,6 +13,7 @@ import {
   keptJobs,
   partDone,
 } from "../jobs.js";
+import { t, titled } from "../words.js";
 import { wordsOf } from "../model.js";
 import { tellFault } from "../notices.js";
 import { addressOf } from "../router.js";
@@ -21,38 +22,40 @@ import { addressOf } from "../router.js";
 /** @typedef {import("../jobs.js").JobState} JobState */
 
 const pauseMs = 1500;
-const kinds = { export: "Export", preview: "Import, check", commit: "Import, store" };
+const kinds = {
+  export: t("export"),
+  preview: t("jobs.check"),
+  commit: t("jobs.store"),
+};
+
+const headings = [t("jobs.job"), t("jobs.list"), t("jobs.started"), t("status"), t("progress"), ""];
 
 /** @type {import("../types.d.ts").View} */
 export function show(place) {
-  document.title = "Jobs – Rowgate";
+  document.title = titled(t("jobs"));
   let timer = 0;
   let isLeft = false;
   const body = h("tbody");
   const table = h(
     "table.plain",
-    { "aria-label": "Jobs" },
+    { "aria-label": t("jobs") },
     h(
       "thead",
       null,
       h(
         "tr",
         null,
-        ["Job", "List", "Started", "Status", "Progress", ""].map((text) =>
-          h("th", { scope: "col" }, text || h("span.unseen", null, "Actions")),
+        headings.map((text) =>
+          h("th", { scope: "col" }, text || h("span.unseen", null, t("actions"))),
         ),
       ),
     ),
     body,
   );
-  const empty = h(
-    "p.note",
-    null,
-    "No exports or imports were started in this tab yet. They begin in the lists.",
-  );
+  const empty = h("p.note", null, t("jobs.none"));
   fill(
     place,
-    h("div.head", null, h("h1", null, "Jobs")),
+    h("div.head", null, h("h1", null, t("jobs"))),
     empty,
     h("div.sheet", null, h("div.table-holder", null, table)),
   );
@@ -103,7 +106,7 @@ function rowOf(job, state, refresh) {
     h(
       "td",
       null,
-      statusBadge(state.status),
+      statusBadge(state.status, jobStatus(state.status)),
       state.error ? h("div.fault-text", null, state.error) : null,
     ),
     h(
@@ -111,7 +114,7 @@ function rowOf(job, state, refresh) {
       null,
       isRunning(state)
         ? h("progress", {
-            "aria-label": "Progress",
+            "aria-label": t("progress"),
             max: "1",
             ...(part !== null && { value: part }),
           })
@@ -123,13 +126,14 @@ function rowOf(job, state, refresh) {
       h(
         "span.button-row",
         null,
-        isRunning(state) && button("Cancel", () => void cancelJob(job).then(refresh, tellFault)),
+        isRunning(state) && button(t("cancel"), () => void cancelJob(job).then(refresh, tellFault)),
         kind === "export" &&
           state.status === "completed" &&
-          button("Download", () => void download(exportFile(job)).catch(tellFault)),
-        isBad && button("Rows with errors", () => void download(errorsFile(job)).catch(tellFault)),
+          button(t("download"), () => void download(exportFile(job)).catch(tellFault)),
+        isBad &&
+          button(t("import.wrongRows"), () => void download(errorsFile(job)).catch(tellFault)),
         !isRunning(state) &&
-          button("Remove from the list", () => {
+          button(t("jobs.forget"), () => {
             forgetJob(id);
             void refresh();
           }),
@@ -138,9 +142,44 @@ function rowOf(job, state, refresh) {
   );
 }
 
+/** By the names that the service has for them. @type {Record<string, import("../words.js").TextName>} */
+const statuses = {
+  pending: "jobs.pending",
+  queued: "jobs.pending",
+  processing: "jobs.processing",
+  validating: "jobs.validating",
+  completed: "jobs.completed",
+  preview_ok: "jobs.checked",
+  preview_error: "jobs.wrong",
+  failed: "jobs.failed",
+  cancelled: "jobs.cancelled",
+  expired: "jobs.expired",
+  unknown: "jobs.unknown",
+};
+
+/** @param {string} status */
+const jobStatus = (status) => (statuses[status] ? t(statuses[status]) : undefined);
+
+/** By the names that the service has for them. @type {Record<string, import("../words.js").TextName>} */
+const results = {
+  insert: "jobs.inserted",
+  inserted: "jobs.inserted",
+  update: "jobs.updated",
+  updated: "jobs.updated",
+  skip: "jobs.skipped",
+  skipped: "jobs.skipped",
+  invalid: "jobs.invalid",
+  failed: "jobs.refused",
+  valid: "jobs.valid",
+};
+
+/** @param {string} name @param {number} count */
+const resultText = (name, count) =>
+  results[name] ? t(results[name], { count }) : `${count} ${name}`;
+
 /** @param {JobState} state */
 const outcomeOf = ({ summary, result }) =>
   Object.entries(result ?? summary ?? {})
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${count} ${name}`)
+    .map(([name, count]) => resultText(name, count))
     .join(", ");

@@ -8,6 +8,7 @@ import { tell } from "../notices.js";
 import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
 import { addressOf, cameFrom, goBack, recordParts, replaceView } from "../router.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 
@@ -15,16 +16,16 @@ import { addressOf, cameFrom, goBack, recordParts, replaceView } from "../router
 export async function show(place, { parts, query }) {
   const [project = "", endpoint = ""] = parts;
   const entity = await loadEntity(project, endpoint);
-  if (!entity) throw new Error("You may not use this list, or it does not exist");
+  if (!entity) throw new Error(t("list.noRight"));
   return showNew(place, entity, Object.fromEntries(query));
 }
 
 /** @param {HTMLElement} place @param {Entity} entity @param {Record<string, string>} given values to begin with */
 function showNew(place, entity, given) {
-  document.title = `New – ${entity.title} – Rowgate`;
+  document.title = titled(t("new"), entity.title);
   const body = bodyOf(entity, "create");
   if (!body) {
-    fill(place, crumb(entity), h("p.note", null, "You may not create records here."));
+    fill(place, crumb(entity), h("p.note", null, t("new.noRight")));
     return;
   }
   const { action, member, schema } = body;
@@ -64,7 +65,7 @@ function showNew(place, entity, given) {
           }),
         );
   const fault = h("div.banner.fault", { role: "alert", hidden: true });
-  const save = h("button.button.primary", { type: "submit" }, "Create");
+  const save = h("button.button.primary", { type: "submit" }, t("new.create"));
 
   /** @param {Event} event */
   async function submit(event) {
@@ -81,7 +82,7 @@ function showNew(place, entity, given) {
         headers: { "Idempotency-Key": idempotencyKey },
       });
       isTouched = false;
-      tell("Created");
+      tell(t("new.done"));
       replaceView(
         opensRecords(entity) ? recordParts(entity, answer.data) : [entity.project, entity.endpoint],
       );
@@ -97,14 +98,14 @@ function showNew(place, entity, given) {
 
   fill(
     place,
-    h("div.head", null, crumb(entity), h("h1", null, `New: ${entity.title.toLowerCase()}`)),
+    h("div.head", null, crumb(entity), h("h1", null, t("new.of", { list: entity.title }))),
     fault,
     h(
       "form",
       { onsubmit: submit, novalidate: true },
       h("div.sheet", null, form.element),
       lines.map(({ element }) => h("div.sheet", null, element)),
-      h("div.save-bar", null, save, h("a.button", cancelling(entity), "Cancel")),
+      h("div.save-bar", null, save, h("a.button", cancelling(entity), t("cancel"))),
     ),
   );
   lines[0]?.add();

@@ -4,7 +4,7 @@ import { ApiError, post } from "../api.js";
 import { statusBadge } from "../cells.js";
 import { documentLines } from "../document-lines.js";
 import { fill, h, icon } from "../dom.js";
-import { sentence } from "../format.js";
+import { labelText, sentence } from "../format.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
 import { conflictChoice, recordActions } from "../record-actions.js";
@@ -14,16 +14,18 @@ import { recordLock } from "../record-lock.js";
 import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
 import { relatedRecords } from "../related.js";
 import { go, restoreScroll } from "../router.js";
+import { paramsIn, readParams } from "../params.js";
+import { t, titled } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
 
 /** @type {import("../types.d.ts").View} */
-export async function show(place, { parts }) {
+export async function show(place, { parts, query }) {
   const [project = "", endpoint = "", , ...keys] = parts;
   const entity = await loadEntity(project, endpoint);
-  if (!entity) throw new Error("You may not use this list, or it does not exist");
-  const shown = await loadRecord(entity, keys);
+  if (!entity) throw new Error(t("list.noRight"));
+  const shown = await loadRecord(entity, keys, paramsIn(entity, readParams(entity, query)));
   if (!shown) {
     fill(
       place,
@@ -31,8 +33,8 @@ export async function show(place, { parts }) {
       h(
         "div.empty",
         null,
-        h("h1", null, "This record is not there"),
-        h("p", null, "It was removed, or you may not see it."),
+        h("h1", null, t("record.missing")),
+        h("p", null, t("record.missingNote")),
       ),
     );
     return;
@@ -42,15 +44,28 @@ export async function show(place, { parts }) {
 
 /** @typedef {{ row: Row, etag: string | null }} Shown */
 
-/** @param {Entity} entity @param {string[]} keys @returns {Promise<Shown | null>} */
-async function loadRecord(entity, keys) {
+/** @param {Entity} entity @param {string[]} keys @param {object} [more] of the request @returns {Promise<Shown | null>} */
+async function loadRecord(entity, keys, more = {}) {
   const { path, key, actions, lines } = entity;
   const where = key.map((name, at) => ({ key: name, value: keys[at] ?? "" }));
   const action = lines.length > 0 && actions.has("read-composite") ? "read-composite" : "first";
   const expand = namesExpanded(entity);
   const isExpanded = Object.keys(expand).length > 0;
-  const { body, etag } = await post(`${path}/${action}`, { where, ...(isExpanded && { expand }) });
+  const { body, etag } = await post(`${path}/${action}`, {
+    where,
+    ...(isExpanded && { expand }),
+    ...more,
+  });
   return body.data && { row: body.data, etag };
+}
+
+/** Why a record is closed, and how people can go on. @param {Entity} entity @param {Row} row */
+function closedText({ status, lines }, row) {
+  const own = String(row[status?.field ?? ""]);
+  const why = t(lines.length > 0 ? "closed.withLines" : "closed", { status: labelText(own) });
+  const ways = (status?.transitions?.[own] ?? []).map(labelText);
+  const statuses = ways.join(", ");
+  return `${why} ${ways.length > 0 ? t("closed.ways", { statuses }) : t("closed.final")}`;
 }
 
 /** @param {HTMLElement} place @param {Entity} entity @param {Shown} shown */
@@ -62,14 +77,14 @@ async function showRecord(place, entity, shown) {
   const banner = h("div.banner", { role: "status", hidden: true });
   const fault = h("div.banner.fault", { role: "alert", hidden: true });
   const lock = recordLock(entity, row, showHolder);
-  const save = h("button.button.primary", { type: "submit" }, "Save");
-  const undo = h("button.button", { type: "button", onclick: () => void again() }, "Discard");
+  const save = h("button.button.primary", { type: "submit" }, t("save"));
+  const undo = h("button.button", { type: "button", onclick: () => void again() }, t("discard"));
   const saveBar = h(
     "div.save-bar",
     { hidden: true },
     save,
     undo,
-    h("span.quiet", null, "Not saved yet"),
+    h("span.quiet", null, t("record.unsaved")),
   );
   const lineNames = entity.lines.map(({ name }) => name);
   const statusField = entity.actions.has("change-status") ? entity.status?.field : undefined;
@@ -109,8 +124,7 @@ async function showRecord(place, entity, shown) {
   function showHolder(holder) {
     banner.hidden = holder === null;
     if (holder === null) return;
-    const text = `${holder.owner} is editing this record. Your changes may be refused until they have finished.`;
-    fill(banner, icon("lock"), sentence(text));
+    fill(banner, icon("lock"), sentence(t("lock.editing", { owner: holder.owner })));
   }
 
   /** Shows the record as it is now. */
@@ -141,7 +155,7 @@ async function showRecord(place, entity, shown) {
       await lock.write((token) =>
         post(`${entity.path}/${body.action}`, sent, { headers: { ...known, ...token } }),
       );
-      tell("Saved");
+      tell(t("saved"));
       await again();
     } catch (error) {
       if (error instanceof ApiError && error.status === 412) await settleConflict(form.changes());
@@ -171,7 +185,7 @@ async function showRecord(place, entity, shown) {
   }
 
   const title = titleOf(entity, row);
-  document.title = `${title} – ${entity.title} – Rowgate`;
+  document.title = titled(title, entity.title);
   const totals = entity.lines.flatMap((one) => one.totals);
   // A drop-down already shows the name of the other record.
   const chosen = form?.inputs
@@ -194,14 +208,7 @@ async function showRecord(place, entity, shown) {
       recordActions(entity, row, { etag: () => etag, lock, again }),
     ),
     closed &&
-      h(
-        "div.banner.closed",
-        null,
-        icon("lock"),
-        entity.lines.length > 0
-          ? "This record is closed: its values and lines can no longer be changed."
-          : "This record is closed: its values can no longer be changed.",
-      ),
+      h("div.banner.closed", null, icon("lock"), h("span.grow", null, closedText(entity, row))),
     banner,
     fault,
     h(

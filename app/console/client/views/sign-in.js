@@ -6,18 +6,19 @@ import { forget, loadSignIns } from "../model.js";
 import { tellFault } from "../notices.js";
 import { startSignIn } from "../open-id.js";
 import { signOut, useKey, useToken } from "../session.js";
+import { t, titled } from "../words.js";
 
 /** @type {import("../types.d.ts").View} */
 export async function show(place) {
-  document.title = "Sign in – Rowgate";
+  document.title = titled(t("signIn.in"));
   const schemes = await loadSignIns().catch(() => []);
   const issuers = schemes.filter(({ type }) => type === "openIdConnect");
   const takesKeys = schemes.some(({ type }) => type === "apiKey");
   const kind = h(
     "select",
     { id: "kind", name: "kind" },
-    takesKeys && h("option", { value: "key" }, "API key"),
-    h("option", { value: "token" }, "Token"),
+    takesKeys && h("option", { value: "key" }, t("signIn.key")),
+    h("option", { value: "token" }, t("signIn.token")),
   );
   const secret = h("input", {
     id: "secret",
@@ -44,7 +45,7 @@ export async function show(place) {
       else dispatchEvent(new HashChangeEvent("hashchange"));
     } catch {
       signOut();
-      fill(fault, kind.value === "key" ? "This key is not valid." : "This token is not valid.");
+      fill(fault, t(kind.value === "key" ? "signIn.wrongKey" : "signIn.wrongToken"));
       secret.focus();
     }
   }
@@ -54,30 +55,30 @@ export async function show(place) {
     h(
       "div.sign-in",
       null,
-      h("h1", null, "Sign in"),
+      h("h1", null, t("signIn.in")),
       issuers.map((issuer) =>
         h(
           "button.button.primary.wide",
           { type: "button", onclick: () => void startSignIn(issuer).catch(tellFault) },
-          `Continue with ${new URL(issuer.openIdConnectUrl).host}`,
+          t("signIn.continue", { host: new URL(issuer.openIdConnectUrl).host }),
         ),
       ),
-      issuers.length > 0 && h("p.divider", null, h("span", null, "or")),
+      issuers.length > 0 && h("p.divider", null, h("span", null, t("signIn.or"))),
       h(
         "form",
         { onsubmit: submit },
-        h("label", { for: "kind" }, "Sign in with"),
+        h("label", { for: "kind" }, t("signIn.with")),
         kind,
-        h("label", { for: "secret" }, "The key or token"),
+        h("label", { for: "secret" }, t("signIn.secret")),
         secret,
         fault,
         h(
           `button.button.wide${issuers.length > 0 ? "" : ".primary"}`,
           { type: "submit" },
-          "Sign in",
+          t("signIn.in"),
         ),
       ),
-      h("p.quiet", null, "It is sent only to this service, and forgotten when you close this tab."),
+      h("p.quiet", null, t("signIn.note")),
     ),
   );
   secret.focus();

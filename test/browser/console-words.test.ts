@@ -1,0 +1,63 @@
+/** The console in the language of the browser, or in one that people choose; numbers and messages fit it. */
+import { expect, test } from "vitest";
+import { openConsole } from "./console.ts";
+
+const place = openConsole();
+
+/** The text of an element, once it is there. */
+const textAt = async (page: Awaited<ReturnType<typeof place.visit>>, selector: string) => {
+  await page.locator(selector).first().waitFor();
+  return page.locator(selector).first().innerText();
+};
+
+/** The languages that the requests for the list ask for, from now on. */
+function languagesOf(page: Awaited<ReturnType<typeof place.visit>>): (string | undefined)[] {
+  const found: (string | undefined)[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/datatables")) found.push(request.headers()["accept-language"]);
+  });
+  return found;
+}
+
+const cases: [locale: string, heading: string, language: string][] = [
+  ["de-DE", "Neu", "de"],
+  ["de-AT", "Neu", "de"],
+  ["en-GB", "New", "en"],
+  // There is no file for it.
+  ["ja-JP", "New", "en"],
+];
+
+test.each(cases)("for %s the button of a new record says %s", async (locale, text, language) => {
+  const page = await place.visit("#/demo/products", { locale });
+  const asked = languagesOf(page);
+  await page.reload();
+  expect(await textAt(page, ".head .primary")).toBe(text);
+  expect(await page.evaluate("document.documentElement.lang")).toBe(language);
+  await expect.poll(() => asked[0]).toMatch(new RegExp(`^${locale}`));
+});
+
+test("a person can choose the language, and the browser keeps it", async () => {
+  const page = await place.visit("#/demo/products", { locale: "en-GB" });
+  const files: string[] = [];
+  page.on("request", (request) => {
+    if (/words\/\w+\.json$/.test(request.url())) files.push(request.url().split("/").at(-1)!);
+  });
+  await textAt(page, ".head .primary");
+  expect(await page.locator(".language option").allTextContents()).toEqual(["Deutsch", "English"]);
+  await page.locator(".language select").selectOption("de");
+  await expect.poll(() => textAt(page, ".head .primary")).toBe("Neu");
+  const asked = languagesOf(page);
+  await page.reload();
+  expect(await textAt(page, ".head .primary")).toBe("Neu");
+  await expect.poll(() => asked[0]).toBe("de");
+  expect(new Set(files)).toEqual(new Set(["de.json"]));
+  expect(await textAt(page, ".toolbar .info")).toMatch(/ Datensätze$/);
+});
+
+test("a choice that has no file is none", async () => {
+  const page = await place.visit("#/demo/products", { locale: "en-GB" });
+  await textAt(page, ".head .primary");
+  await page.evaluate("localStorage.setItem('rowgate.language', '../../x')");
+  await page.reload();
+  expect(await textAt(page, ".head .primary")).toBe("New");
+});
