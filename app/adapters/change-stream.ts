@@ -5,7 +5,7 @@
 import { type ProjectClient, RefusedCall } from "./project-client.ts";
 import type { Fields } from "./record-ids.ts";
 
-export interface Change {
+export interface ToldChange {
   readonly type: "created" | "updated" | "deleted";
   /** Null: too many, or hidden. */
   readonly keys: readonly Fields[] | null;
@@ -15,7 +15,7 @@ export interface Change {
 export interface ChangeListener {
   readonly endpoint: string;
   /** Null: it is not known what has changed. */
-  hear(change: Change | null): void;
+  hear(change: ToldChange | null): void;
 }
 
 /** A page that begins to listen to several endpoints does so within a moment. */
@@ -120,7 +120,7 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
     since = fields.get("id") ?? since;
     const name = fields.get("event");
     if (name === undefined) return;
-    const { endpoint, ...change } = JSON.parse(fields.get("data")!) as Change & Fields;
+    const { endpoint, ...change } = JSON.parse(fields.get("data")!) as ToldChange & Fields;
     for (const listener of listeners)
       if (name === "reset") listener.hear(null);
       else if (listener.endpoint === endpoint) listener.hear(change);

@@ -2,7 +2,7 @@
  * The providers for Refine: `import { dataProvider, liveProvider, auditLogProvider } from "rowgate/refine"`. Their types
  * fit those of `@refinedev/core`, and nothing of Refine is imported.
  */
-import { type Change, openChangeStream } from "./change-stream.ts";
+import { type ToldChange, openChangeStream } from "./change-stream.ts";
 import { conditionOn } from "./field-conditions.ts";
 import { openProjectClient, type ProviderOptions } from "./project-client.ts";
 import { type FieldCondition, type Fields, idOf, type Keyed, keyOfId } from "./record-ids.ts";
@@ -172,7 +172,7 @@ export function liveProvider(options: ProviderOptions) {
       const resource = String(params?.resource ?? channel.replace(/^resources\//, ""));
       const wanted = new Set<string>([params?.ids ?? params?.id ?? []].flat().map(String));
       let isOpen = true;
-      const tell = async (change: Change | null): Promise<void> => {
+      const tell = async (change: ToldChange | null): Promise<void> => {
         const ids = change?.keys ? idsOf(change.keys, await project.endpointOf(resource)) : null;
         const isMeant = change === null || types.includes("*") || types.includes(change.type);
         const isWanted = !ids || wanted.size === 0 || ids.some((id) => wanted.has(String(id)));
