@@ -1,10 +1,11 @@
 /**
- * The data provider for Refine: `import { dataProvider } from "rowgate/refine"`. Its types fit those of
- * `@refinedev/core`, and nothing of Refine is imported.
+ * The providers for Refine: `import { dataProvider, liveProvider, auditLogProvider } from "rowgate/refine"`. Their types
+ * fit those of `@refinedev/core`, and nothing of Refine is imported.
  */
+import { type ToldChange, openChangeStream } from "./change-stream.ts";
 import { conditionOn } from "./field-conditions.ts";
 import { openProjectClient, type ProviderOptions } from "./project-client.ts";
-import type { FieldCondition, Fields, Keyed } from "./record-ids.ts";
+import { type FieldCondition, type Fields, idOf, type Keyed, keyOfId } from "./record-ids.ts";
 import {
   createRecord,
   createRecords,
@@ -151,6 +152,114 @@ export function dataProvider(options: ProviderOptions) {
       const isJson = response.headers.get("Content-Type")?.includes("json") ?? false;
       return { data: (isJson ? await response.json() : await response.text()) as Any };
     },
+  };
+}
+
+interface SubscribeParams {
+  readonly channel: string;
+  readonly types: readonly string[];
+  readonly params?: Any;
+  readonly callback: (event: Any) => void;
+}
+
+/** Tells of changes in endpoints with `live`, by whoever they were made. All subscriptions share one stream. */
+export function liveProvider(options: ProviderOptions) {
+  const project = openProjectClient(options);
+  const listen = openChangeStream(project);
+  return {
+    /** Returns what `unsubscribe` takes. */
+    subscribe({ channel, types, params, callback }: SubscribeParams): () => void {
+      const resource = String(params?.resource ?? channel.replace(/^resources\//, ""));
+      const wanted = new Set<string>([params?.ids ?? params?.id ?? []].flat().map(String));
+      let isOpen = true;
+      const tell = async (change: ToldChange | null): Promise<void> => {
+        const ids = change?.keys ? idsOf(change.keys, await project.endpointOf(resource)) : null;
+        const isMeant = change === null || types.includes("*") || types.includes(change.type);
+        const isWanted = !ids || wanted.size === 0 || ids.some((id) => wanted.has(String(id)));
+        if (!isOpen || !isMeant || !isWanted) return;
+        const date = change === null ? new Date() : new Date(change.at);
+        const payload = ids ? { ids } : {};
+        callback({ channel, type: change?.type ?? "updated", payload, date });
+      };
+      const end = listen({ endpoint: resource, hear: (change) => void tell(change).catch(ignore) });
+      return () => {
+        isOpen = false;
+        end();
+      };
+    },
+    unsubscribe: (subscription: Any): void => subscription?.(),
+  };
+}
+
+/** Null: the records have no key that the page knows. */
+function idsOf(keys: readonly Fields[], endpoint: Keyed): (string | number)[] | null {
+  try {
+    return keys.map((key) => idOf(key, endpoint));
+  } catch {
+    return null;
+  }
+}
+
+/** The endpoint could not be asked for; the next change asks again. */
+const ignore = (): void => undefined;
+
+interface LogParams extends Params {
+  readonly action?: string;
+  readonly author?: Any;
+}
+
+/**
+ * The history of endpoints with `history`. `get`: of the record whose id is `meta.id`, else of all records; 100 entries,
+ * the newest first, or those of `meta.page` and `meta.per_page`.
+ */
+export function auditLogProvider(options: ProviderOptions) {
+  const project = openProjectClient(options);
+  return {
+    async get({ resource, action, author, meta }: LogParams) {
+      const endpoint = await project.endpointOf(resource);
+      const by = author?.id ?? author?.name;
+      const conditions = Object.entries({ action, by }).flatMap(([key, value]) =>
+        value === undefined ? [] : [{ key, operator: "=", value }],
+      );
+      const { id, page = 1, per_page = 100 } = meta ?? {};
+      const { body } = await project.ask(endpoint, "history", {
+        body: {
+          ...(id !== undefined && keyOfId(id, endpoint)),
+          ...(conditions.length > 0 && { where: { conditions } }),
+          page,
+          per_page,
+        },
+        meta,
+      });
+      return (body["data"] as Fields[]).map((entry) => logEntry(entry, endpoint));
+    },
+    /** The service itself records every write, with what was really stored. */
+    create: async (_entry: Any): Promise<undefined> => undefined,
+    update: async (_change: Any): Promise<never> => {
+      throw project.failure(405, {
+        error: "Method not allowed",
+        message: "The history of a record cannot be changed",
+      });
+    },
+  };
+}
+
+function logEntry(entry: Fields, endpoint: Keyed): Any {
+  const values = (side: "from" | "to"): Fields =>
+    Object.fromEntries(
+      Object.entries(entry["changes"] as Fields).map(([name, change]) => [name, change[side]]),
+    );
+  const { change_id: id, at: createdAt, by, action, key, reason, request_id } = entry;
+  const [recordId] = (key && idsOf([key], endpoint)) ?? [];
+  return {
+    id,
+    createdAt,
+    ...(by !== null && { author: { id: by, name: by } }),
+    resource: endpoint.name,
+    action,
+    data: values("to"),
+    previousData: values("from"),
+    meta: { ...(recordId !== undefined && { id: recordId }), reason, request_id },
   };
 }
 

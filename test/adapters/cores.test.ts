@@ -4,7 +4,11 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { dataProvider as forReactAdmin } from "../../app/adapters/react-admin.ts";
-import { dataProvider as forRefine } from "../../app/adapters/refine.ts";
+import {
+  auditLogProvider,
+  dataProvider as forRefine,
+  liveProvider,
+} from "../../app/adapters/refine.ts";
 import { openAdminPages, recordingFetch, type SentRequest } from "../contract/admin-pages.ts";
 import type { Fixture } from "../contract/harness.ts";
 import { loadPackages, type Package, renderHooks } from "./rendered.ts";
@@ -43,6 +47,8 @@ function inRefine(hooks: () => Package): { readonly last: Package } {
     around(inner) {
       const parts = {
         dataProvider: forRefine(providerOptions()),
+        liveProvider: liveProvider(providerOptions()),
+        auditLogProvider: auditLogProvider(providerOptions()),
         options: { disableTelemetry: true },
       };
       return element(refine.Refine, parts, inner);
@@ -190,6 +196,35 @@ describe.each(["sqlite", "postgres", "mysql"] as const)("on %s", (engine) => {
       await expect
         .poll(() => namesOf(probe.last.many.result.data)?.toSorted())
         .toEqual(["Bob", "Cid"]);
+    });
+
+    test("shows what somebody else changes, and who changed it", async () => {
+      const meta = { id: "2" };
+      const probe = inRefine(() => ({
+        one: refine.useOne({ resource: "orders", id: "2", liveMode: "auto" }),
+        log: refine.useLogList({ resource: "orders", meta }),
+      }));
+      await expect.poll(() => probe.last?.one.result?.amount).toBe(20);
+      const logged = probe.last.log.data?.length ?? 0;
+      const somebody = forRefine({ ...providerOptions(), versions: false });
+      let amount = 20;
+      const change = () =>
+        somebody.update({ resource: "orders", id: 2, variables: { amount: ++amount } });
+      // The stream tells of what follows its beginning.
+      await expect
+        .poll(
+          async () => {
+            if (probe.last.one.result.amount === 20) await change();
+            return probe.last.one.result.amount;
+          },
+          { timeout: 10_000, interval: 300 },
+        )
+        .toBeGreaterThan(20);
+      await probe.last.log.refetch();
+      await expect
+        .poll(() => [probe.last.log.data[0].action, probe.last.log.data.length > logged])
+        .toEqual(["update", true]);
+      await somebody.update({ resource: "orders", id: 2, variables: { amount: 20 } });
     });
 
     test("writes with its mutations, and gets the messages of fields", async () => {

@@ -50,6 +50,15 @@ const providerOf = (entry: string, core: string) => `
   // Where the interface has members that may be absent, all are there.
   export const all: Required<DataProvider> = dataProvider(options);`;
 
+test("the live and the audit-log provider for Refine fit its types", () => {
+  const code = `
+    import type { AuditLogProvider, LiveProvider } from "@refinedev/core";
+    import { auditLogProvider, liveProvider } from "rowgate/refine";
+    export const live: LiveProvider = liveProvider(${options});
+    export const log: AuditLogProvider = auditLogProvider(${options});`;
+  expect(faultsOf({ providers: code })).toBe("");
+});
+
 describe.each([
   { entry: "rowgate/react-admin", core: "ra-core" },
   { entry: "rowgate/refine", core: "@refinedev/core" },

@@ -53,10 +53,12 @@ export const openAdminPages = (given: { engine?: EngineName } = {}): Promise<Fix
       ];
     },
     endpoints: {
-      customers: { tableName: "customers", action, defaultScope: { is_active: true } },
+      customers: { tableName: "customers", action, defaultScope: { is_active: true }, live: true },
       orders: {
         tableName: "orders",
         action,
+        live: true,
+        history: true,
         fieldValidation: [
           { name: "order_no", type: "string", constraints: { required: true, maxLength: 20 } },
           { name: "amount", type: "decimal", constraints: { min: 0, scale: 2 } },
@@ -77,6 +79,7 @@ export const openAdminPages = (given: { engine?: EngineName } = {}): Promise<Fix
       "order-lines": {
         tableName: "order_lines",
         action,
+        live: true,
         relations: { order: { endpoint: "orders", column: "order_no", key: "order_no" } },
       },
       // Records without a key.

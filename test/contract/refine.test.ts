@@ -1,6 +1,7 @@
 /** The data provider for Refine over a service: what it asks, and what it makes of the answers. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { dataProvider } from "../../app/adapters/refine.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { auditLogProvider, dataProvider, liveProvider } from "../../app/adapters/refine.ts";
 import { openAdminPages, recordingFetch, type SentRequest } from "./admin-pages.ts";
 import type { Fixture } from "./harness.ts";
 
@@ -321,5 +322,155 @@ describe("custom", () => {
   ])("sends no credentials to %s", async (url) => {
     await expect(provider.custom({ url, method })).rejects.toThrow("is not below");
     expect(sent).toEqual([]);
+  });
+});
+
+describe("liveProvider", () => {
+  interface Event {
+    channel: string;
+    type: string;
+    payload: { ids?: (string | number)[] };
+    date: Date;
+  }
+  const within = { timeout: 10_000 };
+  const live = (options: Partial<Parameters<typeof liveProvider>[0]> = {}) =>
+    liveProvider({
+      baseUrl: "http://localhost",
+      project: "test",
+      fetch: recordingFetch(fixture, sent),
+      ...options,
+    });
+  const streams = () =>
+    sent.filter(({ path, query }) => path === "changes" && query !== "").map(({ query }) => query);
+  /** Of a subscription to all types. */
+  function hearing(own: ReturnType<typeof live>, name: string, more: object = {}) {
+    const events: Event[] = [];
+    const subscription = own.subscribe({
+      channel: `resources/${name}`,
+      types: ["*"],
+      callback: (event: Event) => events.push(event),
+      ...more,
+    });
+    return { events, end: () => own.unsubscribe(subscription) };
+  }
+  const opened = (count: number) => expect.poll(() => streams().length, within).toBe(count);
+  let made = 0;
+  const create = async () => {
+    const { data } = await provider.create({ resource, variables: { order_no: `L-${++made}` } });
+    return data;
+  };
+
+  /** The stream tells of what follows its beginning. */
+  const begun = async ({ events }: { events: Event[] }) => {
+    for (; events.length === 0; await pause(50)) await create();
+  };
+
+  test("tells of changes by type and id, over one stream for all", async () => {
+    const own = live();
+    const orders = hearing(own, "orders");
+    const gone = hearing(own, "orders", { types: ["deleted"] });
+    const one = hearing(own, "orders", { params: { resource: "orders", ids: ["999999"] } });
+    const lines = hearing(own, "order-lines");
+    await opened(1);
+    expect(streams()).toEqual(["?endpoints=order-lines%2Corders"]);
+    await begun(orders);
+    const { id } = await create();
+    await provider.update({ resource, id, variables: { amount: 1 } });
+    await provider.deleteOne({ resource, id });
+    await expect.poll(() => gone.events.length, within).toBe(1);
+    const told = orders.events.filter(({ payload }) => payload.ids?.includes(id));
+    expect(told).toEqual(
+      ["created", "updated", "deleted"].map((type) => ({
+        channel: "resources/orders",
+        type,
+        payload: { ids: [id] },
+        date: expect.any(Date),
+      })),
+    );
+    const variables = { order_no: "A-1", line_no: 9, goods: "x", qty: 1 };
+    await provider.create({ resource: "order-lines", variables });
+    await expect
+      .poll(() => lines.events.map(({ payload }) => payload.ids), within)
+      .toEqual([["A-1,9"]]);
+    await provider.deleteOne({ resource: "order-lines", id: "A-1,9" });
+    expect(one.events).toEqual([]);
+    for (const { end } of [orders, gone, one, lines]) end();
+    await provider
+      .deleteMany({ resource, ids: orders.events.flatMap((e) => e.payload.ids ?? []) })
+      .catch(() => undefined);
+  });
+
+  test("goes on where it was when endpoints come and a connection is lost", async () => {
+    let broken = false;
+    const inner = recordingFetch(fixture, sent);
+    let cut = new AbortController();
+    const own = live({
+      async fetch(input, init) {
+        if (broken) throw new TypeError("fetch failed");
+        const response = await inner(input, init);
+        if (!String(input).includes("changes?")) return response;
+        return new Response(
+          response.body!.pipeThrough(new TransformStream(), { signal: cut.signal }),
+        );
+      },
+    });
+    const orders = hearing(own, "orders");
+    await begun(orders);
+    broken = true;
+    cut.abort();
+    cut = new AbortController();
+    const { id } = await create();
+    broken = false;
+    await expect
+      .poll(() => orders.events.some(({ payload }) => payload.ids?.includes(id)), within)
+      .toBe(true);
+    expect(streams().at(-1)).toMatch(/&since=[0-9a-f]{64}$/);
+    orders.end();
+  });
+
+  test("leaves out endpoints that are not live, and says so", async () => {
+    const warned = vi.spyOn(console, "warn").mockReturnValue();
+    const own = live();
+    const [goods, orders] = [hearing(own, "goods"), hearing(own, "orders")];
+    await expect.poll(() => streams().at(-1), within).toBe("?endpoints=orders");
+    await begun(orders);
+    expect(warned).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("goods"));
+    warned.mockRestore();
+    goods.end();
+    orders.end();
+  });
+});
+
+describe("auditLogProvider", () => {
+  test("shows the history of a record, and of all", async () => {
+    const log = auditLogProvider({
+      baseUrl: "http://localhost",
+      project: "test",
+      fetch: recordingFetch(fixture, sent),
+    });
+    const variables = { order_no: "H-1", amount: 1 };
+    const { id } = (await provider.create({ resource, variables })).data;
+    await provider.update({ resource, id, variables: { amount: 2 } });
+    const [update, create, ...rest] = await log.get({ resource, meta: { id } });
+    expect(rest).toEqual([]);
+    expect(update).toMatchObject({
+      id: expect.any(String),
+      createdAt: expect.any(String),
+      resource,
+      action: "update",
+      data: { amount: 2 },
+      previousData: { amount: 1 },
+      meta: { id },
+    });
+    expect(create).toMatchObject({ action: "create", data: { order_no: "H-1", amount: 1 } });
+    const found = await log.get({ resource, action: "update", meta: { id } });
+    expect(found.map((entry: { id: string }) => entry.id)).toEqual([update.id]);
+    expect((await log.get({ resource, meta: { per_page: 1 } })).length).toBe(1);
+    expect(await log.create({ resource, action: "create" })).toBeUndefined();
+    await expect(log.update({ id: update.id, name: "other" })).rejects.toMatchObject({
+      statusCode: 405,
+    });
+    await provider.deleteOne({ resource, id });
+    await expect(log.get({ resource: "goods" })).rejects.toMatchObject({ statusCode: 404 });
   });
 });

@@ -8,52 +8,33 @@ import {
   type Receiver,
   webhookSecret,
 } from "../contract/webhook-receiver.ts";
-import { createTables } from "../contract/tables.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
-import { type EngineName, openSession, type PlainSession } from "../servers/session.ts";
-import { type ServiceProcess, startService } from "./service-process.ts";
+import type { EngineName } from "../servers/session.ts";
+import { useKilledService } from "./killed-service.ts";
+import type { ServiceProcess } from "./service-process.ts";
 
 const writers = 8;
 
 export function killedWebhooks(engine: EngineName, rounds: number): void {
-  let database: FreshDatabase;
-  let session: PlainSession;
   let receiver: Receiver;
-  let service: ServiceProcess | undefined;
-
-  const start = (): Promise<ServiceProcess> =>
-    startService({
-      "project.json": {
-        database: { url: database.url },
-        batch: { enabled: true },
-        hooks: { allowedHosts: [receiver.host], timeoutMs: 1_000 },
-        webhooks: [
-          {
-            name: "told",
-            endpoints: ["entries"],
-            url: `http://${receiver.host}/told`,
-            secret: webhookSecret,
-          },
-        ],
-      },
-      "entries.json": { tableName: "entries", action: { create: true, update: true } },
-    });
-
   beforeAll(async () => {
     receiver = await startWebhookReceiver();
-    database = await freshDatabase(engine);
-    session = await openSession(engine, database.url);
-    for (const text of createTables(engine, [
-      { name: "entries", columns: { entry_id: "key", n: "integer" } },
-    ]))
-      await session.run(text);
-  }, 60_000);
-  afterAll(async () => {
-    await service?.stop();
-    await receiver?.close();
-    await session?.close();
-    await database?.drop();
   });
+  const killed = useKilledService(engine, {
+    column: "n",
+    endpoint: { action: { create: true, update: true } },
+    project: () => ({
+      hooks: { allowedHosts: [receiver.host], timeoutMs: 1_000 },
+      webhooks: [
+        {
+          name: "told",
+          endpoints: ["entries"],
+          url: `http://${receiver.host}/told`,
+          secret: webhookSecret,
+        },
+      ],
+    }),
+  });
+  afterAll(() => receiver?.close());
 
   /** Adds what was acknowledged: `entry 1` for a create, `entry 2` for an update. */
   async function write(
@@ -71,22 +52,15 @@ export function killedWebhooks(engine: EngineName, rounds: number): void {
 
   test(`webhooks hear of every write of a service that is killed ${rounds} times`, async () => {
     const acknowledged: string[] = [];
-    for (let round = 0; round < rounds; round++) {
-      service ??= await start();
-      const { process: child } = service;
-      const dead = new Promise((resolve) => child.once("exit", resolve));
-      const writing = Array.from({ length: writers }, (_, at) =>
-        write(service!, `${round}-${at}`, acknowledged).catch(() => undefined),
+    const writeAll = (round: number) => (service: ServiceProcess) =>
+      Promise.all(
+        Array.from({ length: writers }, (_, at) =>
+          write(service, `${round}-${at}`, acknowledged).catch(() => undefined),
+        ),
       );
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 250));
-      child.kill("SIGKILL");
-      await Promise.all(writing);
-      await dead;
-      await service.stop().catch(() => undefined);
-      service = await start();
-    }
+    for (let round = 0; round < rounds; round++) await killed.killDuring(writeAll(round), 250);
     const left = async () =>
-      Number((await session.run("select count(*) as n from rowgate_deliveries"))[0]!["n"]);
+      Number((await killed.sql("select count(*) as n from rowgate_deliveries"))[0]!["n"]);
     await expect.poll(left, { timeout: 60_000, interval: 50 }).toBe(0);
 
     const told = receiver.received.map(
@@ -94,7 +68,7 @@ export function killedWebhooks(engine: EngineName, rounds: number): void {
     );
     expect(receiver.forged).toEqual([]);
     expect(acknowledged.filter((one) => !told.includes(one))).toEqual([]);
-    const rows = await session.run("select entry_id, n from entries");
+    const rows = await killed.sql("select entry_id, n from entries");
     const stored = new Map(rows.map((row) => [String(row["entry_id"]), Number(row["n"])]));
     for (const [at, one] of told.entries()) {
       const [entry, n] = one.split(" ") as [string, string];
