@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
 import { apiKeysOf } from "./api-keys.ts";
 import { check } from "./cases.ts";
+import { listen } from "./event-streams.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
@@ -231,25 +232,6 @@ describe("the list of changes", () => {
   });
 });
 
-/** Reads a stream until `isDone` holds for what arrived. */
-async function listen(path: string, headers: Record<string, string> = {}) {
-  const response = await fixture.fetch(`/api/test/${path}`, { headers });
-  const reader = response.body!.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  return {
-    response,
-    async until(isDone: (text: string) => boolean): Promise<string> {
-      while (!isDone(text)) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        text += decoder.decode(value, { stream: true });
-      }
-      return text;
-    },
-    stop: () => reader.cancel(),
-  };
-}
 const eventsIn = (text: string): Told[] =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!) as Told);
 
@@ -257,7 +239,7 @@ describe("the stream of changes", () => {
   const path = "changes?endpoints=items";
 
   test("begins with a comment and the present place, and tells of writes", async () => {
-    const stream = await listen(path, by("admin"));
+    const stream = await listen(fixture, path, by("admin"));
     expect(stream.response.headers.get("content-type")).toBe("text/event-stream");
     expect(await stream.until((text) => text.includes("\n\n"))).toMatch(
       /^: \w+\nid: [0-9a-f]{64}\n\n/,
@@ -274,15 +256,15 @@ describe("the stream of changes", () => {
     const ids = [await made(), await made()];
     const stream =
       way === "header"
-        ? await listen(path, { ...by("admin"), "last-event-id": since })
-        : await listen(`${path}&since=${since}`, by("admin"));
+        ? await listen(fixture, path, { ...by("admin"), "last-event-id": since })
+        : await listen(fixture, `${path}&since=${since}`, by("admin"));
     const text = await stream.until((all) => all.includes(ids[1]!));
     expect(short(eventsIn(text))).toEqual(ids.map((id) => ["items", "created", [id]]));
     await stream.stop();
   });
 
   test("starts anew where the place is not known", async () => {
-    const stream = await listen(path, { ...by("admin"), "last-event-id": "gone.1" });
+    const stream = await listen(fixture, path, { ...by("admin"), "last-event-id": "gone.1" });
     const text = await stream.until((all) => all.includes("event: reset"));
     expect(text).toContain("event: reset\ndata: {}\n\n");
     await stream.stop();
@@ -293,7 +275,7 @@ describe("the stream of changes", () => {
     check(answer, { status: 200 });
     const { ticket, expires_at } = answer.body["data"] as unknown as Record<string, string>;
     expect(Date.parse(expires_at!)).toBeGreaterThan(Date.now());
-    const stream = await listen(`${path}&ticket=${ticket}`);
+    const stream = await listen(fixture, `${path}&ticket=${ticket}`);
     await stream.until((text) => text.includes("\n\n"));
     const [hidden, own] = [await made({ tenant: "b" }), await made()];
     const text = await stream.until((all) => all.includes(own));
@@ -319,7 +301,7 @@ describe("the stream of changes", () => {
   });
 
   test("is limited for each caller, until one ends", async () => {
-    const streams = await Promise.all([1, 2, 3].map(() => listen(path, by("admin"))));
+    const streams = await Promise.all([1, 2, 3].map(() => listen(fixture, path, by("admin"))));
     await Promise.all(streams.map((one) => one.until((text) => text.includes("\n\n"))));
     const fourth = await fixture.fetch(`/api/test/${path}`, { headers: by("admin") });
     expect(fourth.status).toBe(429);

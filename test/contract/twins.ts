@@ -115,6 +115,16 @@ const narrowed = (action: object, hidden: readonly string[]) => ({
   hiddenFields: { clerk: hidden },
 });
 
+/** Its changes are recorded, and told to the caller. */
+const recorded = <Endpoint extends { access: { operator: string; clerk: readonly string[] } }>(
+  endpoint: Endpoint,
+) => ({
+  ...endpoint,
+  history: true,
+  live: true,
+  access: { ...endpoint.access, clerk: [...endpoint.access.clerk, "history", "revert"] },
+});
+
 const orders = {
   tableName: "orders",
   fieldNameLookup: { id: "order_id", text: "code || ' - ' || title" },
@@ -172,15 +182,15 @@ const endpoints = {
     masterDetail: lines,
     relations: ofOrders,
   },
-  plain: { ...orders, ...narrowed(single, hiddenOfOrders), relations: ofOrders },
-  lines: {
+  plain: recorded({ ...orders, ...narrowed(single, hiddenOfOrders), relations: ofOrders }),
+  lines: recorded({
     tableName: "order_lines",
     relations: {
       order: { endpoint: "orders", column: "order_id" },
       payer: { endpoint: "accounts", column: "account_id" },
     },
     ...narrowed({ ...writes, ...reads, adjust: false }, ["cost"]),
-  },
+  }),
   queried: {
     ...orders,
     ...narrowed(composites, hiddenOfOrders),
@@ -216,7 +226,10 @@ const endpoints = {
     datatables: { rowId: true },
     ...narrowed({ ...single, adjust: false }, ["ticket_id", "status", "ends", "updated_at"]),
   },
-  bins: { ...markedEndpoints.bins, ...narrowed(markedEndpoints.bins.action, hiddenOfBins) },
+  bins: recorded({
+    ...markedEndpoints.bins,
+    ...narrowed(markedEndpoints.bins.action, hiddenOfBins),
+  }),
   trash: { ...markedEndpoints.trash, ...narrowed(markedEndpoints.trash.action, hiddenOfBins) },
   everyBin: {
     ...markedEndpoints.everyBin,
@@ -344,13 +357,17 @@ function gist(answers: Answer | Answer[], startMs: number): string {
 }
 
 function plain(text: string, startMs: number): string {
-  return text
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
-    .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, (time) =>
-      Date.parse(time.replace(" ", "T").replace(/Z?$/, "Z")) > startMs ? "<time>" : time,
-    )
-    .replaceAll(/"(fence|ttl_remaining)":\d+/g, '"$1":0')
-    .replaceAll(/~[0-9a-f]{10}\b/g, "~<suffix>");
+  return (
+    text
+      // A place in the log, sealed with a secret of the database, and the id of a change.
+      .replaceAll(/\b[0-9a-f]{64}\b/g, "<sealed>")
+      .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "<uuid>")
+      .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?/g, (time) =>
+        Date.parse(time.replace(" ", "T").replace(/Z?$/, "Z")) > startMs ? "<time>" : time,
+      )
+      .replaceAll(/"(fence|ttl_remaining)":\d+/g, '"$1":0')
+      .replaceAll(/~[0-9a-f]{10}\b/g, "~<suffix>")
+  );
 }
 
 /** A cursor holds text: what stands in it is told to whoever decodes it. */
