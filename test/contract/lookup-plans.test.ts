@@ -38,6 +38,8 @@ const more = [
 
 let fixture: Fixture;
 let recorder: Recorder;
+/** The index has letters beyond ASCII in one case. */
+let knowsLetters: boolean;
 beforeAll(async () => {
   const caseless = engine === "mysql" ? "character set utf8mb4 collate utf8mb4_general_ci" : "";
   const endpoint = (tableName: string) => ({
@@ -61,6 +63,8 @@ beforeAll(async () => {
   const { database } = JSON.parse(fixture.files.get("test/project.json")!) as {
     database: { url: string };
   };
+  const [row] = await fixture.sql("select lower('Ö') = 'ö' as knows_letters");
+  knowsLetters = Boolean(row?.["knows_letters"]);
   recorder = await openRecorder(engine, database.url);
 });
 afterAll(async () => {
@@ -91,8 +95,8 @@ test.each([
     const found = await labelsOf("goods", text);
     expect(found.toSorted()).toEqual((await labelsOf("plain", text)).toSorted());
   });
-  // Letters beyond ASCII have one case only in SQLite's index.
-  if (engine === "sqlite" && text === "ГОР") return;
+  // A collation that knows only ASCII letters leaves the planner their beginning, here a letter of every row.
+  if (!knowsLetters && /[^ -~]/.test(text)) return;
   const plan = await recorder.planOf(sent!);
   expect(plan.join("\n"), text).toContain("goods_name_search");
 });

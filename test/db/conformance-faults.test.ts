@@ -56,7 +56,7 @@ describe.runIf(engine !== "sqlite")("when every connection is cut", () => {
   test("the next statements work again", async () => {
     await Promise.all(Array.from({ length: 20 }, count));
     await cutAll();
-    await wait(50);
+    await wait(300);
     expect(await Promise.all(Array.from({ length: 20 }, count))).toHaveLength(20);
   });
 
@@ -66,7 +66,7 @@ describe.runIf(engine !== "sqlite")("when every connection is cut", () => {
       runs++;
       await tx.insert(insert(bench.parents, { id: "cut", name: "x" }));
       await cutAll();
-      await wait(50);
+      await wait(300);
       await tx.insert(insert(bench.parents, { id: "cut-2", name: "x" }));
     });
     expect((await errorOf(work)).kind).toBe("unavailable");
