@@ -18,6 +18,7 @@ import { locale, t } from "./words.js";
  * @typedef {object} RecordPlace
  * @property {() => string | null} etag
  * @property {ReturnType<typeof import("./record-lock.js").recordLock>} lock
+ * @property {() => boolean} isTouched something was typed that is not saved
  * @property {() => Promise<void>} again shows the record as it is now
  */
 

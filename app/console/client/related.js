@@ -6,6 +6,7 @@ import { isNumber, textOf } from "./format.js";
 import { pathsOf, usualColumns } from "./grid-state.js";
 import { fieldOf, loadEntity, mayOpen, mayUse, wordsOf } from "./model.js";
 import { tellFault } from "./notices.js";
+import { recordHistory } from "./record-history.js";
 import { addressOf, currentRoute, go, keepInAddress, recordParts } from "./router.js";
 import { t } from "./words.js";
 
@@ -19,18 +20,34 @@ const columnsMax = 7;
 /** Of one request. */
 const relationsMax = 10;
 
-/** Null: nothing belongs to the record. @param {Entity} entity @param {Row} row */
-export async function relatedRecords(entity, row) {
+/** The name of the tab of the history; no relation can have it. */
+const historyTab = "-history";
+
+/** Null: nothing belongs to the record. @param {Entity} entity @param {Row} row @param {import("./record-actions.js").RecordPlace} place */
+export async function relatedRecords(entity, row, place) {
   const relations = tabbedRelations(entity, row);
   const [counts, links] = await Promise.all([
     countRelated(entity, row, relations),
     relatedLinks(entity, row),
   ]);
-  if (relations.length === 0 && links.length === 0) return null;
+  const tabs = relations.map((relation) => ({
+    name: relation.name,
+    label: wordsOf(relation.name),
+    count: counts[relation.name] ?? 0,
+    open: () => panelOf({ entity, row, relation, count: counts[relation.name] ?? 0 }),
+  }));
+  const history = {
+    name: historyTab,
+    label: t("history"),
+    count: null,
+    open: () => recordHistory(entity, row, place),
+  };
+  const all = entity.actions.has("history") ? [...tabs, history] : tabs;
+  if (all.length === 0 && links.length === 0) return null;
   return h(
     "section.related",
     { "aria-label": t("related") },
-    relations.length > 0 && (await tabsOf({ entity, row, relations, counts })),
+    all.length > 0 && (await tabsOf(entity, row, all)),
     links.length > 0 && h("nav.related-links", { "aria-label": t("related.more") }, links),
   );
 }
@@ -72,24 +89,24 @@ async function countRelated(entity, row, relations) {
   return Object.fromEntries(relations.map(({ name }) => [name, found[name]?.n ?? 0]));
 }
 
-/** @typedef {{ entity: Entity, row: Row, relations: Relation[], counts: Record<string, number> }} Tabs */
+/** `count` null: the tab shows no number. @typedef {{ name: string, label: string, count: number | null, open: () => Promise<any> }} Tab */
 
-/** With the tab that the address names, or the first that has records. @param {Tabs} tabs */
-async function tabsOf({ entity, row, relations, counts }) {
+/** With the tab that the address names, or the first that has records. @param {Entity} entity @param {Row} row @param {Tab[]} tabs */
+async function tabsOf(entity, row, tabs) {
   const panel = h("div.tab-panel", { id: "related-panel", role: "tabpanel" });
-  const buttons = relations.map((relation) =>
+  const buttons = tabs.map((tab) =>
     h(
       "button.tab",
       {
         type: "button",
         role: "tab",
-        id: `related-${relation.name}`,
+        id: `related-${tab.name}`,
         "aria-controls": panel.id,
-        onclick: () => void choose(relation).catch(tellFault),
+        onclick: () => void choose(tab).catch(tellFault),
         onkeydown: move,
       },
-      wordsOf(relation.name),
-      h("span.count", null, textOf(counts[relation.name] ?? 0, { type: "integer" })),
+      tab.label,
+      tab.count !== null && h("span.count", null, textOf(tab.count, { type: "integer" })),
     ),
   );
 
@@ -103,35 +120,34 @@ async function tabsOf({ entity, row, relations, counts }) {
     next.click();
   }
 
-  /** @param {Relation} relation */
-  async function show(relation) {
+  /** @param {Tab} tab */
+  async function show(tab) {
     for (const button of buttons) {
-      const isChosen = button.id === `related-${relation.name}`;
+      const isChosen = button.id === `related-${tab.name}`;
       button.setAttribute("aria-selected", String(isChosen));
       button.tabIndex = isChosen ? 0 : -1;
     }
-    panel.setAttribute("aria-labelledby", `related-${relation.name}`);
+    panel.setAttribute("aria-labelledby", `related-${tab.name}`);
     panel.setAttribute("aria-busy", "true");
-    const count = counts[relation.name] ?? 0;
-    const content = await panelOf({ entity, row, relation, count });
-    const isLate = panel.getAttribute("aria-labelledby") !== `related-${relation.name}`;
+    const content = await tab.open();
+    const isLate = panel.getAttribute("aria-labelledby") !== `related-${tab.name}`;
     if (isLate) return;
     fill(panel, content);
     panel.removeAttribute("aria-busy");
   }
 
-  /** @param {Relation} relation */
-  async function choose(relation) {
-    const query = new URLSearchParams({ tab: relation.name });
+  /** @param {Tab} tab */
+  async function choose(tab) {
+    const query = new URLSearchParams({ tab: tab.name });
     keepInAddress(recordParts(entity, row), query);
-    await show(relation);
+    await show(tab);
   }
 
   const named = currentRoute().query.get("tab");
   const first =
-    relations.find(({ name }) => name === named) ??
-    relations.find(({ name }) => (counts[name] ?? 0) > 0) ??
-    relations[0];
+    tabs.find(({ name }) => name === named) ??
+    tabs.find(({ count }) => (count ?? 0) > 0) ??
+    tabs[0];
   if (first) await show(first).catch(tellFault);
   return [
     h("div.tabs", { role: "tablist", "aria-label": t("related") }, buttons),

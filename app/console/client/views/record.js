@@ -193,6 +193,7 @@ async function showRecord(place, entity, shown) {
     .filter((field) => field?.references);
   const isRepeated = (/** @type {string} */ name) =>
     chosen?.some((field) => field?.label === entity.fields.get(name)?.label) ?? false;
+  const own = { etag: () => etag, lock, isTouched, again };
   const related = h("div");
   fill(
     place,
@@ -205,7 +206,7 @@ async function showRecord(place, entity, shown) {
         ? statusBadge(String(row[entity.status.field]))
         : null,
       h("span.grow"),
-      recordActions(entity, row, { etag: () => etag, lock, again }),
+      recordActions(entity, row, own),
     ),
     closed &&
       h("div.banner.closed", null, icon("lock"), h("span.grow", null, closedText(entity, row))),
@@ -231,7 +232,7 @@ async function showRecord(place, entity, shown) {
     ),
     related,
   );
-  void relatedRecords(entity, row)
+  void relatedRecords(entity, row, own)
     .then((found) => found && related.replaceWith(found), tellFault)
     .then(() => place.isConnected && restoreScroll());
   void lock.look().catch(tellFault);
