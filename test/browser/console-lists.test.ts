@@ -23,7 +23,7 @@ test("the index lists what there is, with few files, and leads to a list", async
     "performance.getEntriesByType('resource').map(({ transferSize }) => transferSize)",
   )) as number[];
   expect(sizes.length).toBeLessThan(60);
-  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(100_000);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
   expect(await page.locator(".card strong").allTextContents()).toEqual([
     "Categories",
     "Products",

@@ -108,12 +108,12 @@ test("a record that somebody else locks says who it is, until it is free", async
   await button(page, "Save").click();
   await expect
     .poll(() => page.locator(".banner.fault").innerText())
-    .toMatch(/^The record is locked by another client\. Anna holds it for \d+ more seconds\.$/);
+    .toMatch(/^The record is locked by another client\. Locked by Anna for \d+ more seconds\.$/);
   await button(page, "Delete").first().click();
   await page.locator(".dialog .danger").click();
   await expect
     .poll(() => notices(page))
-    .toEqual([expect.stringMatching(/^The record is locked by another client\. Anna holds it/)]);
+    .toEqual([expect.stringMatching(/^The record is locked by another client\. Locked by Anna/)]);
   expect(place.takeFaults().every((fault) => fault.includes("409"))).toBe(true);
   await place.call("products/lock/release", { lock_keys, lock_token: data.lock_token });
   await button(page, "Save").click();
