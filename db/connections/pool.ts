@@ -20,6 +20,8 @@ const closeTimeoutMs = 500;
 export interface PoolOptions {
   /** How long a caller waits for a connection; absent: `limits.acquireTimeoutMs`. */
   readonly acquireTimeoutMs?: number;
+  /** How long opening a connection takes at most; absent: `limits.connectTimeoutMs`. */
+  readonly connectTimeoutMs?: number;
   /** All connections are for one caller, which can use all of them. */
   readonly isForOneCaller?: boolean | undefined;
   /** A connection can carry several quick statements at a time, see `tryShare`. */
@@ -67,6 +69,7 @@ export class Pool {
   private readonly sizeMax: number;
   private readonly isShared: boolean;
   private readonly acquireTimeoutMs: number;
+  private readonly connectTimeoutMs: number;
   private readonly deadlines: Deadlines;
   private readonly observer: DbObserver | undefined;
   private readonly reachLog: ReachLog | undefined;
@@ -87,6 +90,7 @@ export class Pool {
     sizeMax: number,
     {
       acquireTimeoutMs = limits.acquireTimeoutMs,
+      connectTimeoutMs = limits.connectTimeoutMs,
       isForOneCaller = false,
       isShared = false,
       deadlines = createDeadlines(),
@@ -99,6 +103,7 @@ export class Pool {
     this.parts = new CallerParts(isForOneCaller ? sizeMax : Math.max(1, Math.floor(sizeMax / 2)));
     this.isShared = isShared;
     this.acquireTimeoutMs = acquireTimeoutMs;
+    this.connectTimeoutMs = connectTimeoutMs;
     this.deadlines = deadlines;
     this.observer = observer;
     this.reachLog = reachLog;
@@ -346,7 +351,7 @@ export class Pool {
         (late) => late.destroy(),
         () => {},
       );
-    const atMs = performance.now() + limits.connectTimeoutMs;
+    const atMs = performance.now() + this.connectTimeoutMs;
     try {
       const connection = await this.deadlines.within(
         connecting,

@@ -62,7 +62,12 @@ export function createPools(
   const longReads =
     longReadsMax === 0
       ? null
-      : new Pool(() => engine.connect("longRead"), Math.min(size, longReadsMax), common);
+      : new Pool(() => engine.connect("longRead"), Math.min(size, longReadsMax), {
+          ...common,
+          // A busy machine starts a process slowly, and long reads are worth a wait: to the request's deadline.
+          acquireTimeoutMs: Infinity,
+          connectTimeoutMs: limits.requestDeadlineMs,
+        });
   const all = [...new Set([readers, writers, streams, ...(longReads ? [longReads] : [])])];
   return {
     readers,

@@ -146,7 +146,7 @@ export interface Dialect {
       /** The text is compared without its accents; the pattern has none. */
       ignoreAccents: boolean;
       ascii: boolean;
-      /** See `patternKind` in `shape.ts`. */
+      /** See `patternKind` in `patterns.ts`. */
       begins: boolean;
     },
   ): SQL;

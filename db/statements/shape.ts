@@ -9,6 +9,7 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
 import type { Dialect, ValueLists } from "./dialect.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
+import { patternKind } from "./patterns.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 import type { Word } from "./words.ts";
@@ -256,36 +257,6 @@ class KeyEmitter implements Emitter, Shape {
     this.values.push(value);
     this.columns.push(column);
   }
-}
-
-/** Whether a pattern has only ASCII, which the engines match more cheaply. */
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
-  return true;
-}
-
-/**
- * The head of a pattern: its letters, digits and signs before any other, with which each match begins in lower case. By
- * it an index finds the matches of any pattern. With letters beyond ASCII in the pattern, the collation of the comparison
- * is not that of the index, so letters end the head that fold differently in some collations, or by what follows them
- * (i, k, sigma). `common`: the two agree on these letters of Latin, Greek and Cyrillic, so they do not end it.
- */
-export function headOf(letters: "ascii" | "mixed" | "common"): RegExp {
-  if (letters === "ascii") return /^[ -$&-Z^`-~]+/;
-  if (letters === "mixed") return /^[ -$&-HJL-Z^`-hjl-~]+/;
-  return /^[ -$&-HJL-Z^`-hjl-~À-įĲ-ňŊ-žΆ-ΏΑ-ΡΤ-ρτ-ώЀ-џ]+/;
-}
-
-/**
- * What differs in the SQL of patterns. `begins`: an index can find the matches; with mixed letters, these may be all of
- * the table.
- */
-export function patternKind(pattern: string): {
-  readonly ascii: boolean;
-  readonly begins: boolean;
-} {
-  const ascii = isAscii(pattern);
-  return { ascii, begins: headOf(ascii ? "ascii" : "common").test(pattern) };
 }
 
 /** A parameter without a value would be a statement that did not pass the session. */

@@ -7,7 +7,7 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import type { Dialect, NamedColumn, Samples } from "./dialect.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
-import { patternKind } from "./shape.ts";
+import { patternKind } from "./patterns.ts";
 import { from, tableName } from "./source.ts";
 import type { Word } from "./words.ts";
 

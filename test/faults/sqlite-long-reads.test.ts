@@ -183,8 +183,7 @@ describe("an export of minutes", () => {
       return body["job_id"] ?? (body["data"] as Record<string, unknown>)["job_id"];
     };
     await post("slow/export-cancel", { job_id: await started() });
-    await wait(1_000);
-    expect(readersOf(service)).toEqual([]);
+    await expect.poll(() => readersOf(service), { timeout: 10_000 }).toEqual([]);
     await started();
     expect(readersOf(service)).toHaveLength(1);
     const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));

@@ -16,7 +16,7 @@ import {
   type NamedColumn,
   type RawRow,
 } from "../../statements/dialect.ts";
-import { headOf as headLetters } from "../../statements/shape.ts";
+import { headOf as headLetters } from "../../statements/patterns.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { bucketTerm } from "./buckets.ts";

@@ -12,7 +12,7 @@ export const foldingQuery = `
   limit 1`;
 
 /**
- * Whether the collation of the database makes the same small letters of the common ones (`headOf` in `shape.ts`), and of
+ * Whether the collation of the database makes the same small letters of the common ones (`headOf` in `patterns.ts`), and of
  * those beyond them that become one of them: \u1E9E, \u2126, \u212B, \u03F4.
  */
 export const agreementQuery = (folding: string): string => `

@@ -8,7 +8,7 @@ import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/types/column.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Dialect } from "../../statements/dialect.ts";
-import { headOf } from "../../statements/shape.ts";
+import { headOf } from "../../statements/patterns.ts";
 
 /** How case is folded beyond ASCII. */
 export interface Folding {

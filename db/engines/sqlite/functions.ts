@@ -8,7 +8,7 @@ import { registerAggregates } from "./aggregates.ts";
 import { registerFormulas } from "./formulas.ts";
 import { addDecimals, normalDecimal } from "../../../core/values/decimal.ts";
 import { withoutAccents } from "../../../core/values/text.ts";
-import { headOf } from "../../statements/shape.ts";
+import { headOf } from "../../statements/patterns.ts";
 import { holdsPart, jsonKey, storedJson } from "./json-parts.ts";
 import type { StoredForms } from "./forms/stored-forms.ts";
 import { type FormType, keyOf, readers, type Unit } from "./forms/stored-values.ts";

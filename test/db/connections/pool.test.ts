@@ -3,8 +3,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
+import { createDeadlines } from "../../../core/values/deadlines.ts";
 import type { Connection } from "../../../db/engines/engine.ts";
 import { Pool } from "../../../db/connections/pool.ts";
+import { createPools } from "../../../db/connections/pools.ts";
 import { open } from "../../../db/engines/sqlite/engine.ts";
 
 const engine = await open("sqlite::memory:", {
@@ -121,14 +123,29 @@ describe("a pool", () => {
 
   test("destroys a connection that opens after it was given up", async () => {
     const late: Connection[] = [];
-    const pool = new Pool(async () => {
-      await wait(limits.connectTimeoutMs + 200);
+    const connectLate = async () => {
+      await wait(60);
       const connection = await connect();
       late.push(connection);
       return connection;
-    }, 1);
+    };
+    const pool = new Pool(connectLate, 1, { connectTimeoutMs: 20 });
     expect(await kindOf(pool.acquire(soon(60_000)))).toBe("unavailable");
     await expect.poll(() => late.map(({ alive }) => alive)).toEqual([false]);
+  });
+
+  test("for long reads waits as long as the request when a process starts slowly", async () => {
+    const connectSlowly = () => wait(limits.acquireTimeoutMs + 500).then(connect);
+    const slow = { ...engine, connectionsMax: 4, longReadsMax: 1, connect: connectSlowly };
+    const { longReads } = createPools(slow, {
+      connectionsMax: 4,
+      isForOneCaller: undefined,
+      deadlines: createDeadlines(),
+      observer: undefined,
+      reachLog: undefined,
+    });
+    expect((await longReads!.acquire(soon(limits.requestDeadlineMs))).alive).toBe(true);
+    await longReads!.close();
   });
 
   test("waits a moment for those in use when it closes, and takes nobody in", async () => {
