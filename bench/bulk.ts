@@ -1,10 +1,9 @@
 /**
- * `npm run bench:bulk [-- sqlite postgres mysql]`: 1,000 records in one bulk-create, beside an INSERT of 1,000 rows that
- * is written by hand and beside 1,000 creates one after the other; and 1,000 different records in one bulk-update, beside
- * 1,000 updates. All are measured in turn against one service; a figure is the ratio of medians. The INSERT by hand
- * reads the same JSON and checks the same fields in this process, without HTTP, so its ratio is the strictest one.
+ * `npm run bench:bulk [-- sqlite postgres mysql]`: 1,000 records in one bulk-create, beside a service that does the same
+ * with one INSERT by hand and beside 1,000 creates one after the other; and 1,000 different records in one bulk-update,
+ * beside 1,000 updates. All are measured in turn; a figure is the ratio of medians.
  */
-import { openSession, type PlainSession } from "../test/servers/session.ts";
+import { openSession } from "../test/servers/session.ts";
 import { bench } from "./contest.ts";
 import { latencies, type Load } from "./load.ts";
 import { median } from "./turn.ts";
@@ -34,29 +33,7 @@ const load = (action: string, expectedStatus: number, body: () => unknown): Load
 const msOf = async (origin: string, one: Load, records: number): Promise<number> =>
   (median(await latencies(origin, one, roundMs)) * count) / records;
 
-function checked(record: Item): string {
-  const { id, name, amount } = record;
-  if (typeof id !== "string" || id.length > 36) throw new Error("id");
-  if (typeof name !== "string" || name.length > 60) throw new Error("name");
-  if (!Number.isInteger(amount) || amount < 0) throw new Error("amount");
-  return `('${id.replaceAll("'", "''")}', '${name.replaceAll("'", "''")}', ${amount})`;
-}
-
-async function byHandMs(session: PlainSession): Promise<number> {
-  const times: number[] = [];
-  for (let round = 0; round < 10; round++) {
-    const text = JSON.stringify({ data: items() });
-    const startMs = performance.now();
-    const { data } = JSON.parse(text) as { data: Item[] };
-    await session.run(
-      `insert into items (id, name, amount) values ${data.map(checked).join(", ")}`,
-    );
-    times.push(performance.now() - startMs);
-  }
-  return median(times);
-}
-
-await bench(async ({ engines, database, serve }) => {
+await bench(async ({ engines, database, serve, serveByHand }) => {
   console.log("engine | bulk-create ms | by hand | creates | bulk-update ms | updates");
   for (const engine of engines) {
     const url = await database(engine);
@@ -64,6 +41,8 @@ await bench(async ({ engines, database, serve }) => {
     await session.run(
       "create table items (id varchar(36) primary key, name varchar(60), amount integer)",
     );
+    await session.close();
+    const byHand = await serveByHand("bulk-by-hand.ts", engine, url);
     const { origin } = await serve(engine, {
       database: url,
       endpoint: {
@@ -84,12 +63,11 @@ await bench(async ({ engines, database, serve }) => {
     for (let round = 0; round < rounds; round++) {
       const bulk = load("bulk-create", 201, () => ({ data: items() }));
       found["bulk"]!.push(await msOf(origin, bulk, count));
-      found["hand"]!.push(await byHandMs(session));
+      found["hand"]!.push(await msOf(byHand.origin, bulk, count));
       found["alone"]!.push(await msOf(origin, load("create", 201, item), 1));
       found["changed"]!.push(await msOf(origin, load("bulk-update", 200, changes), count));
       found["updated"]!.push(await msOf(origin, load("update", 200, change), 1));
     }
-    await session.close();
     const ms = (name: string): number => median(found[name]!);
     const beside = (other: string, own: string) =>
       `${ms(other).toFixed(0)} (${(ms(other) / ms(own)).toFixed(2)})`;

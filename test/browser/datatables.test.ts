@@ -39,7 +39,9 @@ async function expectRows(page: Page, sql: string): Promise<void> {
 }
 
 describe.each([2, 3] as const)("DataTables %i", (version) => {
-  describe.each(Object.entries(ways))("with %s", (_name, { transport, method, isJson }) => {
+  // Both send the same: of the older one, a query string and JSON are enough.
+  const own = Object.entries(ways).filter((_, at) => version === 3 || at % 3 === 0);
+  describe.each(own)("with %s", (_name, { transport, method, isJson }) => {
     const visit = { version, page: file, change: { [post]: transport } };
 
     test("pages, sorts and searches over rows of the database", async () => {
@@ -196,10 +198,10 @@ describe.each([2, 3] as const)("DataTables %i", (version) => {
 describe("DataTables 3 alone", () => {
   const either = "(name LIKE '%power%' OR category_name LIKE '%power%')";
 
-  test.each(Object.entries(ways))(
+  test.each(["the library's own transport", "JSON by submitAs"])(
     "searches columns together, sent with %s",
-    async (_name, { transport }) => {
-      const change = { [post]: transport };
+    async (way) => {
+      const change = { [post]: ways[way]!.transport };
       const page = await demo.visit({ version: 3, page: file, change });
       await page.evaluate('table.columns([1, 2]).search("power").draw()');
       await expectRows(page, `SELECT sku ${active} AND ${either} ORDER BY sku LIMIT 10`);

@@ -101,7 +101,7 @@ export function openDemo(options: DemoOptions = {}): Demo {
       faults = [];
       page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
       page.setDefaultTimeout(pageTimeoutMs);
-      await watch(page, {
+      watch(page, {
         origins: [pages.origin, service.url],
         onFault: (fault) => void faults.push(fault),
       });
@@ -173,10 +173,10 @@ async function openDemoService(
   return listen(await openService({ files, env, log: createLog("silent"), importComponent }));
 }
 
-async function watch(
+function watch(
   page: Page,
   { origins, onFault }: { origins: readonly string[]; onFault: (fault: string) => void },
-): Promise<void> {
+): void {
   page.on("console", (message) => {
     if (message.type() === "error") onFault(`console: ${message.text()}`);
   });
@@ -185,10 +185,9 @@ async function watch(
     onFault(`alert: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.route("**/*", (route) => {
-    const url = route.request().url();
-    if (origins.includes(new URL(url).origin) || url.startsWith("data:")) return route.continue();
-    onFault(`request: ${url}`);
-    return route.abort();
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!origins.includes(new URL(url).origin) && !url.startsWith("data:"))
+      onFault(`request: ${url}`);
   });
 }

@@ -99,7 +99,10 @@ function read(said: readonly string[]): ContractRun {
   const output = said.join("\n");
   const counts = new Map<ContractEngine, Count>();
   for (const engine of contractEngines) {
-    const row = new RegExp(`^(?:${projectsOf(engine).join("|")}) +(\\d+) +(\\d+) +(\\d+)$`, "gm");
+    const row = new RegExp(
+      `^(?:${projectsOf(engine).join("|")}) +(\\d+) +(\\d+) +(\\d+) +\\d+$`,
+      "gm",
+    );
     for (const [, passed, failed, skipped] of output.matchAll(row)) {
       const sum = counts.get(engine) ?? { passed: 0, failed: 0, skipped: 0 };
       counts.set(engine, {
