@@ -30,7 +30,7 @@ interface ReporterOption {
  * Files that failed run once more, with nothing beside them: a busy machine can miss a time limit. The count names those
  * that passed then. When more than these fail, it was not the machine.
  */
-const mostAgain = 3;
+const mostAgain = 6;
 
 const tally = new Tally();
 let vitest: Vitest | undefined;

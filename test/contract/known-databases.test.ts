@@ -157,9 +157,12 @@ describe.each(["chinook", "sakila", "northwind"] as const)("%s", (schema) => {
 /** What two answers have in common; the groups of an aggregate in an order of their own. */
 function gistOf(answer: any, { path }: KnownRequest): unknown {
   if (path.endsWith("/aggregate"))
-    return (answer.groups ?? answer.data ?? [answer.message])
-      .map((group: object) => JSON.stringify(group))
-      .toSorted();
+    return {
+      groups: (answer.groups ?? answer.data ?? [answer.message])
+        .map((group: object) => JSON.stringify(group))
+        .toSorted(),
+      total: answer.total ?? null,
+    };
   if (answer.pagination) return answer.pagination.total_records;
   // A list shows no figures of its own.
   const { data, more, message } = answer;

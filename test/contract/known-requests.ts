@@ -2,6 +2,7 @@
 import type { KnownColumn, Random, Value } from "./known-schemas.ts";
 import {
   type Figure,
+  type Group,
   type Json,
   type KnownEndpoint,
   type KnownRelation,
@@ -134,23 +135,61 @@ function figuresFor(
   begin: readonly KnownRelation[],
   random: Random,
 ): Figure[] {
-  const figures: Figure[] = [["count", null]];
+  const figures: Figure[] = [{ name: "count", of: null }];
   for (let at = 0; at < 2; at++) {
     const of = pathFrom(endpoint, begin, random);
-    if (figures.some(([, one]) => one !== null && nameOf(one) === nameOf(of))) continue;
-    if (of.column.kind === "bool") figures.push(["count", of]);
-    else
-      figures.push([random.pick(isNumber(of.column) ? ["sum", "min", "max"] : ["min", "max"]), of]);
+    if (figures.some((one) => one.of !== null && nameOf(one.of) === nameOf(of))) continue;
+    const ofNumbers = isNumber(of.column) ? (["sum", "avg"] as const) : [];
+    const names = ["count", "countDistinct", "min", "max", ...ofNumbers] as const;
+    const name = random.pick(of.column.kind === "bool" ? names.slice(0, 2) : names);
+    figures.push({
+      name,
+      of,
+      ...(random.chance(0.3) && { where: anyQuestion(endpoint, 1, random) }),
+    });
+  }
+  const numbers = own(endpoint).filter(
+    ({ column }) => isNumber(column) && column.refersTo === null,
+  );
+  if (numbers.length > 1 && random.chance(0.3)) {
+    const [of, times] = [random.pick(numbers), random.pick(numbers)];
+    // Products are as exact as their less exact factor.
+    const [first, second] = of.column.kind === "decimal" ? [of, times] : [times, of];
+    figures.push({ name: "sum", of: first, times: second });
   }
   return figures;
 }
 
 const operationsOf = (figures: readonly Figure[]): object[] =>
-  figures.map(([name, of], at) => ({
+  figures.map(({ name, of, times, where }, at) => ({
     function: name,
-    field: of === null ? "*" : nameOf(of),
+    ...(of !== null && times
+      ? { formula: `${nameOf(of)} * ${nameOf(times)}` }
+      : { field: of === null ? "*" : nameOf(of) }),
     alias: `f${at}`,
+    ...(where && { where: bodyOf(where) }),
   }));
+
+const spans = ["year", "quarter", "month", "week", "day"] as const;
+const parts = ["month", "weekday", "day"] as const;
+
+/** By the value itself, or by what it lies in. */
+function groupOf(of: Path, random: Random): Group {
+  const { kind } = of.column;
+  if (random.chance(0.3)) return { of };
+  if (isNumber(of.column)) return { of, bin: random.pick([2, 5, 50]) };
+  if (kind !== "date" && kind !== "timestamp") return { of };
+  if (random.chance(0.6)) return { of, span: random.pick(spans) };
+  return { of, part: random.pick(kind === "date" ? parts : [...parts, "hour"]) };
+}
+
+const groupBody = ({ of, span, part, bin }: Group, at: number): unknown => {
+  const by = span ?? bin;
+  if (by !== undefined) return { field: nameOf(of), by, alias: `g${at}` };
+  return part ? { field: nameOf(of), part, alias: `g${at}` } : nameOf(of);
+};
+const groupName = (group: Group, at: number): string =>
+  groupBody(group, at) === nameOf(group.of) ? nameOf(group.of) : `g${at}`;
 
 /** The kinds of requests about any relation. */
 const both: readonly Kind[] = [
@@ -168,7 +207,7 @@ const both: readonly Kind[] = [
       expected: async (oracle) => {
         const [[total]] = (await oracle.figures(
           endpoint,
-          { by: [], figures: [["count", null]] },
+          { by: [], figures: [{ name: "count", of: null }] },
           { where },
         )) as [[number]];
         return { pagination: { total_records: total } };
@@ -183,20 +222,28 @@ const both: readonly Kind[] = [
     const by = distinct([
       pathFrom(endpoint, begin, random),
       ...random.some(own(endpoint)).slice(0, 1),
-    ]);
+    ]).map((path) => groupOf(path, random));
     const figures = figuresFor(endpoint, begin, random);
+    const hasTotal = random.chance(0.3);
     return {
       path: `${endpoint.name}/aggregate`,
       body: {
-        group_by: by.map(nameOf),
+        group_by: by.map(groupBody),
         operations: operationsOf(figures),
+        ...(hasTotal && { total: true }),
         ...(where !== null && { where: bodyOf(where) }),
       },
       expected: async (oracle) => {
         const rows = await oracle.figures(endpoint, { by, figures }, { where });
-        const names = [...by.map(nameOf), ...figures.map((_, at) => `f${at}`)];
+        const aliases = figures.map((_, at) => `f${at}`);
+        const named = (names: readonly string[], row: readonly Value[]) =>
+          Object.fromEntries(names.map((name, at) => [name, row[at]!]));
+        const [all] = hasTotal
+          ? await oracle.figures(endpoint, { by: [], figures }, { where })
+          : [];
         return {
-          groups: rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]!]))),
+          groups: rows.map((row) => named([...by.map(groupName), ...aliases], row)),
+          ...(all && { total: named(aliases, all) }),
         };
       },
     };

@@ -71,15 +71,32 @@ export interface Listed {
 }
 
 export type Json = Value | readonly Json[] | { readonly [name: string]: Json };
-export type Figure = readonly [name: "count" | "sum" | "min" | "max", of: Path | null];
+
+/** What records are grouped by: a value, or the span, the part or the bin that it lies in. */
+export interface Group {
+  readonly of: Path;
+  readonly span?: Span;
+  readonly part?: Part;
+  readonly bin?: number;
+}
+export type Span = "year" | "quarter" | "month" | "week" | "day";
+export type Part = "month" | "weekday" | "hour" | "day";
+
+/** `of` null: records. `times`: the sum is that of products. `where`: of those records alone. */
+export interface Figure {
+  readonly name: "count" | "countDistinct" | "sum" | "avg" | "min" | "max";
+  readonly of: Path | null;
+  readonly times?: Path;
+  readonly where?: Question;
+}
 
 export interface Oracle {
   /** The values of the paths, in the order of the list. */
   rows(endpoint: KnownEndpoint, paths: readonly Path[], listed: Listed): Promise<Value[][]>;
-  /** The figures of each group of these paths, with its values before them; without groups those of all rows. */
+  /** The figures of each of these groups, with its values before them; without groups those of all rows. */
   figures(
     endpoint: KnownEndpoint,
-    asked: { readonly by: readonly Path[]; readonly figures: readonly Figure[] },
+    asked: { readonly by: readonly Group[]; readonly figures: readonly Figure[] },
     listed: Listed,
   ): Promise<Value[][]>;
 }
@@ -182,25 +199,95 @@ export function oracleOf(engine: EngineName, session: PlainSession): Oracle {
 
     async figures(endpoint, { by, figures }, listed) {
       const alias = fresh();
-      const paths = [...by, ...figures.flatMap(([, of]) => (of === null ? [] : [of]))];
-      const inner = paths.map((path, at) => `${valueOf(path, alias)} as v${at}`);
-      let next = by.length;
-      const kinds = by.map(({ column }) => column.kind);
-      const outer = by.map(({ column }, at) => shown(column.kind, `v${at}`));
-      for (const [name, of] of figures) {
-        const value = of === null ? "*" : `v${next++}`;
-        const kind = name === "count" || of === null ? "int" : of.column.kind;
-        kinds.push(kind);
-        outer.push(shown(kind, `${name}(${value})`));
+      const inner: string[] = [];
+      const outer: { sql: string; kind: ColumnKind }[] = [];
+      const add = (text: string): string => `v${inner.push(`${text} as v${inner.length}`) - 1}`;
+      for (const group of by) {
+        const value = add(valueOf(group.of, alias));
+        const kind = kindOf(group);
+        const isPlain = kind === group.of.column.kind && group.bin === undefined;
+        outer.push({ sql: isPlain ? shown(kind, value) : groupSql(engine, group, value), kind });
       }
-      const groups = by.map((_, at) => `v${at}`).join(", ");
+      for (const { name, of, times, where } of figures) {
+        const own = of && valueOf(of, alias);
+        const value = own && add(times ? `(${own} * ${valueOf(times, alias)})` : own);
+        const meant = where && add(`case when ${condition(where, alias)} then 1 end`);
+        const counted = meant ? `case when ${meant} = 1 then ${value ?? 1} end` : (value ?? "*");
+        if (name === "count" || of === null) outer.push({ sql: `count(${counted})`, kind: "int" });
+        else if (name === "countDistinct")
+          outer.push({ sql: `count(distinct ${counted})`, kind: "int" });
+        else if (name === "avg")
+          outer.push(
+            { sql: `sum(${counted})`, kind: "decimal" },
+            { sql: `count(${counted})`, kind: "int" },
+          );
+        else
+          outer.push({ sql: shown(of.column.kind, `${name}(${counted})`), kind: of.column.kind });
+      }
+      const groups = by.map((_, at) => at + 1).join(", ");
+      // MariaDB loses values of scalar subqueries when it merges them into groups with a DISTINCT.
+      const apart = engine === "mysql" ? " limit 1000000" : "";
+      const columns = outer.map(({ sql }, at) => `${sql} as c${at}`).join(", ");
       const found = await session.run(
-        `select ${outer.map((value, at) => `${value} as c${at}`).join(", ")} from (select ${["1 as one", ...inner].join(", ")} from ${source(endpoint, alias)} where ${filter(listed, alias)}) whole${groups && ` group by ${groups}`}`,
+        `select ${columns} from (select ${["1 as one", ...inner].join(", ")} from ${source(endpoint, alias)} where ${filter(listed, alias)}${apart}) whole${groups && ` group by ${groups}`}`,
       );
-      return found.map((row) => kinds.map((kind, at) => asJson(kind, row[`c${at}`])));
+      return found.map((row) => {
+        const values = outer.map(({ kind }, at) => asJson(kind, row[`c${at}`]));
+        for (const [at, { name, of }] of figures.entries()) {
+          const place = by.length + at;
+          if (name === "avg" && of !== null)
+            values.splice(place, 2, average(of.column, values[place]!, values[place + 1]!));
+        }
+        return values;
+      });
     },
   };
 }
+
+/** With four digits more than the column has. */
+function average({ type }: KnownColumn, sum: Value, count: Value): Value {
+  if (sum === null) return null;
+  const [, scale = 0] = /,(\d+)/.exec(type) ?? [];
+  return Number((Number(sum) / Number(count)).toFixed(4 + Number(scale)));
+}
+
+const kindOf = ({ of, span, part, bin }: Group): ColumnKind => {
+  if (span) return "text";
+  if (part) return "int";
+  return bin === undefined ? of.column.kind : "decimal";
+};
+
+/** The first day of a span, the number of a part, or the lower bound of a bin. */
+function groupSql(engine: EngineName, { span, part, bin }: Group, value: string): string {
+  if (bin !== undefined) return `floor(${value} / ${bin}.0) * ${bin}`;
+  const [sqlite, postgres, mysql] = span ? spanSql[span] : partSql[part!];
+  return { sqlite, postgres, mysql }[engine].replaceAll("?", value);
+}
+
+type Sqls = readonly [sqlite: string, postgres: string, mysql: string];
+
+const dayOf = (sql: string): string => `to_char(${sql}, 'YYYY-MM-DD')`;
+const spanSql: Readonly<Record<Span, Sqls>> = {
+  year: ["strftime('%Y-01-01', ?)", dayOf("date_trunc('year', ?)"), "date_format(?, '%Y-01-01')"],
+  quarter: [
+    "strftime('%Y-', ?) || printf('%02d-01', (strftime('%m', ?) - 1) / 3 * 3 + 1)",
+    dayOf("date_trunc('quarter', ?)"),
+    "concat(year(?), '-', lpad(quarter(?) * 3 - 2, 2, '0'), '-01')",
+  ],
+  month: ["strftime('%Y-%m-01', ?)", dayOf("date_trunc('month', ?)"), "date_format(?, '%Y-%m-01')"],
+  week: [
+    "date(?, 'weekday 0', '-6 days')",
+    dayOf("date_trunc('week', ?)"),
+    "cast(date(?) - interval weekday(?) day as char)",
+  ],
+  day: ["date(?)", dayOf("?"), "cast(date(?) as char)"],
+};
+const partSql: Readonly<Record<Part, Sqls>> = {
+  month: ["cast(strftime('%m', ?) as integer)", "extract(month from ?)", "month(?)"],
+  weekday: ["(strftime('%w', ?) + 6) % 7 + 1", "extract(isodow from ?)", "weekday(?) + 1"],
+  hour: ["cast(strftime('%H', ?) as integer)", "extract(hour from ?)", "hour(?)"],
+  day: ["cast(strftime('%d', ?) as integer)", "extract(day from ?)", "day(?)"],
+};
 
 /** A value of a driver as the service answers it. */
 function asJson(kind: ColumnKind, value: unknown): Value {
