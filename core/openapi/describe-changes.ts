@@ -8,6 +8,14 @@ import type { ViewOf } from "./describe-endpoint.ts";
 import type { Paths } from "./operation.ts";
 import { type ProjectPlace, projectOperation } from "./project-operation.ts";
 
+/** The names of the endpoints whose changes the caller may be told. */
+export const liveEndpoints = (endpoints: Routes["endpoints"], viewOf: ViewOf): string[] =>
+  [...endpoints].flatMap(([name, actions]) => {
+    const read = actions.get("read");
+    const isLive = read?.entity?.changes.live.has(name) === true;
+    return isLive && viewOf(read) !== null ? [name] : [];
+  });
+
 export function describeChanges(
   { endpoints, projectWide }: Pick<Routes, "endpoints" | "projectWide">,
   viewOf: ViewOf,
@@ -15,11 +23,7 @@ export function describeChanges(
 ): Paths {
   const changes = projectWide.get(changesName);
   const tickets = projectWide.get(ticketName);
-  const live = [...endpoints].flatMap(([name, actions]) => {
-    const read = actions.get("read");
-    const isLive = read?.entity?.changes.live.has(name) === true;
-    return isLive && viewOf(read) !== null ? [name] : [];
-  });
+  const live = liveEndpoints(endpoints, viewOf);
   if (changes === undefined || live.length === 0) return {};
   const listed = projectOperation(
     {

@@ -4,10 +4,11 @@
  */
 import { batchName } from "../batch/batch-action.ts";
 import type { Routes } from "../dispatch.ts";
+import { ticketName } from "../live/changes-action.ts";
 import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { type BatchPlace, describeBatch } from "./describe-batch.ts";
-import { describeChanges } from "./describe-changes.ts";
+import { describeChanges, liveEndpoints } from "./describe-changes.ts";
 import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
 import { createDocumentParts, type DocumentParts } from "./document-parts.ts";
 import { answerHeaders, headerParameters } from "./headers.ts";
@@ -155,6 +156,8 @@ async function describe(
   const paths: Record<string, Paths[string]> = {};
   const tags: Tag[] = [];
   const relations = relationsOf(endpoints, viewOf);
+  // Where no process stays, there are no streams, and so no tickets.
+  const live = projectWide.has(ticketName) ? liveEndpoints(endpoints, viewOf) : [];
   for (const [endpoint, actions] of endpoints) {
     if (only !== undefined && endpoint !== only) continue;
     const place = {
@@ -166,8 +169,12 @@ async function describe(
     };
     const { paths: own, views } = describeEndpoint(actions.values(), viewOf, place);
     const notes = entityNotes(endpoint, views, relations);
+    const isLive = live.includes(endpoint);
     if (Object.keys(own).length > 0)
-      tags.push({ name: place.tag, "x-rowgate": { project: name, ...notes } });
+      tags.push({
+        name: place.tag,
+        "x-rowgate": { project: name, ...notes, ...(isLive && { live: true }) },
+      });
     Object.assign(paths, own);
     await breathe();
   }

@@ -358,5 +358,9 @@ describe("the document of the project", () => {
       (name) => body !== undefined && document.faultOf(body, { endpoints: [name] }) === null,
     );
     expect(named).toEqual(endpoints);
+    const { body: whole } = await fixture.request("/api/test/openapi.json", { headers: by(id) });
+    const tags = whole.tags as { name: string; "x-rowgate"?: { live?: true } }[];
+    const noted = tags.flatMap(({ name, ...tag }) => (tag["x-rowgate"]?.live ? [name] : []));
+    expect(noted).toEqual(endpoints);
   });
 });

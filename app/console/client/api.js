@@ -32,6 +32,13 @@ function holderOf(body) {
 /** The requests of the current view, newest last. @type {LoggedRequest[]} */
 export let log = [];
 
+/** Begins the ids of this tab's requests. */
+const ownIds = `console-${crypto.getRandomValues(new Uint32Array(4)).join("-")}.`;
+let sentCount = 0;
+
+/** Whether a change was made by a request of this tab. @param {string} requestId */
+export const isOwnRequest = (requestId) => requestId.startsWith(ownIds);
+
 /** @type {Set<() => void>} */
 const watchers = new Set();
 
@@ -94,6 +101,7 @@ export async function send(path, options = {}) {
       headers: {
         Accept: "application/json",
         ...(acceptLanguage && { "Accept-Language": acceptLanguage }),
+        "X-Request-Id": `${ownIds}${++sentCount}`,
         ...authHeaders(),
         ...sent,
       },

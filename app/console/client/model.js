@@ -147,6 +147,7 @@ function entityOf(described, notes) {
       ...lines,
       fields: fieldsOf(lines.fields),
     })),
+    isLive: notes.live ?? false,
     body,
     deref,
   };

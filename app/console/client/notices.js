@@ -45,6 +45,32 @@ export function offerUndo(text, undo) {
   }
 }
 
+/** A line that lies over the view and moves nothing, until people close it or it is hidden. */
+export function viewNotice() {
+  const line = h("div.view-notice", { hidden: true });
+  const status = h("p.unseen", { role: "status" });
+  const hide = () => {
+    line.hidden = true;
+    status.textContent = "";
+  };
+  return {
+    element: [h("div.view-notice-place", null, line), status],
+    hide,
+    /** `said`: what screen readers are told, once for each text. @param {{ text: any, action: string, act: () => void, said?: string }} content */
+    show({ text, action, act, said }) {
+      const focused = line.contains(document.activeElement);
+      const button = h("button.button", { type: "button", onclick: act }, action);
+      const close = iconButton("close", t("close"), { compact: true, onclick: hide });
+      const content = h("span", null, text);
+      fill(line, content, button, close);
+      line.hidden = false;
+      if (focused) button.focus();
+      const told = said ?? content.textContent;
+      if (status.textContent !== told) status.textContent = told;
+    },
+  };
+}
+
 /** @param {unknown} error */
 export const tellFault = (error) =>
   tell(error instanceof Error ? error.message : String(error), "fault");

@@ -24,17 +24,20 @@ import { fieldOf } from "./model.js";
 /** @param {FormOptions} options */
 export function recordForm({ schema, fields, entity, row, needed: more = [], without, onInput }) {
   const needed = new Set([...(schema.required ?? []), ...more]);
-  const inputs = editableNames(schema, entity, without).map((name) => {
+  /** @param {string} name @param {Row | null} stored */
+  function inputFor(name, stored) {
     const part = entity.deref(schema.properties?.[name]);
     const field = fields.get(name) ?? fieldOf(name, { type: "text" });
     return formField(field, {
       entity,
       schema: part,
       isNeeded: needed.has(name),
-      value: row ? row[name] : part.default,
+      value: stored ? stored[name] : part.default,
       onInput,
     });
-  });
+  }
+
+  const inputs = editableNames(schema, entity, without).map((name) => inputFor(name, row));
   const first = new Map(inputs.map((input) => [input.name, input.text()]));
   const isChanged = (/** @type {import("./form-field.js").FormField} */ input) =>
     input.text() !== first.get(input.name);
@@ -61,6 +64,18 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
       inputs.map(({ element }) => element),
     ),
     isChanged: () => inputs.some(isChanged),
+    /** After these fields were changed elsewhere: what is typed here stays. @param {readonly string[]} names @param {Row} stored */
+    renew(names, stored) {
+      for (const [at, input] of inputs.entries()) {
+        if (!names.includes(input.name)) continue;
+        const other = inputFor(input.name, stored);
+        if (!isChanged(input)) {
+          input.element.replaceWith(other.element);
+          inputs[at] = other;
+        }
+        first.set(input.name, other.text());
+      }
+    },
     /** The values of a new record, without empty fields. */
     all: () =>
       Object.fromEntries(

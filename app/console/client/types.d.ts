@@ -75,6 +75,7 @@ export interface EntityNotes {
   adjust?: { reasonRequired: boolean };
   deletedField?: string | null;
   lines?: LinesNote[];
+  live?: true;
 }
 
 export interface Lines extends Omit<LinesNote, "fields"> {
@@ -136,6 +137,8 @@ export interface Entity {
   /** The field that says that a record is deleted; null: none does. */
   deletedField: string | null;
   lines: Lines[];
+  /** Whether a stream tells of what others change. */
+  isLive: boolean;
   /** The schema of an action's body, without `$ref` at its top. */
   body(action: string): Schema | null;
   deref(schema: Schema | undefined): Schema;

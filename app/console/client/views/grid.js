@@ -7,6 +7,7 @@ import { filterChips } from "../filter-chips.js";
 import { filterRow } from "../filter-row.js";
 import { isNumber } from "../format.js";
 import { loadPage, pageSizes, readState, writeState } from "../grid-state.js";
+import { listChanges } from "../live-list.js";
 import { fieldOf, loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
 import {
@@ -164,14 +165,13 @@ function gridOf(entity, state, edit) {
     const first = fields.find(({ name }) => state.columns.includes(name));
     return rowCell(entity, row, { field, isFirst: field === first, params: state.params });
   };
-  const editing = edit(entity, {
+  const drawn = {
     table,
-    fields,
-    columns: () => state.columns,
-    shown,
-    rowIn: (line) => made?.row(line).data() ?? null,
+    rowIn: (/** @type {HTMLTableRowElement} */ line) => made?.row(line).data() ?? null,
     reload: () => made.draw("page"),
-  });
+  };
+  const editing = edit(entity, { ...drawn, fields, columns: () => state.columns, shown });
+  const live = entity.isLive ? listChanges(entity, drawn) : null;
   // The boxes that select rows stand before the fields.
   const lead = editing ? 1 : 0;
   const filters = filterRow(entity, fields, state, (name, text) => {
@@ -197,6 +197,7 @@ function gridOf(entity, state, edit) {
       return;
     }
     holder.setAttribute("aria-busy", "true");
+    live?.asked();
     try {
       const { rows, total, filtered, cut } = await loadPage(entity, state, loading.signal);
       cutNote.hidden = cut.length === 0;
@@ -233,7 +234,13 @@ function gridOf(entity, state, edit) {
   }
 
   return {
-    element: [filterChips(entity, state, () => change({})), cutNote, holder, editing?.bar],
+    element: [
+      filterChips(entity, state, () => change({})),
+      cutNote,
+      live?.element,
+      holder,
+      editing?.bar,
+    ],
     info,
     params: params?.element,
     change,
@@ -335,6 +342,7 @@ function gridOf(entity, state, edit) {
           paginate: { first: "«", last: "»", next: "›", previous: "‹" },
         },
       });
+      if (live) made.on("draw", live.drawn);
       if (editing) made.on("draw", editing.drawn);
       else
         openOnClick(
@@ -345,6 +353,7 @@ function gridOf(entity, state, edit) {
     },
     stop() {
       if (editing?.leave() === false) return false;
+      live?.stop();
       loading.abort();
       made?.destroy();
       return true;

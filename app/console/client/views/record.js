@@ -5,6 +5,7 @@ import { statusBadge } from "../cells.js";
 import { documentLines } from "../document-lines.js";
 import { fill, h, icon } from "../dom.js";
 import { labelText, sentence } from "../format.js";
+import { changedNames, recordChanges } from "../live-record.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
 import { conflictChoice, recordActions } from "../record-actions.js";
@@ -25,8 +26,14 @@ export async function show(place, { parts, query }) {
   const [project = "", endpoint = "", , ...keys] = parts;
   const entity = await loadEntity(project, endpoint);
   if (!entity) throw new Error(t("list.noRight"));
-  const shown = await loadRecord(entity, keys, paramsIn(entity, readParams(entity, query)));
+  const live = entity.isLive ? recordChanges(entity) : null;
+  const params = paramsIn(entity, readParams(entity, query));
+  const shown = await loadRecord(entity, keys, params).catch((error) => {
+    live?.stop();
+    throw error;
+  });
   if (!shown) {
+    live?.stop();
     fill(
       place,
       crumb(entity),
@@ -39,12 +46,18 @@ export async function show(place, { parts, query }) {
     );
     return;
   }
-  return showRecord(place, entity, shown);
+  const leave = await showRecord(place, entity, { ...shown, live });
+  return () => {
+    const isLeft = leave();
+    if (isLeft) live?.stop();
+    return isLeft;
+  };
 }
 
-/** @typedef {{ row: Row, etag: string | null }} Shown */
+/** @typedef {{ row: Row, etag: string | null }} Stored */
+/** @typedef {Stored & { live: ReturnType<typeof recordChanges> | null }} Shown */
 
-/** @param {Entity} entity @param {string[]} keys @param {object} [more] of the request @returns {Promise<Shown | null>} */
+/** @param {Entity} entity @param {string[]} keys @param {object} [more] of the request @returns {Promise<Stored | null>} */
 async function loadRecord(entity, keys, more = {}) {
   const { path, key, actions, lines } = entity;
   const where = key.map((name, at) => ({ key: name, value: keys[at] ?? "" }));
@@ -70,8 +83,9 @@ function closedText({ status, lines }, row) {
 
 /** @param {HTMLElement} place @param {Entity} entity @param {Shown} shown */
 async function showRecord(place, entity, shown) {
-  const { row } = shown;
-  let { etag } = shown;
+  const { row, live } = shown;
+  /** What the form was filled with. */
+  let { row: known, etag } = shown;
   const closed = isClosed(entity, row);
   const body = closed ? null : bodyOf(entity, "update");
   const banner = h("div.banner", { role: "status", hidden: true });
@@ -127,14 +141,19 @@ async function showRecord(place, entity, shown) {
     fill(banner, icon("lock"), sentence(t("lock.editing", { owner: holder.owner })));
   }
 
+  const load = () =>
+    loadRecord(
+      entity,
+      entity.key.map((name) => String(row[name])),
+    );
+
   /** Shows the record as it is now. */
   async function again() {
     isDone = true;
-    const keys = entity.key.map((name) => String(row[name]));
-    const [fresh] = await Promise.all([loadRecord(entity, keys), lock.release()]);
+    const [fresh] = await Promise.all([load(), lock.release()]);
     stop();
     if (!fresh) return go([entity.project, entity.endpoint]);
-    stop = await showRecord(place, entity, fresh);
+    stop = await showRecord(place, entity, { ...fresh, live });
   }
 
   /** @param {Event} [event] */
@@ -150,38 +169,38 @@ async function showRecord(place, entity, shown) {
     }
     const sent = body.member === null ? record : { [body.member]: record };
     /** @type {Record<string, string>} */
-    const known = etag === null ? {} : { "If-Match": etag };
+    const version = etag === null ? {} : { "If-Match": etag };
     try {
       await lock.write((token) =>
-        post(`${entity.path}/${body.action}`, sent, { headers: { ...known, ...token } }),
+        post(`${entity.path}/${body.action}`, sent, { headers: { ...version, ...token } }),
       );
       tell(t("saved"));
       await again();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 412) await settleConflict(form.changes());
+      if (error instanceof ApiError && error.status === 412)
+        await settleConflict({ isSaving: true });
       else showFaults(error, { form, lines, fault });
     } finally {
       save.disabled = false;
     }
   }
 
-  /** @param {Row} mine */
-  async function settleConflict(mine) {
-    const fresh = await loadRecord(
-      entity,
-      entity.key.map((name) => String(row[name])),
-    );
+  /** @param {{ isSaving: boolean }} way */
+  async function settleConflict({ isSaving }) {
+    const fresh = await load();
     const choice = await conflictChoice(entity, {
-      mine,
-      before: row,
+      mine: form?.changes() ?? {},
+      before: known,
       stored: fresh?.row ?? null,
       names: [...inForm],
     });
     if (choice === "stored") await again();
-    if (choice === "mine" && fresh) {
-      ({ etag } = fresh);
-      await submit();
-    }
+    if (choice !== "mine" || !fresh) return;
+    form?.renew(changedNames(entity, known, fresh.row), fresh.row);
+    ({ row: known, etag } = fresh);
+    live?.hide();
+    if (isSaving) await submit();
+    else changed();
   }
 
   const title = titleOf(entity, row);
@@ -212,6 +231,7 @@ async function showRecord(place, entity, shown) {
       h("div.banner.closed", null, icon("lock"), h("span.grow", null, closedText(entity, row))),
     banner,
     fault,
+    live?.element,
     h(
       "form",
       { onsubmit: submit, novalidate: true },
@@ -236,6 +256,11 @@ async function showRecord(place, entity, shown) {
     .then((found) => found && related.replaceWith(found), tellFault)
     .then(() => place.isConnected && restoreScroll());
   void lock.look().catch(tellFault);
+  live?.attach({
+    row: () => known,
+    load,
+    show: () => void (isTouched() ? settleConflict({ isSaving: false }) : again()).catch(tellFault),
+  });
   let isDone = false;
   const leave = guard(() => !isDone && isTouched());
   let stop = () => {

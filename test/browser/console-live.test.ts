@@ -1,0 +1,270 @@
+/** Lists and forms of the console say that others changed something, and keep what people typed. */
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type SilentDoor, startSilentDoor } from "../jobs/silent-door.ts";
+import { openConsole, type VisitOptions } from "./console.ts";
+import type { Page } from "./playwright.ts";
+
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+let door: SilentDoor;
+const place = openConsole({
+  changes: {
+    "project.json": {
+      auth: {
+        apiKeys: [{ id: "clerk", sha256: hashOf("clerk"), roles: ["owner"] }],
+        anonymous: { roles: ["owner"] },
+      },
+    },
+    "suppliers.json": { access: { owner: "*" } },
+    // Without locks, which would keep others from changing a record that somebody edits.
+    "products.json": {
+      access: { owner: "*" },
+      action: {
+        create: true,
+        read: true,
+        first: true,
+        update: true,
+        delete: true,
+        datatables: true,
+        aggregate: true,
+        "bulk-update": true,
+        "bulk-delete": true,
+      },
+    },
+  },
+  origins: () => [door?.url].filter(Boolean),
+});
+beforeAll(async () => {
+  door = await startSilentDoor(place.url);
+});
+afterAll(() => door?.stop());
+
+const notice = (page: Page) => page.locator(".view-notice");
+const noticeText = async (page: Page): Promise<string> => {
+  await notice(page).waitFor();
+  return notice(page).locator("span").first().innerText();
+};
+const show = (page: Page) => notice(page).locator("button").filter({ hasText: "Show" }).click();
+const field = (page: Page, name: string) => page.locator(`form [name=${name}]`);
+
+/** A change by somebody else. */
+async function write(action: string, body: object): Promise<void> {
+  const response = await fetch(`${place.url}/api/demo/products/${action}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": "clerk" },
+    body: JSON.stringify(body),
+  });
+  expect(response.status, await response.text()).toBeLessThan(300);
+}
+
+async function productOf(sku: string): Promise<string> {
+  const [row] = await place.sql(`SELECT product_id FROM products WHERE sku = '${sku}'`);
+  return String(row?.["product_id"]);
+}
+
+/** The page of the test before, loaded anew: that takes less time than another one. */
+let shared: Page | null = null;
+
+/** A page whose stream has begun. `options`: a page of its own. */
+async function listening(hash: string, options?: VisitOptions): Promise<Page> {
+  if (shared && !options) {
+    await shared.evaluate("history.replaceState(null, '', '#/jobs')");
+    await shared.reload();
+  } else shared = await place.visit("#/jobs", options);
+  const page = shared;
+  await page.locator("h1").waitFor();
+  const urls = requestsOf(page);
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  await expect.poll(() => streamsIn(urls)).toHaveLength(1);
+  await page.locator(".grid tbody .open, form .fields").first().waitFor();
+  return page;
+}
+
+/** The addresses that the page asks for from now on. */
+function requestsOf(page: Page): string[] {
+  const urls: string[] = [];
+  page.on("request", (request) => void urls.push(request.url()));
+  return urls;
+}
+
+const streamsIn = (urls: readonly string[]) => urls.filter((url) => url.includes("/changes?"));
+
+const list = "#/demo/products?sort=sku&q=HAND-000";
+const priceIn = (page: Page, sku: string) =>
+  page.locator(".grid tbody tr").filter({ hasText: sku }).locator("td.number").first();
+
+test("a list says how many records others changed, moves nothing, and shows them when asked", async () => {
+  const page = await listening(list);
+  const tops = () =>
+    page
+      .locator(".toolbar, .grid-holder, .grid tbody tr")
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  await page.locator(".grid tbody tr").nth(2).locator(".pick input").click();
+  await page.locator(".edit-bar").waitFor();
+  const before = await tops();
+  const old = await priceIn(page, "HAND-0001").innerText();
+
+  await write("update", { product_id: await productOf("HAND-0001"), price: 4321 });
+  expect(await noticeText(page)).toBe("1 record changed by others");
+  await write("update", { product_id: await productOf("HAND-0001"), stock: 3 });
+  await write("update", { product_id: await productOf("HAND-0002"), stock: 3 });
+  await expect.poll(() => noticeText(page)).toBe("2 records changed by others");
+  expect(await page.locator("p.unseen[role=status]").allTextContents()).toContain(
+    "Others changed records of this list",
+  );
+  expect(await tops()).toEqual(before);
+  expect(await priceIn(page, "HAND-0001").innerText()).toBe(old);
+  await place.picture(page, "live-list");
+
+  await show(page);
+  await expect.poll(() => priceIn(page, "HAND-0001").innerText()).toBe("4,321.00");
+  expect(await notice(page).isVisible()).toBe(false);
+  expect(await page.locator(".grid tr.told").count()).toBe(2);
+  expect(await page.locator(".grid tr.chosen").count()).toBe(1);
+  expect(await tops()).toEqual(before);
+  await place.picture(page, "live-list-shown");
+});
+
+test("what is typed in a list stays when the rows are shown anew", async () => {
+  const page = await listening(list);
+  await priceIn(page, "HAND-0003").dblclick();
+  await page.keyboard.type("77");
+  await page.keyboard.press("Enter");
+  await write("update", { product_id: await productOf("HAND-0004"), price: 1234 });
+  await noticeText(page);
+  await show(page);
+  await expect.poll(() => priceIn(page, "HAND-0004").innerText()).toBe("1,234.00");
+  expect(await priceIn(page, "HAND-0003").innerText()).toContain("77");
+  expect(await page.locator(".grid td.changed").count()).toBe(1);
+});
+
+test("a list is not told of what its own tab writes", async () => {
+  const page = await listening(list);
+  await priceIn(page, "HAND-0005").dblclick();
+  await page.keyboard.type("55");
+  await page.keyboard.press("Enter");
+  await page.locator(".edit-bar .primary").click();
+  await page.locator(".notice").filter({ hasText: "saved" }).first().waitFor();
+  await write("update", { product_id: await productOf("HAND-0006"), price: 66 });
+  expect(await noticeText(page)).toBe("1 record changed by others");
+  // An event names 100 records at most.
+  const rows = await place.sql("SELECT product_id FROM products WHERE is_active LIMIT 101");
+  await write("bulk-update", { data: rows.map((row) => ({ ...row, reorder_level: 9 })) });
+  await expect.poll(() => noticeText(page)).toBe("Others changed records of this list");
+});
+
+test("a form without typed values shows the new ones at once, and nothing of other records", async () => {
+  const id = await productOf("HAND-0008");
+  const page = await listening(`#/demo/products/record/${id}`);
+  await write("update", { product_id: await productOf("HAND-0009"), price: 12 });
+  await write("update", { product_id: id, price: 13 });
+  expect(await noticeText(page)).toMatch(/: Price$/);
+  await place.picture(page, "live-form");
+  await show(page);
+  await expect.poll(() => field(page, "price").inputValue()).toBe("13.00");
+  expect(await page.locator(".dialog").count()).toBe(0);
+  expect(await notice(page).isVisible()).toBe(false);
+});
+
+test("a form says that its record was deleted, and asks before it is left", async () => {
+  const [row] = await place.sql("SELECT category_id, supplier_id FROM products LIMIT 1");
+  await write("create", { ...row, sku: "HAND-9950", name: "Short-lived", price: 1, cost: 1 });
+  const id = await productOf("HAND-9950");
+  const page = await listening(`#/demo/products/record/${id}`);
+  await field(page, "name").fill("Typed here");
+  await write("delete", { where: [{ key: "product_id", value: id }] });
+  expect(await noticeText(page)).toBe("This record was deleted");
+  expect(await field(page, "name").inputValue()).toBe("Typed here");
+  await place.picture(page, "live-deleted");
+  await notice(page).locator("button").first().click();
+  await expect.poll(() => place.takeFaults()).toEqual([expect.stringContaining("alert")]);
+  expect(await field(page, "name").inputValue()).toBe("Typed here");
+});
+
+test("a list that is not live asks for no changes", async () => {
+  const page = await listening(list);
+  const urls = requestsOf(page);
+  await page.evaluate("location.hash = '#/demo/suppliers'");
+  await expect.poll(() => page.locator("h1").innerText()).toBe("Suppliers");
+  await page.locator(".grid tbody .open").first().click();
+  await page.locator("form .fields").waitFor();
+  expect(urls.some((url) => url.endsWith("/suppliers/first"))).toBe(true);
+  expect(urls.filter((url) => url.includes("/changes"))).toEqual([]);
+});
+
+test("a form says who changed which fields, and keeps what is typed beside the new values", async () => {
+  const id = await productOf("HAND-0007");
+  const page = await listening(`#/demo/products/record/${id}`, { width: 390, theme: "dark" });
+  await field(page, "name").fill("Typed here");
+  const top = () => field(page, "name").evaluateAll(([one]) => one.getBoundingClientRect().top);
+  const before = await top();
+  await write("update", { product_id: id, price: 99.5, reorder_level: 8 });
+  expect(await noticeText(page)).toMatch(/^Changed by clerk at \d\d:\d\d: Price, Reorder at$/);
+  expect(await top()).toBe(before);
+  expect(await field(page, "name").inputValue()).toBe("Typed here");
+  await place.picture(page, "live-form-narrow-dark");
+
+  await show(page);
+  const rows = page.locator(".dialog tbody tr");
+  expect(await rows.filter({ hasText: "Price" }).locator("td").allTextContents()).toEqual([
+    "99.50",
+    "not changed",
+  ]);
+  expect(await rows.filter({ hasText: "Product" }).locator("td").last().innerText()).toBe(
+    "Typed here",
+  );
+  await place.picture(page, "live-compare");
+  await page.locator(".dialog .primary").click();
+  await expect.poll(() => field(page, "price").inputValue()).toBe("99.50");
+  expect(await field(page, "name").inputValue()).toBe("Typed here");
+  expect(await notice(page).isVisible()).toBe(false);
+
+  await page.locator(".save-bar .primary").click();
+  await expect.poll(() => page.locator("h1").innerText()).toBe("Typed here");
+  await write("update", { product_id: id, cost: 3 });
+  expect(await noticeText(page)).toMatch(/: Cost$/);
+  const [row] = await place.sql(`SELECT name, price FROM products WHERE product_id = '${id}'`);
+  expect([row!["name"], Number(row!["price"])]).toEqual(["Typed here", 99.5]);
+});
+
+test("a page that signed in opens its stream with tickets, closes it in the background, and goes on later", async () => {
+  const page = await place.visit("#/sign-in");
+  const urls = requestsOf(page);
+  await page.locator("#secret").fill("clerk");
+  await page.keyboard.press("Enter");
+  await page.locator(".card").first().waitFor();
+  await page.evaluate(`location.hash = ${JSON.stringify(list)}`);
+  await expect.poll(() => streamsIn(urls)).toHaveLength(1);
+  await write("update", { product_id: await productOf("HAND-0001"), stock: 8 });
+  expect(await noticeText(page)).toBe("1 record changed by others");
+
+  const turn = (isHidden: boolean) =>
+    page.evaluate(
+      `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
+    );
+  await turn(true);
+  await new Promise((resolve) => setTimeout(resolve, 5200));
+  await write("update", { product_id: await productOf("HAND-0002"), stock: 8 });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await noticeText(page)).toBe("1 record changed by others");
+  await turn(false);
+  await expect.poll(() => noticeText(page)).toBe("2 records changed by others");
+  expect(new Set(streamsIn(urls).map((url) => new URL(url).searchParams.get("ticket"))).size).toBe(
+    2,
+  );
+});
+
+test("a lost stream goes on where it was", async () => {
+  const page = await place.visit("", { width: 390, theme: "dark", locale: "de-DE" });
+  await page.goto(`${door.url}console${list}`);
+  await page.locator(".grid tbody .open").first().waitFor();
+  await write("update", { product_id: await productOf("HAND-0001"), stock: 9 });
+  expect(await noticeText(page)).toBe("1 Datensatz von anderen geändert");
+  await place.picture(page, "live-list-narrow-dark");
+  await door.shut();
+  await write("update", { product_id: await productOf("HAND-0002"), stock: 9 });
+  await write("update", { product_id: await productOf("HAND-0003"), stock: 9 });
+  await door.reopen();
+  await expect.poll(() => noticeText(page)).toBe("3 Datensätze von anderen geändert");
+  expect(place.takeFaults().every((fault) => fault.includes("net::ERR_"))).toBe(true);
+});
