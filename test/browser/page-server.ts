@@ -1,12 +1,14 @@
 /**
  * Serves the pages of `pages/` from a separate origin. `/3/grid.html`, `/2/grid.html` and `/1/grid.html` are the same
- * page with DataTables 3, 2 and 1.13. Files below `lib/` come from the packages in `programs/`.
+ * page with DataTables 3, 2 and 1.13. Files below `lib/` come from the packages in `programs/`, and the large ones from
+ * those of `test/adapters`.
  */
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
+import { programs as adapterPrograms } from "../adapters/install.ts";
 import { programs } from "./install.ts";
 
 export interface PageServer {
@@ -85,9 +87,11 @@ function changed(html: string, change: string | null): string {
 /** Libraries that come in several versions are aliases in `@dt1`, `@dt2` and `@dt3`. */
 function libraryFile(version: string, path: string): string | undefined {
   const modules = join(programs, "node_modules");
-  return [join(modules, `@dt${version}`, path), join(modules, path)].find((file) =>
-    existsSync(file),
-  );
+  return [
+    join(modules, `@dt${version}`, path),
+    join(modules, path),
+    join(adapterPrograms, "node_modules", path),
+  ].find((file) => existsSync(file));
 }
 
 function sendFile(response: ServerResponse, file: string | undefined): void {
