@@ -67,7 +67,9 @@ class Stream {
   lastMs = 0;
   events = 0;
   private readonly socket: Socket;
-  private text = "";
+  private head = "";
+  /** The line that is still to come whole. */
+  private rest = "";
 
   constructor({ origin }: Contender) {
     const { hostname, port, host } = new URL(origin);
@@ -80,8 +82,8 @@ class Stream {
   }
 
   async opened(): Promise<void> {
-    while (!this.text.includes(": changes")) {
-      if (this.text !== "" && !this.text.startsWith("HTTP/1.1 200")) throw new Error(this.text);
+    while (!this.head.includes(": changes")) {
+      if (this.head !== "" && !this.head.startsWith("HTTP/1.1 200")) throw new Error(this.head);
       await sleep(5);
     }
   }
@@ -100,8 +102,10 @@ class Stream {
   }
 
   private take(chunk: string): void {
-    this.text = this.text.slice(-200) + chunk;
-    const found = chunk.split("event: change").length - 1;
+    if (!this.head.includes(": changes")) this.head += chunk;
+    const lines = `${this.rest}${chunk}`.split("\n");
+    this.rest = lines.pop()!;
+    const found = lines.filter((line) => line.startsWith("event: change")).length;
     if (found === 0) return;
     this.events += found;
     this.lastMs = performance.now();

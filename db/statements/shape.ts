@@ -9,8 +9,8 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
 import type { Dialect, ValueLists } from "./dialect.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
-import { patternKind } from "./patterns.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
+import { patternKind } from "./patterns.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 import type { Word } from "./words.ts";
 

@@ -152,10 +152,7 @@ function figuresFor(
     ({ column }) => isNumber(column) && column.refersTo === null,
   );
   if (numbers.length > 1 && random.chance(0.3)) {
-    const [of, times] = [random.pick(numbers), random.pick(numbers)];
-    // Products are as exact as their less exact factor.
-    const [first, second] = of.column.kind === "decimal" ? [of, times] : [times, of];
-    figures.push({ name: "sum", of: first, times: second });
+    figures.push({ name: "sum", of: random.pick(numbers), times: random.pick(numbers) });
   }
   return figures;
 }

@@ -17,7 +17,9 @@ interface Answer {
   readonly data: readonly { readonly type: string; readonly keys: { entry_id: string }[] }[];
 }
 
-export function killedChanges(engine: EngineName, rounds: number): void {
+const rounds = Number(process.env["TEST_KILLS"] ?? 3);
+
+export function killedChanges(engine: EngineName): void {
   const killed = useKilledService(engine, {
     column: "n",
     endpoint: { action: { create: true, read: true, update: true }, live: true },

@@ -14,7 +14,9 @@ import type { ServiceProcess } from "./service-process.ts";
 
 const writers = 8;
 
-export function killedWebhooks(engine: EngineName, rounds: number): void {
+const usualRounds = Number(process.env["TEST_KILLS"] ?? 5);
+
+export function killedWebhooks(engine: EngineName, rounds = usualRounds): void {
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await startWebhookReceiver();

@@ -1,4 +1,4 @@
 /** Changes of a service that is killed. */
 import { killedChanges } from "./killed-changes.ts";
 
-killedChanges("mysql", Number(process.env["TEST_KILLS"] ?? 3));
+killedChanges("mysql");

@@ -1,4 +1,4 @@
 /** Webhooks of a service that is killed. */
 import { killedWebhooks } from "./killed-webhooks.ts";
 
-killedWebhooks("sqlite", Number(process.env["TEST_KILLS"] ?? 5));
+killedWebhooks("sqlite");

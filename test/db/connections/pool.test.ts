@@ -2,8 +2,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../../core/values/errors.ts";
-import { limits } from "../../../core/values/limits.ts";
 import { createDeadlines } from "../../../core/values/deadlines.ts";
+import { limits } from "../../../core/values/limits.ts";
 import type { Connection } from "../../../db/engines/engine.ts";
 import { Pool } from "../../../db/connections/pool.ts";
 import { createPools } from "../../../db/connections/pools.ts";
