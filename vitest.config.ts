@@ -23,7 +23,7 @@ const shared = { isolate: false, execArgv: ["--max-semi-space-size=64"] };
 /** These tests have time limits that a busy machine can miss, so each gets a second try. */
 const timed = { retry: 1 };
 
-/** Every case on this engine, and its own tests. */
+/** Every case on this engine that is not left to the deep tests, and its own tests. */
 function engineProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
@@ -32,33 +32,42 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
       provide: { engine },
       setupFiles: "test/runtime/expect-runtime.ts",
       include: ["test/{contract,db}/*.test.ts"],
-      exclude: [...filesOfOthers("db", engine), ...(engine === "sqlite" ? [] : [extraction, fuzz])],
+      exclude: [
+        ...filesOfOthers("db", engine),
+        related,
+        long,
+        ...(engine === "sqlite" ? [] : [alike, fuzz]),
+      ],
       ...shared,
     },
   };
 }
 
+/** Many clients, many records, many columns or long waits: only the deep tests have them, on each engine. */
+const long =
+  "test/contract/{*-races,adjust-concurrency,caller-connections,extraction,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,webhooks-killed,wide-imports,wide-keys,wide-scopes}.test.ts";
+
 /**
- * What answers reveal of hidden rows depends on the conditions of statements, not on the engine. One engine tests it in
- * each run, the others in the deep tests.
+ * What is decided before a statement is made, or by its conditions alone, is alike on each engine. One engine tests it
+ * in each run, the others in the deep tests.
  */
-const extraction = "test/contract/extraction*.test.ts";
+const alike =
+  "test/contract/{access-claims,access-matrix,change-status-hooks,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,import-handlers,import-preview,import-samples,import-upload,messages,openapi,refine,reload,secure-headers,surfaces,traces-jobs}.test.ts";
 
-/** The deep tests send many more of these requests, on each engine. */
-const fuzz = "test/contract/openapi-fuzz.test.ts";
-
-function extractionProject(engine: EngineName): TestProjectInlineConfiguration {
+function longProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
-      name: `extraction-${engine}`,
+      name: `long-${engine}`,
       provide: { engine },
-      setupFiles: "test/runtime/expect-runtime.ts",
-      include: [extraction],
+      include: engine === "sqlite" ? [long] : [long, alike],
       ...shared,
     },
   };
 }
+
+/** The deep tests send many more of these requests, on each engine. */
+const fuzz = "test/contract/openapi-fuzz.test.ts";
 
 /** Long tests of exports and imports once more: in a worker over Redis, and with their files in a bucket. */
 function placesProject(engine: EngineName, tests: string): TestProjectInlineConfiguration {
@@ -87,6 +96,8 @@ function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
   };
 }
 
+const related = "test/contract/{known-databases,relations-lists,time-zones}.test.ts";
+
 /** Many random requests about related records, many records that move while they are read, and many instants. */
 function relationsProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
@@ -94,7 +105,7 @@ function relationsProject(engine: EngineName): TestProjectInlineConfiguration {
     test: {
       name: `relations-${engine}`,
       provide: { engine, relationRequests: 50, movedLines: 1_000, zoneInstants: 1_500 },
-      include: ["test/contract/{known-databases,relations-lists,time-zones}.test.ts"],
+      include: [related],
       testTimeout: 300_000,
     },
   };
@@ -182,8 +193,7 @@ export default defineConfig({
       ...engines.map(engineProject),
       placesProject("sqlite", "export,import"),
       placesProject("postgres", "export,import,import-handlers,import-large"),
-      extractionProject("postgres"),
-      extractionProject("mysql"),
+      ...engines.map(longProject),
       // What is the same on PostgreSQL is left out.
       placesProject("mysql", "import-handlers,import-large"),
       ...engines.map(faultsProject),

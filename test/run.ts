@@ -41,7 +41,7 @@ try {
   const isDeep = args.includes("--deep");
   const { filter, options } = parseCLI(["vitest", ...args.filter((word) => word !== "--deep")]);
   // For two cores: most tests also wait, for a server or a process. The deep ones watch the time as well.
-  options.maxWorkers ??= isDeep ? 3 : 4;
+  options.maxWorkers ??= isDeep ? 3 : 6;
   const { reporter = "default", ...rest } = options as typeof options & ReporterOption;
   const reporters = [...[reporter].flat(), tally];
   const project = [options.project ?? []].flat();

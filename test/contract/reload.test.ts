@@ -368,10 +368,14 @@ test("a configuration that was replaced is not kept in memory", async () => {
   await on.reload({ shop });
   await on.reload({ shop });
   await expect
-    .poll(() => {
-      collect();
-      // Not the value itself, which the assertion would keep.
-      return replaced.deref() === undefined;
-    })
+    .poll(
+      () => {
+        collect();
+        // Not the value itself, which the assertion would keep.
+        return replaced.deref() === undefined;
+      },
+      // A collection of all that the tests of this process have made can take seconds.
+      { timeout: 10_000 },
+    )
     .toBe(true);
 });
