@@ -45,14 +45,14 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 /** Many clients, many records, many columns or long waits: only the deep tests have them, on each engine. */
 const long =
-  "test/contract/{*-races,adjust-concurrency,caller-connections,extraction,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,webhooks-killed,wide-imports,wide-keys,wide-scopes}.test.ts";
+  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,extraction,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,webhooks-killed,wide-imports,wide-keys,wide-scopes,wide-tables}.test.ts";
 
 /**
  * What is decided before a statement is made, or by its conditions alone, is alike on each engine. One engine tests it
  * in each run, the others in the deep tests.
  */
 const alike =
-  "test/contract/{access-claims,access-matrix,change-status-hooks,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,import-handlers,import-preview,import-samples,import-upload,messages,openapi,refine,reload,secure-headers,surfaces,traces-jobs}.test.ts";
+  "test/contract/{access-claims,access-matrix,access-scopes,change-status-hooks,closed-statuses,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-preview,import-samples,import-upload,messages,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
 
 function longProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
@@ -191,8 +191,8 @@ export default defineConfig({
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere, ...shared },
       },
       ...engines.map(engineProject),
-      placesProject("sqlite", "export,import"),
-      placesProject("postgres", "export,import,import-handlers,import-large"),
+      placesProject("sqlite", "export,import,import-files"),
+      placesProject("postgres", "export,import,import-files,import-handlers,import-large"),
       ...engines.map(longProject),
       // What is the same on PostgreSQL is left out.
       placesProject("mysql", "import-handlers,import-large"),
