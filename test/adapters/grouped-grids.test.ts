@@ -180,3 +180,138 @@ describe("DevExtreme", () => {
     await demo.picture("devextreme-groups");
   });
 });
+
+describe("Syncfusion", () => {
+  /** Texts of the page, numbers as SQL writes them. */
+  const read = (page: Page, script: string) =>
+    page.evaluate(
+      `((cells) => ${script})((row, selector) => [...row.querySelectorAll(selector)].flatMap((cell) => {
+        const text = cell.textContent.replace(/^\\w+: /, "").replace(/(?<=\\d),(?=\\d{3})/g, "").replace(/\\.00$|(?<=\\.\\d)0$/, "");
+        return text.trim() ? [text] : [];
+      }).join("|"))`,
+    );
+  const groups = (page: Page, field = "Warehouse") =>
+    read(
+      page,
+      `[...document.querySelectorAll("tr:has(.e-groupcaption)")]
+        .filter((row) => row.querySelector(".e-groupcaption").textContent.startsWith("${field}"))
+        .map((row) => cells(row, ".e-groupcaption, .e-summarycell"))`,
+    );
+  const total = (page: Page) =>
+    read(page, 'cells(document.querySelector(".e-gridfooter"), ".e-summarycell")');
+  const records = (page: Page) =>
+    read(
+      page,
+      '[...document.querySelectorAll(".e-gridcontent .e-row")].map((row) => cells(row, ".e-rowcell:not(.e-hide)"))',
+    );
+  const filter = (page: Page, field: string, operator: string, value: unknown) =>
+    page.evaluate(`grid.filterByColumn("${field}", "${operator}", ${JSON.stringify(value)})`);
+  const byWarehouse = (condition = "TRUE") =>
+    rows(["warehouse", ...figures], `WHERE ${condition} GROUP BY warehouse ORDER BY warehouse`);
+  const open = async () => {
+    const page = await demo.visit({ page: "syncfusion.html" });
+    await expect.poll(() => groups(page)).toEqual(byWarehouse());
+    return page;
+  };
+
+  test("groups and sums, opens groups down to the records, and shows what the service refuses", async () => {
+    const page = await open();
+    expect(await total(page)).toBe(rows(figures, "")[0]);
+    const opener = (text: string) =>
+      page.locator("tr").filter({ hasText: text }).locator(".e-recordpluscollapse").first();
+    await opener("Leeds Depot").click();
+    const columns = ["supplier", "receipt_date", "status", "receipt_number", "total_qty"];
+    const leeds = rows(
+      [...columns, amount("total_amount")],
+      "WHERE warehouse = 'Leeds Depot' ORDER BY receipt_id LIMIT 78",
+    );
+    await expect.poll(() => records(page)).toEqual(leeds.slice(0, 39));
+    // More are read on the way.
+    await expect
+      .poll(async () => {
+        await page.evaluate('document.querySelector(".e-gridcontent .e-content").scrollBy(0, 300)');
+        return records(page);
+      })
+      .toEqual(leeds);
+
+    await page.evaluate('grid.groupColumn("supplier.name")');
+    await expect.poll(() => groups(page)).toHaveLength(8);
+    await opener("Leeds Depot").click();
+    const suppliers = rows(
+      ["supplier", ...figures],
+      "WHERE warehouse = 'Leeds Depot' GROUP BY supplier ORDER BY supplier LIMIT 39",
+    );
+    await expect.poll(() => groups(page, "Supplier")).toEqual(suppliers);
+    await demo.picture("syncfusion");
+
+    await filter(page, "total_qty", "equal", "many");
+    await expect
+      .poll(() => page.locator("#fault").innerText())
+      .toBe('The value for column "total_qty" must be a whole number');
+    expect(demo.takeFaults().join()).toContain("400");
+    await filter(page, "total_qty", "equal", 100);
+    await expect.poll(() => total(page)).toBe(rows(figures, "WHERE total_qty = 100")[0]);
+    expect(await page.locator("#fault").innerText()).toBe("");
+  });
+
+  test("filters, searches, sorts and pages, and asks for the shown columns only", async () => {
+    const page = await open();
+    const cases: [field: string, operator: string, value: unknown, condition: string][] = [
+      ["supplier.name", "contains", "GMBH", "supplier LIKE '%gmbh%'"],
+      ["supplier.name", "startswith", "a", "supplier LIKE 'a%'"],
+      ["supplier.name", "endswith", ".", "supplier LIKE '%.'"],
+      ["supplier.name", "equal", "ahjola oy", "supplier = 'Ahjola Oy'"],
+      ["supplier.name", "notequal", "ahjola oy", "supplier <> 'Ahjola Oy'"],
+      ["supplier.name", "doesnotcontain", "_", "TRUE"],
+      ["supplier.name", "wildcard", "a*y", "supplier LIKE 'a%y'"],
+      ["supplier.name", "isnotempty", "", "supplier <> ''"],
+      ["status", "in", ["draft", "received"], "status IN ('draft', 'received')"],
+      ["total_qty", "lessthan", 100, "total_qty < 100"],
+      ["total_qty", "greaterthanorequal", 100, "total_qty >= 100"],
+      ["total_qty", "isnotnull", null, "TRUE"],
+      ["receipt_date", "equal", "2025-03-03", "receipt_date = '2025-03-03'"],
+      ["receipt_date", "lessthanorequal", "2025-03-03", "receipt_date <= '2025-03-03'"],
+    ];
+    for (const [field, operator, value, condition] of cases) {
+      await filter(page, field, operator, value);
+      await expect
+        .poll(() => groups(page), { message: `${field} ${operator}` })
+        .toEqual(byWarehouse(condition));
+      expect(await total(page)).toBe(rows(figures, `WHERE ${condition}`)[0]);
+      await page.evaluate("grid.setProperties({ filterSettings: { columns: [] } }, true)");
+    }
+
+    // The list has the values of what is found; clearing a box negates.
+    await page.evaluate('grid.search("25-013")');
+    const searched = "receipt_number LIKE '%25-013%'";
+    await expect.poll(() => groups(page)).toEqual(byWarehouse(searched));
+    await page
+      .locator(".e-headercell")
+      .filter({ hasText: "Status" })
+      .locator(".e-filtermenudiv")
+      .click();
+    const choices = page.locator(".e-checkboxlist .e-ftrchk");
+    const statuses = rows(["status"], `WHERE ${searched} GROUP BY status ORDER BY status`);
+    await expect.poll(() => choices.allTextContents()).toEqual(["Select All", ...statuses]);
+    await choices.filter({ hasText: "posted" }).click();
+    await page.locator(".e-checkboxfilter button").filter({ hasText: "Filter" }).click();
+    const found = `${searched} AND status <> 'posted'`;
+    await expect.poll(() => groups(page)).toEqual(byWarehouse(found));
+
+    await page.evaluate("grid.clearFiltering()");
+    await expect.poll(() => groups(page)).toEqual(byWarehouse(searched));
+    await page.evaluate("grid.clearGrouping()");
+    await page.evaluate('grid.sortColumn("status", "Descending")');
+    await page.evaluate('grid.sortColumn("total_amount", "Ascending", true)');
+    await expect.poll(() => records(page)).toHaveLength(20);
+    await page.evaluate("grid.goToPage(2)");
+    const columns = ["warehouse", "supplier", "receipt_date", "status", "receipt_number"];
+    const secondPage = `WHERE ${searched} ORDER BY status DESC, total_amount, receipt_id LIMIT 20 OFFSET 20`;
+    await expect
+      .poll(() => records(page))
+      .toEqual(rows([...columns, "total_qty", amount("total_amount")], secondPage));
+    expect(await total(page)).toBe(rows(figures, `WHERE ${searched}`)[0]);
+    const asked = demo.requests().map((request) => request.postData());
+    for (const hidden of ["remarks", "total_items"]) expect(asked.join()).not.toContain(hidden);
+  });
+});

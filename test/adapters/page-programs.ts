@@ -1,4 +1,4 @@
-/** The programs of docs/admin-pages.md: for a browser, and for the compiler. */
+/** The programs of docs/admin-pages.md and docs/grids.md: for a browser, and for the compiler. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,15 +12,12 @@ export const entries = {
   "rowgate/refine": join(root, "app/adapters/refine.ts"),
 } as const;
 
-export type Entry = keyof typeof entries;
-
 /** The program of the page that imports this. */
-export function programWith(entry: Entry): string {
-  const page = readFileSync(join(root, "docs/admin-pages.md"), "utf8");
-  const blocks = [...page.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, code = ""]) => code);
-  const found = blocks.filter((code) => code.includes(`from "${entry}"`));
-  if (found.length !== 1)
-    throw new Error(`docs/admin-pages.md has ${found.length} programs with ${entry}`);
+export function programWith(module: string, page = "docs/admin-pages.md"): string {
+  const text = readFileSync(join(root, page), "utf8");
+  const blocks = [...text.matchAll(/^```tsx\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+  const found = blocks.filter((code) => code.includes(`from "${module}"`));
+  if (found.length !== 1) throw new Error(`${page} has ${found.length} programs with ${module}`);
   return found[0]!;
 }
 

@@ -1,4 +1,4 @@
-/** The two programs of docs/admin-pages.md in Chromium, with the real react-admin and Refine, over the demo. */
+/** The programs of docs/admin-pages.md and docs/grids.md in Chromium, with the real libraries, over the demo. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { openDemo } from "../browser/demo.ts";
 import type { Page } from "../browser/playwright.ts";
@@ -8,6 +8,11 @@ const demo = openDemo({
   scripts: async () => ({
     "react-admin": await bundled(programWith("rowgate/react-admin")),
     refine: await bundled(programWith("rowgate/refine")),
+    // The same as `grid` of the other pages.
+    mui: await bundled(
+      `const grid = (globalThis.grid = { current: null });
+      ${programWith("@mui/x-data-grid", "docs/grids.md").replace("<DataGrid", "<DataGrid apiRef={grid}")}`,
+    ),
   }),
 });
 
@@ -165,5 +170,134 @@ describe("Refine", () => {
     await button(page, "Delete").click();
     await expect.poll(() => cells(page, 2)).toEqual(["AAAA-0002"]);
     expect(demo.column("SELECT sku FROM products WHERE sku LIKE 'AAAA-%'")).toEqual(["AAAA-0002"]);
+  });
+});
+
+describe("MUI X Data Grid", () => {
+  /** The products that the list has, and what is said of them below it. */
+  const shown = (page: Page) =>
+    page.evaluate(
+      `[document.querySelector("#totals").textContent, ...[...document.querySelectorAll('.MuiDataGrid-cell[data-field="sku"]')].map((cell) => cell.textContent)]`,
+    );
+  const found = (condition = "TRUE", order = "product_id", offset = 0) => {
+    const from = `FROM products p JOIN categories c USING (category_id) JOIN suppliers s USING (supplier_id)
+      WHERE p.is_active AND (${condition})`;
+    const price = "CAST(printf('%.6f', avg(price)) AS NUMERIC)";
+    return demo.column(
+      `SELECT count(*) || ' products, ' || ifnull(sum(stock), 0) || ' in stock, average price ' || iif(count(*), ${price}, '–') ${from}
+      UNION ALL SELECT * FROM (SELECT sku ${from} ORDER BY ${order}, product_id LIMIT 10 OFFSET ${offset})`,
+    );
+  };
+  const filter = (page: Page, field: string, operator: string, value?: unknown) =>
+    page.evaluate(
+      `grid.current.setFilterModel(${JSON.stringify({ items: [{ id: 1, field, operator, value }] })})`,
+    );
+  const fault = (page: Page) => page.locator("[role=alert]").first().innerText();
+  const open = async () => {
+    const page = await demo.visit({ page: "mui.html" });
+    await expect.poll(() => shown(page)).toEqual(found());
+    return page;
+  };
+
+  test("filters by all operators, searches, sorts and pages, with figures of what is found", async () => {
+    const page = await open();
+    const [hammer, drill] = demo.column(
+      "SELECT name FROM products WHERE is_active AND sku IN ('HAND-0002', 'POWR-0072')",
+    ) as [string, string];
+    const day = "2025-10-26";
+    const cases: [field: string, operator: string, value: unknown, condition: string][] = [
+      ["name", "contains", "HAMMER", "p.name LIKE '%hammer%'"],
+      ["name", "contains", "%", "p.name LIKE '%|%%' ESCAPE '|'"],
+      ["name", "doesNotContain", "hammer", "p.name NOT LIKE '%hammer%'"],
+      ["name", "equals", hammer.toUpperCase(), `p.name = '${hammer}'`],
+      ["name", "doesNotEqual", hammer, `p.name <> '${hammer}'`],
+      ["name", "startsWith", "aal", "p.name LIKE 'aal%'"],
+      ["name", "endsWith", "MM", "p.name LIKE '%mm'"],
+      ["name", "isEmpty", undefined, "p.name = ''"],
+      ["name", "isNotEmpty", undefined, "p.name <> ''"],
+      ["name", "isAnyOf", [hammer, drill], `p.name IN ('${hammer}', '${drill}')`],
+      ["price", "=", "10.9", "price = 10.9"],
+      ["price", "!=", "10.9", "price <> 10.9"],
+      ["price", ">", "10.9", "price > 10.9"],
+      ["price", ">=", "10.9", "price >= 10.9"],
+      ["price", "<", "10.9", "price < 10.9"],
+      ["price", "<=", "10.9", "price <= 10.9"],
+      ["price", "isEmpty", undefined, "price IS NULL"],
+      ["price", "isNotEmpty", undefined, "price IS NOT NULL"],
+      ["price", "isAnyOf", ["10.9", "12.9"], "price IN (10.9, 12.9)"],
+      ["launched_on", "is", day, `launched_on = '${day}'`],
+      ["launched_on", "not", day, `launched_on IS NOT '${day}'`],
+      ["launched_on", "after", day, `launched_on > '${day}'`],
+      ["launched_on", "onOrAfter", day, `launched_on >= '${day}'`],
+      ["launched_on", "before", day, `launched_on < '${day}'`],
+      ["launched_on", "onOrBefore", day, `launched_on <= '${day}'`],
+      ["launched_on", "isEmpty", undefined, "launched_on IS NULL"],
+      ["launched_on", "isNotEmpty", undefined, "launched_on IS NOT NULL"],
+      ["supplier.is_active", "is", true, "s.is_active"],
+      ["supplier.is_active", "is", false, "NOT s.is_active"],
+      ["category.name", "is", "Paint", "c.name = 'Paint'"],
+      ["category.name", "not", "Paint", "c.name <> 'Paint'"],
+      ["category.name", "isAnyOf", ["Paint", "Lighting"], "c.name IN ('Paint', 'Lighting')"],
+      // No value yet: no filter.
+      ["category.name", "isAnyOf", [], "TRUE"],
+    ];
+    for (const [field, operator, value, condition] of cases) {
+      await filter(page, field, operator, value);
+      const message = `${field} ${operator} ${String(value)}`;
+      await expect.poll(() => shown(page), { message }).toEqual(found(condition));
+    }
+
+    // A person finds the same: a day from the picker, words in the search.
+    await filter(page, "launched_on", "onOrAfter");
+    await page.locator('[aria-label="Filters"]').click();
+    await page.locator(".MuiDataGrid-filterForm input[type=date]").fill(day);
+    await expect.poll(() => shown(page)).toEqual(found(`launched_on >= '${day}'`));
+    await page.keyboard.press("Escape");
+    await page.locator('.MuiDataGrid-toolbar [aria-label="Search"]').first().click();
+    await page.locator(".MuiDataGrid-toolbar input").fill("HAMMER power");
+    const words = `launched_on >= '${day}' AND p.name LIKE '%hammer%' AND c.name LIKE '%power%'`;
+    await expect.poll(() => shown(page)).toEqual(found(words));
+    await demo.picture("mui");
+    await page.evaluate("grid.current.setFilterModel({ items: [] })");
+    await page.locator('.MuiDataGrid-columnHeader[data-field="category.name"]').click();
+    await expect.poll(() => shown(page)).toEqual(found("TRUE", "c.name"));
+    await page.locator('[aria-label="Go to next page"]').click();
+    await expect.poll(() => shown(page)).toEqual(found("TRUE", "c.name", 10));
+    const asked = demo.requests().map((request) => request.postData());
+    expect(asked.join()).not.toContain("cost");
+  });
+
+  test("saves cells, and shows what the service refuses", async () => {
+    const page = await open();
+    const [product_id] = demo.column("SELECT product_id FROM products WHERE sku = 'AAAA-0001'");
+    const price = () => demo.column("SELECT price FROM products WHERE sku = 'AAAA-0001'")[0];
+    await filter(page, "price", "=", "many");
+    await expect.poll(() => fault(page)).toMatch(/"price" must be a number/);
+    await filter(page, "sku", "equals", "AAAA-0001");
+    await expect.poll(() => shown(page)).toEqual(found("sku = 'AAAA-0001'"));
+    expect(await fault(page)).toBe("");
+
+    const type = async (text: string) => {
+      await page.locator('.MuiDataGrid-cell[data-field="price"]').dblclick();
+      await page.locator(".MuiDataGrid-cell--editing input").fill(text);
+      await page.keyboard.press("Enter");
+    };
+    await type("-5");
+    await expect.poll(() => fault(page)).toBe("Invalid data; price must be at least 0");
+    await page.keyboard.press("Escape");
+    for (const value of [9.25, 9.75]) {
+      await type(String(value));
+      await expect
+        .poll(() => shown(page))
+        .toEqual([`1 products, 0 in stock, average price ${value}`, "AAAA-0001"]);
+      expect(price()).toBe(value);
+    }
+    await demo.call("products/update", { product_id, price: 11 });
+    await type("12");
+    await expect.poll(() => fault(page)).toMatch(/^The record was changed/);
+    expect(price()).toBe(11);
+    await demo.picture("mui-fault");
+    // The refused filter was asked twice, by read and aggregate.
+    expect(demo.takeFaults().join()).toMatch(/^(.* 400 .*){3} 412 /);
   });
 });

@@ -1,4 +1,4 @@
-/** The providers fit the types of the real packages, and the programs of docs/admin-pages.md compile in strict mode. */
+/** The providers fit the types of the real packages, and the programs of the docs compile in strict mode. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,6 +49,10 @@ const providerOf = (entry: string, core: string) => `
   export const provider: DataProvider = dataProvider(options);
   // Where the interface has members that may be absent, all are there.
   export const all: Required<DataProvider> = dataProvider(options);`;
+
+test("the program of docs/grids.md compiles", () => {
+  expect(faultsOf({ page: programWith("@mui/x-data-grid", "docs/grids.md") })).toBe("");
+});
 
 test("the live and the audit-log provider for Refine fit its types", () => {
   const code = `
