@@ -12,6 +12,7 @@ const styles: readonly string[] = [
   "base",
   "frame",
   "controls",
+  "lists",
   "grid",
   "drop-downs",
   "records",
@@ -22,7 +23,7 @@ const styles: readonly string[] = [
 ];
 
 /** Modules that are loaded with the first view that needs them. */
-const isLater = (name: string): boolean => /^(?:vendor|views|editing)\//.test(name);
+const isLater = (name: string): boolean => /^(?:vendor|views|grid|editing)\//.test(name);
 
 /** Of the console's files, those of its folder. */
 export const clientPatterns: readonly string[] = ["**/*.{js,css}", "words/*.json"];

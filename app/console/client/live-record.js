@@ -1,5 +1,5 @@
 /** Tells beside an open record that others changed or deleted it. What is typed stays as it is. */
-import { idOf } from "./editing/rows.js";
+import { idOf } from "./grid/rows.js";
 import { jsonText } from "./json.js";
 import { listenToOthers } from "./live-changes.js";
 import { fieldOf, wordsOf } from "./model.js";
