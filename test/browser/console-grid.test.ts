@@ -209,3 +209,53 @@ test("keys move between the cells as in a spreadsheet, and a range of them is co
   await page.keyboard.press("Enter");
   await page.waitForURL(/suppliers\/record\//);
 });
+
+test("a list begins with the columns and the order of its endpoint's file, and the menu has its groups", async () => {
+  const page = await place.visit("#/demo/stock-receipts");
+  const country = () => page.locator(".grid tbody td:nth-child(8)").first().innerText();
+  const first = async (order: string) =>
+    (
+      await place.sql(
+        `SELECT receipt_number, country FROM stock_receipts JOIN suppliers USING (supplier_id) ORDER BY ${order} LIMIT 1`,
+      )
+    )[0]!;
+  const numbers = () => page.locator(".grid .open").first().innerText();
+  const newest = await first("receipt_date DESC, receipt_number DESC");
+  await expect.poll(numbers).toBe(newest["receipt_number"]);
+  expect(await country()).toBe(newest["country"]);
+  expect(page.url()).toMatch(/stock-receipts$/);
+  expect(await headings(page)).toEqual([
+    "Receipt",
+    "Supplier",
+    "Warehouse",
+    "Date",
+    "Status",
+    "Lines",
+    "Amount",
+    "Supplier country",
+  ]);
+  // A column of another record sorts and filters as an own one.
+  await heading(page, "Supplier country").click();
+  const sorted = await first("country, receipt_id");
+  await expect.poll(country).toBe(sorted["country"]);
+  await page.locator(".filters-button").click();
+  await page.locator("[aria-label='Filter by Supplier country']").fill("Spain");
+  await expect.poll(country).toBe("Spain");
+  // Taking the order away is kept in the address too.
+  await heading(page, "Supplier country").click();
+  await heading(page, "Supplier country").click();
+  await expect.poll(() => page.url()).toMatch(/[?&]sort=(&|$)/);
+  expect(await page.locator(".side section li > a, .side-group").allTextContents()).toEqual([
+    "Stock",
+    "Purchasing",
+    "Receipts by supplier",
+    "Stock receipts",
+    "Stock receipt lines",
+    "Suppliers",
+    "Stock",
+    "Categories",
+    "Products",
+    "Warehouses",
+  ]);
+  expect(await page.locator(".side-lines a").allTextContents()).toEqual(["Stock receipt lines"]);
+});

@@ -25,16 +25,17 @@ test("the index lists what there is, with few files, and leads to a list", async
   expect(sizes.length).toBeLessThan(60);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
   expect(await page.locator(".card strong").allTextContents()).toEqual([
-    "Categories",
-    "Products",
     "Receipts by supplier",
-    "Stock receipt lines",
     "Stock receipts",
     "Suppliers",
+    "Categories",
+    "Products",
     "Warehouses",
   ]);
+  expect(await page.locator(".group").allTextContents()).toEqual(["Purchasing", "Stock"]);
+  expect(await page.locator(".card-lines").allTextContents()).toEqual(["Stock receipt lines"]);
   await place.picture(page, "home");
-  await page.locator(".card").nth(1).click();
+  await page.locator(".card").filter({ hasText: "Products" }).click();
   await expect.poll(() => info(page)).toBe("2,273 records");
   expect(await page.locator("h1").innerText()).toBe("Products");
 });
@@ -45,7 +46,7 @@ test("a view asks for the description of its own endpoint alone, and says at onc
   const asked: string[] = [];
   page.on("request", (request) => void asked.push(new URL(request.url()).pathname));
   await slowDown(page, 700);
-  await page.locator(".card").nth(1).click();
+  await page.locator(".card").filter({ hasText: "Products" }).click();
   const loading = page.locator(".loading");
   await expect.poll(() => loading.innerText()).toBe("Loading products …");
   expect(await page.locator(".side [aria-current]").innerText()).toBe("Products");
@@ -337,8 +338,8 @@ test("the keyboard alone opens a list and a record", async () => {
   await page.keyboard.press("Tab");
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
   await page.keyboard.press("Enter");
-  // The dashboard, categories, products.
-  for (let at = 0; at < 3; at++) await page.keyboard.press("Tab");
+  // The dashboard, three endpoints and the lines of one, categories, products.
+  for (let at = 0; at < 7; at++) await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await expect.poll(() => info(page)).toBe("2,273 records");
   await page.locator(".search input").focus();
@@ -391,7 +392,9 @@ test("values show as text, whatever they contain", async () => {
   await expect.poll(() => page.locator("h1").innerText()).toBe(texts[1]);
   expect(await page.locator("[name=name]").inputValue()).toBe(texts[1]);
 
-  const wide = await place.visit(`#/demo/stock-receipts?q=${long.receipt_number}`);
+  const wide = await place.visit(
+    `#/demo/stock-receipts?q=${long.receipt_number}&cols=receipt_number,remarks`,
+  );
   await expect
     .poll(() => wide.locator(".grid tbody").innerText())
     .toContain("<b>long</b> <b>long</b>");

@@ -4,7 +4,7 @@ import { cellIn } from "./cells.js";
 import { fill, h, icon } from "./dom.js";
 import { isNumber, textOf } from "./format.js";
 import { pathsOf, usualColumns } from "./grid-state.js";
-import { fieldOf, loadEntity, mayOpen, mayUse, wordsOf } from "./model.js";
+import { fieldOf, loadEntity, mayOpen, mayUse, titleOfEndpoint, wordsOf } from "./model.js";
 import { tellFault } from "./notices.js";
 import { recordHistory } from "./record-history.js";
 import { addressOf, currentRoute, go, keepInAddress, recordParts } from "./router.js";
@@ -321,7 +321,7 @@ async function relatedLinks({ project, referencedBy, relations, key }, row) {
       if (!isRead && !other?.listed.includes(field)) return null;
       const by = isTwice ? ` (${other?.fields.get(field)?.label ?? field})` : "";
       const href = addressOf([project, endpoint], { [`f.${field}`]: String(row[only]) });
-      return h("a.button", { href }, wordsOf(endpoint) + by, icon("next"));
+      return h("a.button", { href }, titleOfEndpoint(project, endpoint) + by, icon("next"));
     }),
   );
   return links.filter((link) => link !== null);

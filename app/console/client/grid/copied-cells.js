@@ -1,4 +1,5 @@
 /** Cells of a list as the text that spreadsheets take: tabs between columns, a line for each row. */
+import { valueIn } from "../cells.js";
 import { kindOf, textFor } from "../form-field.js";
 import { textOf } from "../format.js";
 import { t } from "../words.js";
@@ -60,7 +61,7 @@ function textIn({ columns, editing }, { row, at, cell }) {
   if (field.references && cell) return cell.querySelector(".none") ? "" : cell.innerText.trim();
   if (field.relation)
     return nameIn(/** @type {Row | null} */ (row[field.relation.name]), field.relation);
-  const value = change ? change.value : row[field.name];
+  const value = change ? change.value : valueIn(row, field);
   if (field.type === "boolean" && typeof value === "boolean") return t(value ? "yes" : "no");
   const kind = kindOf(field, editing?.schemaOf(field.name) ?? {});
   return textFor(kind, value, field.scale).replace(/^(\d{4}-\d\d-\d\d)T(?=\d\d:)/, "$1 ");

@@ -1,6 +1,6 @@
 /** The table of a list: loads its rows and draws them with DataTables, in the columns that people chose. */
 import { h, fill } from "../dom.js";
-import { cellIn } from "../cells.js";
+import { cellIn, valueIn } from "../cells.js";
 import { isNumber } from "../format.js";
 import { loadPage, writeState } from "../grid-state.js";
 import { fieldOf } from "../model.js";
@@ -271,7 +271,7 @@ export function listTable(entity, state, { layout, edit, onMove }) {
     className: isNumber(field) ? "number" : "",
     orderable: !showsLabel(entity, field),
     render: (/** @type {unknown} */ _, /** @type {string} */ type, /** @type {Row} */ row) =>
-      type === "display" ? shown(row, field) : (row[field.name] ?? null),
+      type === "display" ? shown(row, field) : (valueIn(row, field) ?? null),
   });
 
   /** A click anywhere in a row opens its record, unless text is selected. */
@@ -315,8 +315,8 @@ export function listTable(entity, state, { layout, edit, onMove }) {
       made.one("draw", () => scroller.scrollTo(scrollLeft, scrollTop));
       // Bytes and names of related records are loaded only if they are shown.
       const isLoaded = (/** @type {string} */ name) => {
-        const { type, relation } = entity.fields.get(name) ?? {};
-        return before.includes(name) || (type !== "bytes" && !relation);
+        const { type, relation, isPath } = entity.fields.get(name) ?? {};
+        return before.includes(name) || (type !== "bytes" && !relation && !isPath);
       };
       if (state.columns.every(isLoaded)) return;
       isStep = false;

@@ -1,8 +1,7 @@
 /** The entities of every project, as cards. */
 import { fill, h, icon } from "../dom.js";
-import { loadIndex, wordsOf } from "../model.js";
+import { loadIndex, menuOf, titleOfEndpoint, wordsOf } from "../model.js";
 import { addressOf } from "../router.js";
-import { isListed } from "../shell.js";
 import { phrase, t } from "../words.js";
 
 /** @type {import("../types.d.ts").View} */
@@ -11,27 +10,33 @@ export async function show(place) {
   const { projects, signIn } = await loadIndex();
   fill(
     place,
-    projects.map(({ name, status, endpoints, dashboard }) => [
-      h(
-        "div.head",
-        null,
-        h("h1", null, wordsOf(name)),
-        dashboard &&
-          h(
-            "a.button",
-            { href: addressOf([name]) },
-            icon("chart"),
-            h("span", null, dashboard.title),
-          ),
-      ),
-      status === "ready"
-        ? h(
-            "ul.cards",
-            null,
-            endpoints.filter(isListed).map((one) => cardOf(name, one)),
-          )
-        : h("p.note", null, t("home.databaseAway")),
-    ]),
+    projects.map((project) => {
+      const { name, status, dashboard } = project;
+      return [
+        h(
+          "div.head",
+          null,
+          h("h1", null, wordsOf(name)),
+          dashboard &&
+            h(
+              "a.button",
+              { href: addressOf([name]) },
+              icon("chart"),
+              h("span", null, dashboard.title),
+            ),
+        ),
+        status === "ready"
+          ? menuOf(project).map(({ group, entries }) => [
+              group && h("h2.group", null, group),
+              h(
+                "ul.cards",
+                null,
+                entries.map((entry) => cardOf(name, entry)),
+              ),
+            ])
+          : h("p.note", null, t("home.databaseAway")),
+      ];
+    }),
     projects.length === 0 &&
       h("div.empty", null, h("h1", null, t("home.nothing")), h("p", null, t("home.noRights"))),
     signIn &&
@@ -44,8 +49,9 @@ export async function show(place) {
   );
 }
 
-/** @param {string} project @param {{ name: string, actions: string[] }} endpoint */
-function cardOf(project, { name, actions }) {
+/** @param {string} project @param {import("../model.js").MenuEntry} entry */
+function cardOf(project, { endpoint, title, lines }) {
+  const { name, actions, console: note } = endpoint;
   const may = (/** @type {string[]} */ ...names) => names.some((one) => actions.includes(one));
   const abilities = [
     may("read", "datatables") && t("can.browse"),
@@ -60,9 +66,16 @@ function cardOf(project, { name, actions }) {
     h(
       "a.card",
       { href: addressOf([project, name]) },
-      icon("table"),
-      h("strong", null, wordsOf(name)),
+      icon(note?.icon ?? "table"),
+      h("strong", null, title),
       h("span", null, abilities.join(", ")),
+    ),
+    lines.map((line) =>
+      h(
+        "a.card-lines",
+        { href: addressOf([project, line.name]) },
+        titleOfEndpoint(project, line.name),
+      ),
     ),
   );
 }
