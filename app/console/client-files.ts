@@ -18,6 +18,7 @@ const styles: readonly string[] = [
   "records",
   "editing",
   "views",
+  "home",
   "narrow",
   "charts",
 ];

@@ -12,7 +12,9 @@ export interface MenuEntry {
   /** What its file says of its place in menus; absent: nothing. */
   readonly console?: Json;
   /** The endpoint of the documents whose lines these records are; absent: they are none, or not for this caller. */
-  readonly linesOf?: string;
+  readonly lines_of?: string;
+  /** Its own SQL takes values of requests. */
+  readonly takes_params?: true;
 }
 
 const composites = ["read-composite", "create-composite", "update-composite"];
@@ -36,12 +38,13 @@ export function menuFor(
   );
   return usable.map(({ name, actions, entity }) => {
     const notes = menuNotes(entity?.console ?? null);
-    const linesOf = headers.get(entity?.insert?.table.identity ?? "");
+    const header = headers.get(entity?.insert?.table.identity ?? "");
     return {
       name,
       actions,
       ...(Object.keys(notes).length > 0 && { console: notes }),
-      ...(linesOf !== undefined && linesOf !== name && { linesOf }),
+      ...(header !== undefined && header !== name && { lines_of: header }),
+      ...((entity?.params?.sent.size ?? 0) > 0 && { takes_params: true as const }),
     };
   });
 }

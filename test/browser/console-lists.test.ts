@@ -338,8 +338,8 @@ test("the keyboard alone opens a list and a record", async () => {
   await page.keyboard.press("Tab");
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
   await page.keyboard.press("Enter");
-  // The dashboard, three endpoints and the lines of one, categories, products.
-  for (let at = 0; at < 7; at++) await page.keyboard.press("Tab");
+  // The search, the dashboard, three endpoints and the lines of one, categories, products.
+  for (let at = 0; at < 8; at++) await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await expect.poll(() => info(page)).toBe("2,273 records");
   await page.locator(".search input").focus();

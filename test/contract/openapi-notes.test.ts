@@ -212,18 +212,18 @@ test("the index says where endpoints stand in menus, for those that the caller m
     const headers = { "X-Api-Key": secret, Accept: "application/json" };
     const { body } = await fixture.request("/", { headers });
     return body.projects[0].endpoints.map(
-      ({ name, console: notes, linesOf }: Record<string, unknown>) => ({
+      ({ name, console: notes, lines_of }: Record<string, unknown>) => ({
         name,
         ...(notes !== undefined && { console: notes }),
-        ...(linesOf !== undefined && { linesOf }),
+        ...(lines_of !== undefined && { lines_of }),
       }),
     );
   };
   const orders = { name: "orders", console: { label: "Sales", group: "Trade", icon: "cart" } };
   expect(await index(key)).toEqual([orders]);
   expect(await index("key of the owner")).toEqual([
-    { name: "lines", linesOf: "orders" },
-    { name: "links", linesOf: "orders" },
+    { name: "lines", lines_of: "orders" },
+    { name: "links", lines_of: "orders" },
     orders,
     { name: "partners" },
   ]);

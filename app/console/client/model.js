@@ -8,7 +8,7 @@ import { locale } from "./words.js";
 /** @typedef {import("./types.d.ts").Field} Field */
 /** @typedef {import("./types.d.ts").Relation} Relation */
 /** @typedef {import("./types.d.ts").Schema} Schema */
-/** `linesOf`: the endpoint of the documents whose lines its records are. @typedef {{ name: string, path: string, actions: string[], console?: import("./types.d.ts").MenuNote, linesOf?: string }} Endpoint */
+/** `lines_of`: the endpoint of the documents whose lines its records are. @typedef {{ name: string, path: string, actions: string[], console?: import("./types.d.ts").MenuNote, lines_of?: string, takes_params?: true }} Endpoint */
 /** @typedef {{ name: string, status: string, endpoints: Endpoint[], dashboard?: { title: string, path: string } }} Project */
 /** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */
 
@@ -45,10 +45,10 @@ const nameIn = ({ name, console: note }) => note?.label ?? wordsOf(name);
 export function menuOf({ endpoints }) {
   const shown = endpoints.filter((one) => !one.console?.hidden && isListed(one));
   const names = new Set(shown.map(({ name }) => name));
-  const isLine = (/** @type {Endpoint} */ { linesOf = "" }) => names.has(linesOf);
+  const isLine = (/** @type {Endpoint} */ { lines_of = "" }) => names.has(lines_of);
   const groups = Map.groupBy(
     // Lines of lines would have no place.
-    shown.filter((one) => !isLine(one) || shown.some(({ linesOf }) => linesOf === one.name)),
+    shown.filter((one) => !isLine(one) || shown.some(({ lines_of }) => lines_of === one.name)),
     (one) => one.console?.group ?? "",
   );
   return [...groups]
@@ -58,7 +58,7 @@ export function menuOf({ endpoints }) {
       entries: all.map((endpoint) => ({
         endpoint,
         title: nameIn(endpoint),
-        lines: shown.filter(({ linesOf }) => linesOf === endpoint.name),
+        lines: shown.filter(({ lines_of }) => lines_of === endpoint.name),
       })),
     }));
 }

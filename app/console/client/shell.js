@@ -2,6 +2,7 @@
 import { fill, h, icon, iconButton } from "./dom.js";
 import { menuOf, titleOfEndpoint, wordsOf } from "./model.js";
 import { noticesPlace } from "./notices.js";
+import { forgetRecords } from "./recent.js";
 import { createDrawer } from "./requests.js";
 import { addressOf } from "./router.js";
 import { credentials, signOut } from "./session.js";
@@ -102,6 +103,7 @@ function personOf({ signIn }) {
 
 function leave() {
   signOut();
+  forgetRecords();
   location.hash = "#/";
   location.reload();
 }
@@ -111,16 +113,15 @@ function sideOf({ projects, links, version }, { parts }) {
   const [project, endpoint] = parts;
   const isAt = (/** @type {string} */ name, /** @type {string | undefined} */ one) =>
     name === project && one === endpoint;
-  /** @param {string} name @param {import("./model.js").Endpoint} one @param {string} title */
-  const linkTo = (name, one, title) =>
+  /** @param {string} name @param {import("./model.js").Endpoint} one @param {...any} content */
+  const linkTo = (name, one, ...content) =>
     h(
       "a",
       {
         href: addressOf([name, one.name]),
         "aria-current": isAt(name, one.name) ? "page" : null,
       },
-      one.linesOf === undefined && icon(one.console?.icon ?? "table"),
-      title,
+      content,
     );
   return [
     projects.map((each) => {
@@ -153,7 +154,7 @@ function sideOf({ projects, links, version }, { parts }) {
                   h(
                     "li",
                     null,
-                    linkTo(name, one, title),
+                    linkTo(name, one, icon(one.console?.icon ?? "table"), title),
                     lines.length > 0 &&
                       h(
                         "ul.side-lines",

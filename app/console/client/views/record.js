@@ -12,9 +12,10 @@ import { conflictChoice, recordActions } from "../record-actions.js";
 import { bodyOf, guard, isClosed, isReadable, lineSchema, showFaults } from "../record-editing.js";
 import { recordForm } from "../record-form.js";
 import { recordLock } from "../record-lock.js";
+import { rememberRecord } from "../recent.js";
 import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
 import { relatedRecords } from "../related.js";
-import { go, restoreScroll } from "../router.js";
+import { recordParts, go, restoreScroll } from "../router.js";
 import { paramsIn, readParams } from "../params.js";
 import { t, titled } from "../words.js";
 
@@ -205,6 +206,7 @@ async function showRecord(place, entity, shown) {
 
   const title = titleOf(entity, row);
   document.title = titled(title, entity.title);
+  rememberRecord(recordParts(entity, row), title);
   const totals = entity.lines.flatMap((one) => one.totals);
   // A drop-down already shows the name of the other record.
   const chosen = form?.inputs
