@@ -24,7 +24,8 @@ const styles: readonly string[] = [
 ];
 
 /** Modules that are loaded with the first view that needs them. */
-const isLater = (name: string): boolean => /^(?:vendor|views|grid|editing)\//.test(name);
+const isLater = (name: string): boolean =>
+  /^(?:vendor|views|charts|editing|grid|records)\//.test(name);
 
 /** Of the console's files, those of its folder. */
 export const clientPatterns: readonly string[] = ["**/*.{js,css}", "words/*.json"];

@@ -24,7 +24,11 @@ test("the index lists what there is, with few files, and leads to a list", async
   )) as number[];
   expect(sizes.length).toBeLessThan(60);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
-  expect(await page.locator(".card strong").allTextContents()).toEqual([
+  // Behind the name stands the number of records.
+  const names = page
+    .locator(".card strong")
+    .evaluateAll((all) => all.map((one) => one.firstChild.textContent));
+  expect(await names).toEqual([
     "Receipts by supplier",
     "Stock receipts",
     "Suppliers",
@@ -201,15 +205,21 @@ test("a list says how many columns it hides, and tells empty texts from missing 
   await place.picture(page, "list-hidden-columns");
 });
 
-test("the menu of endpoints sorts as people do", async () => {
+test("the menu of endpoints sorts as people do, by their labels, and leaves hidden ones out", async () => {
   const index = (await fetch(`${place.url}/`, {
     headers: { accept: "application/json" },
   }).then((answer) => answer.json())) as any;
   const [project] = index.projects;
-  project.endpoints = ["list-10", "zones", "list-2", "Areas"].map((name) => ({
-    ...project.endpoints[0],
-    name,
-  }));
+  project.endpoints = [
+    { name: "list-10" },
+    { name: "zones" },
+    { name: "list-2" },
+    { name: "Areas" },
+    { name: "other", console: { label: "List 3" } },
+    { name: "list-4", console: { hidden: true } },
+    { name: "depots", console: { group: "Places" } },
+    { name: "shelves", console: { group: "Places" }, lines_of: "zones" },
+  ].map((one) => ({ path: "", actions: ["create"], ...one }));
   const page = await place.visit("");
   await page.route(`${place.url}/`, (route) =>
     route.fulfill({ contentType: "application/json", body: JSON.stringify(index) }),
@@ -217,7 +227,7 @@ test("the menu of endpoints sorts as people do", async () => {
   await page.reload();
   await expect
     .poll(() => page.locator(".side section a").allTextContents())
-    .toEqual(["Stock", "Areas", "List 2", "List 10", "Zones"]);
+    .toEqual(["Stock", "Areas", "List 2", "List 3", "List 10", "Zones", "Shelves", "Depots"]);
 });
 
 test("two notices at once become one, which tells both faults", async () => {

@@ -3,9 +3,8 @@
  * with the tab, as their credentials do.
  */
 import { mayOpen } from "./model.js";
-import { credentials } from "./session.js";
+import { credentials, recordsPlace as place } from "./session.js";
 
-const place = "rowgate.recent";
 const keptMax = 8;
 
 /** @typedef {{ parts: string[], title: string }} Recent */
@@ -33,5 +32,3 @@ export function rememberRecord(parts, title) {
     // Without storage, or where it is full, nothing is kept.
   }
 }
-
-export const forgetRecords = () => sessionStorage.removeItem(place);

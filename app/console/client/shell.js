@@ -2,7 +2,6 @@
 import { fill, h, icon, iconButton } from "./dom.js";
 import { menuOf, titleOfEndpoint, wordsOf } from "./model.js";
 import { noticesPlace } from "./notices.js";
-import { forgetRecords } from "./recent.js";
 import { createDrawer } from "./requests.js";
 import { addressOf } from "./router.js";
 import { credentials, signOut } from "./session.js";
@@ -103,7 +102,6 @@ function personOf({ signIn }) {
 
 function leave() {
   signOut();
-  forgetRecords();
   location.hash = "#/";
   location.reload();
 }

@@ -3,7 +3,7 @@
  * values and their faults.
  */
 import { h } from "../dom.js";
-import { isClosed } from "../record-editing.js";
+import { isClosed } from "../records/record-editing.js";
 import { sentence } from "../format.js";
 import { idOf } from "../grid/rows.js";
 import { openEditor } from "./cell-editor.js";

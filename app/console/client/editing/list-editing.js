@@ -5,7 +5,7 @@
 import { fill, h, icon } from "../dom.js";
 import { sentence } from "../format.js";
 import { tell, tellFault } from "../notices.js";
-import { guard } from "../record-editing.js";
+import { guard } from "../records/record-editing.js";
 import { titleOf } from "../record-values.js";
 import { copy } from "../requests.js";
 import { idOf, isTyping, linesOf } from "../grid/rows.js";

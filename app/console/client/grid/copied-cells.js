@@ -17,13 +17,13 @@ import { leadOf } from "./rows.js";
  * @property {import("../editing/list-editing.js").ListEditing | null} editing
  */
 
-/** The selected range; without one the selected rows, or else the cell with the focus. @param {CopyPlace} place */
+/** The selected range; without one the selected rows, or else the cell with the focus. Null: a heading or a box has it. @param {CopyPlace} place */
 export function copiedCells(place) {
   const { cursor, editing } = place;
   const lead = leadOf(place.table);
   if (!cursor.isWide() && (editing?.chosen() ?? []).length > 0) return copiedRows(place);
   const { top, left, bottom, right } = cursor.range();
-  if (top < 0 || right < lead) return "";
+  if (top < 0 || right < lead) return null;
   const copied = cursor
     .lines()
     .slice(top, bottom + 1)

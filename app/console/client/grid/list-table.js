@@ -133,7 +133,9 @@ export function listTable(entity, state, { layout, edit, onMove }) {
 
   table.addEventListener("copy", (/** @type {ClipboardEvent} */ event) => {
     if (isTyping(event.target) || String(getSelection() ?? "") !== "") return;
-    event.clipboardData?.setData("text/plain", copiedCells({ ...copied, editing }));
+    const text = copiedCells({ ...copied, editing });
+    if (text === null) return;
+    event.clipboardData?.setData("text/plain", text);
     event.preventDefault();
   });
   if (!editing) openOnClick();
