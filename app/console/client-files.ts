@@ -12,17 +12,20 @@ const styles: readonly string[] = [
   "base",
   "frame",
   "controls",
+  "lists",
   "grid",
   "drop-downs",
   "records",
   "editing",
   "views",
+  "home",
   "narrow",
   "charts",
 ];
 
 /** Modules that are loaded with the first view that needs them. */
-const isLater = (name: string): boolean => /^(?:vendor|views|editing)\//.test(name);
+const isLater = (name: string): boolean =>
+  /^(?:vendor|views|charts|editing|grid|records)\//.test(name);
 
 /** Of the console's files, those of its folder. */
 export const clientPatterns: readonly string[] = ["**/*.{js,css}", "words/*.json"];

@@ -8,7 +8,7 @@ import type { Project, Projects } from "../../core/dispatch.ts";
 import { ownLanguage } from "../../core/plans/messages.ts";
 import { tilesFor } from "../../core/tiles.ts";
 import type { Caller } from "../../core/plans/caller.ts";
-import { usableActions, usableEndpoints } from "../../core/route-hints.ts";
+import { menuFor } from "../../core/openapi/menu.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
 import { AppError, notFound } from "../../core/values/errors.ts";
 import { frontPage, type PageLink, type ShownProject } from "../pages/front-page.ts";
@@ -169,10 +169,10 @@ function shownTo(
 ): readonly ShownProject[] {
   if (routes === null)
     return caller.kind === "nobody" ? [{ name, status: "unavailable", endpoints: [] }] : [];
-  const endpoints = usableEndpoints(routes.endpoints, { caller }).map((endpoint) => ({
+  const endpoints = menuFor(routes.endpoints, caller).map(({ name: endpoint, ...entry }) => ({
     name: endpoint,
     path: `${basePath}/api/${name}/${endpoint}`,
-    actions: usableActions(routes.endpoints.get(endpoint)!, caller),
+    ...entry,
   }));
   const dashboard = dashboards.get(name);
   const hasTiles =

@@ -1,13 +1,11 @@
 /** The page at `/`: what runs here, for people. Links at the root are relative, so a proxy can add a prefix. */
 import { html } from "hono/html";
+import type { MenuEntry } from "../../core/openapi/menu.ts";
 import { iconPath, stylePath } from "./page-files.ts";
 
-/** An endpoint with the actions that the caller may use. */
-export interface ShownEndpoint {
-  readonly name: string;
+export interface ShownEndpoint extends MenuEntry {
   /** As clients find it, `/api/shop/products`. */
   readonly path: string;
-  readonly actions: readonly string[];
 }
 
 export interface ShownProject {

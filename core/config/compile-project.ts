@@ -24,6 +24,7 @@ import { aggregateOf, exposedTable, withTables } from "./compiling/compile-aggre
 import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
 import { compositeOf } from "./compiling/compile-composite.ts";
+import { consoleOf } from "./compiling/compile-console.ts";
 import { changeTables } from "./checking/change-rules.ts";
 import { numberTables, withNumbered } from "./compiling/compile-numbers.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
@@ -251,6 +252,7 @@ async function compileEntity(
     settings: survey.requests,
     labels: new Map(Object.entries(payload.fieldLabels ?? {})),
     params,
+    console: consoleOf(survey, { grid, read }),
     read,
     relations: noRelations,
     write,

@@ -9,6 +9,7 @@ import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { Column, Columns, Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { ActionView, ViewOf } from "./describe-endpoint.ts";
+import { consoleNotes } from "./console-notes.ts";
 import { relationNotes, titleFieldOf, type TitleFields } from "./relation-notes.ts";
 
 /** How the endpoints that a caller may use refer to each other. */
@@ -93,12 +94,19 @@ export function entityNotes(
   const referrers = table ? (relations.referrers.get(table.identity) ?? []) : [];
   const related = relationNotes(views, relations.titles);
   const title = relations.titles.get(endpoint);
+  const [grid, list] = [viewIn("datatables"), viewIn("read")];
+  const listed = grid ?? list;
+  const shown = consoleNotes(
+    first.entity,
+    listed ? { entity: listed, isGrid: grid !== undefined } : null,
+  );
   return {
     endpoint,
     key: key.map(({ name }) => name).filter((name) => columns.has(name)),
     ...(title !== undefined && columns.has(title) && { titleField: title }),
     fields: fieldNotes(columns, { labels: first.entity.labels, table, relations }),
     ...(related !== null && { relations: related }),
+    ...(shown !== null && { console: shown }),
     ...(referrers.length > 0 && { referencedBy: referrers.map((one) => ({ ...one })) }),
     ...(status !== undefined &&
       columns.has(status) && {

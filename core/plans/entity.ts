@@ -7,6 +7,7 @@ import type { AccessRules } from "./access-rules.ts";
 import type { AggregatePlan } from "./aggregate-plan.ts";
 import { type ChangeTables, noChanges } from "./change-tables.ts";
 import type { CompositePlan } from "./composite-plan.ts";
+import type { ConsolePlan } from "./console-plan.ts";
 import { type DocumentTables, noDocuments } from "./document-tables.ts";
 import type { ExportPlan } from "./export-plan.ts";
 import type { GridPlan } from "./grid-plan.ts";
@@ -59,6 +60,8 @@ export interface Entity {
   readonly labels: ReadonlyMap<string, string>;
   /** The values that requests and claims give to its queries; null: they take none. */
   readonly params: QueryParams | null;
+  /** Null: the console shows it as any other. */
+  readonly console: ConsolePlan | null;
   readonly read: ReadPlan | null;
   /** By name; to the records of other endpoints, or of this one. */
   readonly relations: ReadonlyMap<string, RelationPlan>;

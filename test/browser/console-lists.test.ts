@@ -24,17 +24,22 @@ test("the index lists what there is, with few files, and leads to a list", async
   )) as number[];
   expect(sizes.length).toBeLessThan(60);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
-  expect(await page.locator(".card strong").allTextContents()).toEqual([
-    "Categories",
-    "Products",
+  // Behind the name stands the number of records.
+  const names = page
+    .locator(".card strong")
+    .evaluateAll((all) => all.map((one) => one.firstChild.textContent));
+  expect(await names).toEqual([
     "Receipts by supplier",
-    "Stock receipt lines",
     "Stock receipts",
     "Suppliers",
+    "Categories",
+    "Products",
     "Warehouses",
   ]);
+  expect(await page.locator(".group").allTextContents()).toEqual(["Purchasing", "Stock"]);
+  expect(await page.locator(".card-lines").allTextContents()).toEqual(["Stock receipt lines"]);
   await place.picture(page, "home");
-  await page.locator(".card").nth(1).click();
+  await page.locator(".card").filter({ hasText: "Products" }).click();
   await expect.poll(() => info(page)).toBe("2,273 records");
   expect(await page.locator("h1").innerText()).toBe("Products");
 });
@@ -45,7 +50,7 @@ test("a view asks for the description of its own endpoint alone, and says at onc
   const asked: string[] = [];
   page.on("request", (request) => void asked.push(new URL(request.url()).pathname));
   await slowDown(page, 700);
-  await page.locator(".card").nth(1).click();
+  await page.locator(".card").filter({ hasText: "Products" }).click();
   const loading = page.locator(".loading");
   await expect.poll(() => loading.innerText()).toBe("Loading products …");
   expect(await page.locator(".side [aria-current]").innerText()).toBe("Products");
@@ -162,14 +167,16 @@ test("search, filters and order are steps back, and a list that is returned to s
   await expect.poll(() => page.url()).toContain("sort=price");
   await expect.poll(() => page.locator(".grid-holder[aria-busy]").count()).toBe(0);
   const sorted = await firstColumn(page);
-  await page.evaluate("scrollTo(0, 300)");
+  await page.evaluate("document.querySelector('.scroller').scrollTop = 300");
   await expect.poll(() => page.evaluate("history.state?.scroll")).toBe(300);
   await page.locator(".grid tbody tr .open").nth(8).click();
   await page.waitForURL(/products\/record\//);
   await expect.poll(() => page.locator("[name=name]").count()).toBe(1);
   expect(await page.evaluate("scrollY")).toBe(0);
   await page.evaluate("history.back()");
-  await expect.poll(() => page.evaluate("scrollY")).toBe(300);
+  await expect
+    .poll(() => page.evaluate("document.querySelector('.scroller')?.scrollTop"))
+    .toBe(300);
   expect(await firstColumn(page)).toEqual(sorted);
   await page.evaluate("history.back()");
   await expect.poll(() => page.url()).toMatch(/products\?q=hammer&size=100$/);
@@ -198,15 +205,21 @@ test("a list says how many columns it hides, and tells empty texts from missing 
   await place.picture(page, "list-hidden-columns");
 });
 
-test("the menu of endpoints sorts as people do", async () => {
+test("the menu of endpoints sorts as people do, by their labels, and leaves hidden ones out", async () => {
   const index = (await fetch(`${place.url}/`, {
     headers: { accept: "application/json" },
   }).then((answer) => answer.json())) as any;
   const [project] = index.projects;
-  project.endpoints = ["list-10", "zones", "list-2", "Areas"].map((name) => ({
-    ...project.endpoints[0],
-    name,
-  }));
+  project.endpoints = [
+    { name: "list-10" },
+    { name: "zones" },
+    { name: "list-2" },
+    { name: "Areas" },
+    { name: "other", console: { label: "List 3" } },
+    { name: "list-4", console: { hidden: true } },
+    { name: "depots", console: { group: "Places" } },
+    { name: "shelves", console: { group: "Places" }, lines_of: "zones" },
+  ].map((one) => ({ path: "", actions: ["create"], ...one }));
   const page = await place.visit("");
   await page.route(`${place.url}/`, (route) =>
     route.fulfill({ contentType: "application/json", body: JSON.stringify(index) }),
@@ -214,7 +227,7 @@ test("the menu of endpoints sorts as people do", async () => {
   await page.reload();
   await expect
     .poll(() => page.locator(".side section a").allTextContents())
-    .toEqual(["Stock", "Areas", "List 2", "List 10", "Zones"]);
+    .toEqual(["Stock", "Areas", "List 2", "List 3", "List 10", "Zones", "Shelves", "Depots"]);
 });
 
 test("two notices at once become one, which tells both faults", async () => {
@@ -335,8 +348,8 @@ test("the keyboard alone opens a list and a record", async () => {
   await page.keyboard.press("Tab");
   expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
   await page.keyboard.press("Enter");
-  // The dashboard, categories, products.
-  for (let at = 0; at < 3; at++) await page.keyboard.press("Tab");
+  // The search, the dashboard, three endpoints and the lines of one, categories, products.
+  for (let at = 0; at < 8; at++) await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await expect.poll(() => info(page)).toBe("2,273 records");
   await page.locator(".search input").focus();
@@ -389,7 +402,9 @@ test("values show as text, whatever they contain", async () => {
   await expect.poll(() => page.locator("h1").innerText()).toBe(texts[1]);
   expect(await page.locator("[name=name]").inputValue()).toBe(texts[1]);
 
-  const wide = await place.visit(`#/demo/stock-receipts?q=${long.receipt_number}`);
+  const wide = await place.visit(
+    `#/demo/stock-receipts?q=${long.receipt_number}&cols=receipt_number,remarks`,
+  );
   await expect
     .poll(() => wide.locator(".grid tbody").innerText())
     .toContain("<b>long</b> <b>long</b>");

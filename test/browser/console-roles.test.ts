@@ -77,16 +77,21 @@ test("a clerk finds what a clerk may use, until signing out", async () => {
   expect(await page.locator(".sheet .label").allTextContents()).not.toContain("Cost");
   expect(await page.locator(".sheet .label").allTextContents()).toContain("Price");
 
+  // What was opened goes with the tab, and with the credentials.
+  const opened = () => page.evaluate("sessionStorage.getItem('rowgate.recent')");
+  expect(await opened()).toContain('"products"');
+  expect(await page.evaluate("localStorage.getItem('rowgate.recent')")).toBe(null);
   await page.locator(".person button").click();
   await page.locator("#secret").waitFor();
   expect(await page.evaluate("sessionStorage.getItem('rowgate.credentials')")).toBe(null);
+  expect(await opened()).toBe(null);
 });
 
 test("an owner finds everything, and the requests show a variable in place of the key", async () => {
   const page = await place.visit("");
   await page.locator("#secret").waitFor();
   await signIn(page, "key of the owner");
-  await expect.poll(() => entities(page)).toEqual(["Stock", "Products", "Suppliers"]);
+  await expect.poll(() => entities(page)).toEqual(["Stock", "Suppliers", "Products"]);
   await page.locator(".side section a").nth(1).click();
   await page.locator(".grid tbody .open").first().waitFor();
   await page.locator("button").filter({ hasText: "Requests" }).click();

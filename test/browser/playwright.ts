@@ -24,6 +24,11 @@ export interface Page {
   url(): string;
   waitForURL(url: RegExp): Promise<void>;
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
+  readonly mouse: {
+    move(x: number, y: number, options?: { steps: number }): Promise<void>;
+    down(): Promise<void>;
+    up(): Promise<void>;
+  };
   waitForEvent(event: "download"): Promise<Download>;
   /** Runs a script in the page and gives its value. */
   evaluate(script: string): Promise<unknown>;
@@ -50,6 +55,7 @@ export interface Locator {
   focus(): Promise<void>;
   setInputFiles(path: string): Promise<void>;
   isVisible(): Promise<boolean>;
+  boundingBox(): Promise<{ x: number; y: number; width: number; height: number } | null>;
   /** Types key by key, as a person does. */
   pressSequentially(text: string): Promise<void>;
   press(key: string): Promise<void>;

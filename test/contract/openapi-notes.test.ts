@@ -10,7 +10,7 @@ let fixture: Fixture;
 beforeAll(async () => {
   fixture = await openFixture({
     tables: [
-      { name: "partners", columns: { id: "key", name: "text(40)" } },
+      { name: "partners", columns: { id: "key", name: "text(40)", created_at: "timestamp" } },
       {
         name: "orders",
         columns: {
@@ -84,6 +84,13 @@ beforeAll(async () => {
           },
         },
         hiddenFields: { clerk: ["secret"] },
+        console: {
+          label: "Sales",
+          group: "Trade",
+          icon: "cart",
+          columns: ["number", "partner.name", "secret"],
+          order: ["-secret", "partner.name", "-number"],
+        },
         access: { clerk: ["read"], owner: "*" },
       },
     },
@@ -181,4 +188,43 @@ test("an endpoint's tag says where its relations lead, and what names the record
 
 test("a caller learns of no relation to an endpoint that it may not read", async () => {
   expect(await notesOf("orders", key)).not.toHaveProperty("relations");
+});
+
+test("the notes say what the console shows first, without what the caller may not see", async () => {
+  const place = { label: "Sales", group: "Trade", icon: "cart" };
+  const owner = await notesOf("orders", "key of the owner");
+  expect(owner["console"]).toEqual({
+    ...place,
+    columns: ["number", "partner.name", "secret"],
+    order: ["-secret", "partner.name", "-number"],
+    paths: { "partner.name": { type: "text", label: "Customer" } },
+  });
+  const clerk = await notesOf("orders", key);
+  expect(clerk["console"]).toEqual({ ...place, columns: ["number"], order: ["-number"] });
+  // Without an order: the newest first, where the time of creation is known.
+  const partners = await notesOf("partners", "key of the owner");
+  expect(partners["console"]).toEqual({ order: ["-created_at"] });
+  expect(await notesOf("lines", "key of the owner")).not.toHaveProperty("console");
+});
+
+test("the index says where endpoints stand in menus, for those that the caller may use", async () => {
+  const index = async (secret: string) => {
+    const headers = { "X-Api-Key": secret, Accept: "application/json" };
+    const { body } = await fixture.request("/", { headers });
+    return body.projects[0].endpoints.map(
+      ({ name, console: notes, lines_of }: Record<string, unknown>) => ({
+        name,
+        ...(notes !== undefined && { console: notes }),
+        ...(lines_of !== undefined && { lines_of }),
+      }),
+    );
+  };
+  const orders = { name: "orders", console: { label: "Sales", group: "Trade", icon: "cart" } };
+  expect(await index(key)).toEqual([orders]);
+  expect(await index("key of the owner")).toEqual([
+    { name: "lines", lines_of: "orders" },
+    { name: "links", lines_of: "orders" },
+    orders,
+    { name: "partners" },
+  ]);
 });

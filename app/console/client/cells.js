@@ -14,7 +14,13 @@ import { t } from "./words.js";
 export const cellIn = (row, field, entity) =>
   field.relation
     ? nameLink(/** @type {Row | null} */ (row[field.relation.name]), field.relation, entity.project)
-    : cellOf(row[field.name], field, entity);
+    : cellOf(valueIn(row, field), field, entity);
+
+/** @param {Row} row @param {Field} field */
+export const valueIn = (row, { name, isPath }) =>
+  isPath
+    ? name.split(".").reduce((/** @type {any} */ at, step) => at?.[step] ?? null, row)
+    : row[name];
 
 /** @param {Row | null | undefined} other @param {NonNullable<Field["relation"]>} relation @param {string} project */
 function nameLink(other, { endpoint, key, titleField }, project) {

@@ -1,4 +1,5 @@
 /** Makes elements. Texts always become text nodes, so no value of a database can become markup. */
+import { shapes } from "./icons.js";
 
 /**
  * `h("a.link", { href: "#/" }, "Home")`. Attributes: `on…` is a listener; `class` is added to the tag's classes; null,
@@ -55,37 +56,12 @@ export function s(tag, attributes, ...children) {
   return /** @type {SVGElement} */ (element);
 }
 
-/** Lines of 24 by 24 units. */
-const shapes = {
-  menu: "M4 6h16M4 12h16M4 18h16",
-  moon: "M20 14.5A8 8 0 0 1 9.5 4a8 8 0 1 0 10.5 10.5z",
-  code: "M8 6l-6 6 6 6M16 6l6 6-6 6",
-  plus: "M12 5v14M5 12h14",
-  back: "M15 5l-7 7 7 7",
-  next: "M9 5l7 7-7 7",
-  filter: "M4 5h16l-6 8v6l-4-2v-4z",
-  columns: "M4 5h16v14H4zM10 5v14M15 5v14",
-  chart: "M4 20V4M4 20h16M8 16v-5M12 16V8M16 16v-7",
-  down: "M12 4v11M7 11l5 5 5-5M5 20h14",
-  up: "M12 16V5M7 9l5-5 5 5M5 20h14",
-  close: "M6 6l12 12M18 6L6 18",
-  trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
-  lock: "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3",
-  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
-  search: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16.5 16.5L21 21",
-  jobs: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3.5 2",
-  table: "M4 5h16v14H4zM4 10h16M4 14.5h16M10 10v9",
-  refresh: "M19 12a7 7 0 1 1-2-5M17 3v4h-4",
-  print: "M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7z",
-  out: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
-};
-
-/** @param {keyof typeof shapes} name */
+/** An unknown name is drawn as a table: a service can know further ones. @param {keyof typeof shapes | (string & {})} name */
 export const icon = (name) =>
   s(
     "svg",
     { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" },
-    s("path", { d: shapes[name] }),
+    s("path", { d: shapes[/** @type {keyof typeof shapes} */ (name)] ?? shapes.table }),
   );
 
 /**

@@ -14,7 +14,7 @@ import { searchFor, showsLabel } from "./search.js";
  * @property {string} search
  * @property {import("./params.js").Params} params
  * @property {Map<string, string>} filters by field, as people typed them
- * @property {{ field: string, isDown: boolean }[]} sort
+ * @property {import("./types.d.ts").Order[]} sort
  * @property {number} page from 1
  * @property {number} size
  * @property {string[]} columns
@@ -30,6 +30,7 @@ export function readState(query, entity) {
     const field = entity.fields.get(name);
     return known(name) && !(field && showsLabel(entity, field));
   };
+  const sort = query.has("sort") ? readOrder(query.get("sort") ?? "") : entity.firstOrder;
   const size = Number(query.get("size"));
   const columns = (query.get("cols") ?? "").split(",").filter(known);
   return {
@@ -40,15 +41,19 @@ export function readState(query, entity) {
         name.startsWith("f.") && isFiltered(entity, name.slice(2)) ? [[name.slice(2), value]] : [],
       ),
     ),
-    sort: (query.get("sort") ?? "")
-      .split(",")
-      .filter((one) => isSorted(one.replace(/^-/, "")))
-      .map((one) => ({ field: one.replace(/^-/, ""), isDown: one.startsWith("-") })),
+    sort: sort.filter(({ field }) => isSorted(field)),
     page: Math.max(1, Math.floor(Number(query.get("page"))) || 1),
     size: pageSizes.includes(size) ? size : usualSize,
     columns: columns.length > 0 ? columns : usualColumns(entity),
   };
 }
+
+/** @param {string} text `-price,name` */
+const readOrder = (text) =>
+  text.split(",").map((one) => ({ field: one.replace(/^-/, ""), isDown: one.startsWith("-") }));
+
+/** @param {readonly import("./types.d.ts").Order[]} sort */
+const orderText = (sort) => sort.map(({ field, isDown }) => (isDown ? "-" : "") + field).join(",");
 
 /** Fields, and by the key of a related record the relations to many. @param {Entity} entity @param {string} name */
 const isFiltered = ({ fields, relations }, name) =>
@@ -59,8 +64,8 @@ export function writeState(state, entity) {
   const query = paramQuery(state.params);
   if (state.search) query.set("q", state.search);
   for (const [field, text] of state.filters) if (text) query.set(`f.${field}`, text);
-  if (state.sort.length > 0)
-    query.set("sort", state.sort.map(({ field, isDown }) => (isDown ? "-" : "") + field).join(","));
+  const isFirst = orderText(state.sort) === orderText(entity.firstOrder);
+  if (!isFirst) query.set("sort", orderText(state.sort));
   if (state.page > 1) query.set("page", String(state.page));
   if (state.size !== usualSize) query.set("size", String(state.size));
   if (state.columns.join() !== usualColumns(entity).join())
@@ -68,8 +73,9 @@ export function writeState(state, entity) {
   return query;
 }
 
-/** Generated keys and audit columns are hidden until people select them. @param {Entity} entity */
-export function usualColumns({ columns, fields, key }) {
+/** Generated keys and audit columns are hidden until people select them, if the endpoint does not say what is shown. @param {Entity} entity */
+export function usualColumns({ columns, firstColumns, fields, key }) {
+  if (firstColumns.length > 0) return firstColumns;
   const usual = columns.filter((name) => {
     const { type = "", references } = fields.get(name) ?? {};
     const isOpaqueKey =
@@ -93,7 +99,12 @@ export const filterConditions = (entity, { filters }) =>
 
 /** The own fields that a field, or a relation to many, is made of. @param {Entity} entity @param {string} name */
 const ownFields = ({ fields, relations }, name) => {
-  const relation = fields.has(name) ? fields.get(name)?.relation : relations.get(name);
+  const field = fields.get(name);
+  const relation = field?.isPath
+    ? relations.get(name.split(".")[0] ?? "")
+    : field
+      ? field.relation
+      : relations.get(name);
   return relation ? Object.keys(relation.columns) : [name];
 };
 
@@ -128,6 +139,7 @@ function selected({ listed, fields, read }, shown) {
 /** The paths to request for these columns: what names related records, and leads to them. @param {Pick<Entity, "fields">} entity @param {readonly string[]} columns */
 export const pathsOf = ({ fields }, columns) =>
   columns.flatMap((column) => {
+    if (fields.get(column)?.isPath) return [column];
     const { name, key, titleField } = fields.get(column)?.relation ?? { key: [], titleField: "" };
     const names = titleField === "" ? [] : new Set([titleField, ...key]);
     return [...names].map((one) => `${name}.${one}`);
@@ -208,6 +220,6 @@ export async function loadPage(entity, state, signal) {
 
 /** The columns of a grid's request, which are those that are searched: of related records, only their names. @param {Entity} entity @param {string[]} paths */
 function gridColumns({ columns, fields }, paths) {
-  const own = columns.filter((name) => !fields.get(name)?.relation);
+  const own = columns.filter((name) => !fields.get(name)?.relation && !fields.get(name)?.isPath);
   return [...own, ...paths].map((data) => ({ data, searchable: columns.includes(data) }));
 }

@@ -85,12 +85,13 @@ async function titleOf(project, { endpoint, field }, id) {
 }
 
 /**
- * @param {string} place `api/demo/suppliers` @param {Record<string, string>} query
+ * @param {string} place `api/demo/suppliers` @param {Record<string, string>} query @param {AbortSignal} [signal]
  * @returns {Promise<{ id: string | number, text: string }[]>}
  */
-export async function lookup(place, query) {
+export async function lookup(place, query, signal) {
   const { body } = await ask(`${place}/lookup?${new URLSearchParams(query)}`, {
     headers: { "X-Request-Mode": "dynamic" },
+    ...(signal && { signal }),
   });
   return body.data;
 }

@@ -5,7 +5,7 @@
 import { ApiError, forgetRequests, onRefused } from "./api.js";
 import { fill, h } from "./dom.js";
 import { forgetLabels } from "./labels.js";
-import { loadEntity, loadIndex, wordsOf } from "./model.js";
+import { loadEntity, loadIndex, titleOfEndpoint, wordsOf } from "./model.js";
 import { currentRoute, holdScroll, keepOrigin, rememberScroll, restoreScroll } from "./router.js";
 import { createShell } from "./shell.js";
 import { finishSignIn } from "./open-id.js";
@@ -67,7 +67,10 @@ async function visit(event) {
   // A view that is left while it loads must not overwrite the next one.
   const place = h("div.view");
   const [project = "", endpoint] = route.parts;
-  shell.startLoading(route, wordsOf(endpoint ?? project));
+  shell.startLoading(
+    route,
+    endpoint === undefined ? wordsOf(project) : titleOfEndpoint(project, endpoint),
+  );
   try {
     const loading = loadIndex();
     // Loaded early, because the view will need it.

@@ -8,7 +8,8 @@ import { locale } from "./words.js";
 /** @typedef {import("./types.d.ts").Field} Field */
 /** @typedef {import("./types.d.ts").Relation} Relation */
 /** @typedef {import("./types.d.ts").Schema} Schema */
-/** @typedef {{ name: string, status: string, endpoints: { name: string, path: string, actions: string[] }[], dashboard?: { title: string, path: string } }} Project */
+/** `lines_of`: the endpoint of the documents whose lines its records are. @typedef {{ name: string, path: string, actions: string[], console?: import("./types.d.ts").MenuNote, lines_of?: string, takes_params?: true }} Endpoint */
+/** @typedef {{ name: string, status: string, endpoints: Endpoint[], dashboard?: { title: string, path: string } }} Project */
 /** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */
 
 /** By their paths. @type {Map<string, Promise<Entity | null>>} */
@@ -25,17 +26,55 @@ let known = [];
 
 /** Whether the caller can use an action, according to the last index. @param {string} project @param {string} endpoint @param {string} action */
 export const mayUse = (project, endpoint, action) =>
-  known
-    .find(({ name }) => name === project)
-    ?.endpoints.find(({ name }) => name === endpoint)
-    ?.actions.includes(action) ?? false;
+  endpointNamed(project, endpoint)?.actions.includes(action) ?? false;
+
+/** @param {string} project @param {string} endpoint */
+const endpointNamed = (project, endpoint) =>
+  known.find(({ name }) => name === project)?.endpoints.find(({ name }) => name === endpoint);
+
+/** What people call an endpoint. @param {string} project @param {string} endpoint */
+export const titleOfEndpoint = (project, endpoint) =>
+  endpointNamed(project, endpoint)?.console?.label ?? wordsOf(endpoint);
+
+/** @param {Endpoint} endpoint */
+const nameIn = ({ name, console: note }) => note?.label ?? wordsOf(name);
+
+/** An endpoint as menus show it, with those of its lines below it. @typedef {{ endpoint: Endpoint, title: string, lines: Endpoint[] }} MenuEntry */
+
+/** Those without a group first. @param {Project} project @returns {{ group: string, entries: MenuEntry[] }[]} */
+export function menuOf({ endpoints }) {
+  const shown = endpoints.filter((one) => !one.console?.hidden && isListed(one));
+  const names = new Set(shown.map(({ name }) => name));
+  const isLine = (/** @type {Endpoint} */ { lines_of = "" }) => names.has(lines_of);
+  const groups = Map.groupBy(
+    // Lines of lines would have no place.
+    shown.filter((one) => !isLine(one) || shown.some(({ lines_of }) => lines_of === one.name)),
+    (one) => one.console?.group ?? "",
+  );
+  return [...groups]
+    .toSorted(([a], [b]) => order.compare(a, b))
+    .map(([group, all]) => ({
+      group,
+      entries: all.map((endpoint) => ({
+        endpoint,
+        title: nameIn(endpoint),
+        lines: shown.filter(({ lines_of }) => lines_of === endpoint.name),
+      })),
+    }));
+}
+
+/** Whether the console can show it. @param {Endpoint} endpoint */
+const isListed = ({ actions }) =>
+  ["read", "datatables", "create", "create-composite", "import-upload"].some((one) =>
+    actions.includes(one),
+  );
 
 /** @returns {Promise<Index>} */
 export async function loadIndex() {
   const { body } = await ask("./", { quiet: true });
   known = /** @type {Project[]} */ (body.projects).map((one) => ({
     ...one,
-    endpoints: one.endpoints.toSorted((a, b) => order.compare(wordsOf(a.name), wordsOf(b.name))),
+    endpoints: one.endpoints.toSorted((a, b) => order.compare(nameIn(a), nameIn(b))),
   }));
   return {
     projects: known,
@@ -125,15 +164,27 @@ function entityOf(described, notes) {
   const own = listed.length > 0 ? listed : all;
   const names = namesOf(relations.values(), fields, own);
   for (const { field } of names) fields.set(field.name, field);
+  const { label, columns: first = [], order: terms = [], paths = {} } = notes.console ?? {};
+  const more = Object.keys(paths).filter((name) => !fields.has(name));
+  for (const name of more)
+    fields.set(name, { ...fieldOf(name, paths[name] ?? { type: "text" }), isPath: true });
+  const columns = [...withNames(own, names), ...more];
+  /** A key gives its place to the name of the record. @param {string} name */
+  const shownAs = (name) =>
+    names.find(({ place, isReplaced }) => isReplaced && place === name)?.field.name ?? name;
   return {
     project,
     endpoint,
-    title: wordsOf(endpoint),
+    title: label ?? wordsOf(endpoint),
     path: `api/${project}/${endpoint}`,
     actions,
     key,
     fields,
-    columns: withNames(own, names),
+    columns,
+    firstColumns: first.map(shownAs).filter((name) => columns.includes(name)),
+    firstOrder: terms
+      .map((term) => ({ field: term.replace(/^-/, ""), isDown: term.startsWith("-") }))
+      .filter(({ field }) => columns.includes(field)),
     listed: own,
     read,
     shown: shown.length > 0 ? shown : all,

@@ -70,18 +70,22 @@ const scrollPauseMs = 100;
 /** The scroll position to restore when the view has its height; null: people scroll themselves. @type {number | null} */
 let wanted = 0;
 
+/** Lists scroll below their headings, other views with the page. */
+const scroller = () => document.querySelector("main .scroller") ?? document.documentElement;
+
 /** Stores the scroll position in each history entry; the browser would restore it before the view has its height. */
 export function rememberScroll() {
   history.scrollRestoration = "manual";
   let timer = 0;
-  addEventListener("scroll", () => {
+  const remember = () => {
     clearTimeout(timer);
     const address = location.href;
     timer = setTimeout(() => {
       if (wanted === null && address === location.href)
-        history.replaceState({ ...history.state, scroll: scrollY }, "");
+        history.replaceState({ ...history.state, scroll: scroller().scrollTop }, "");
     }, scrollPauseMs);
-  });
+  };
+  addEventListener("scroll", remember, { capture: true });
 }
 
 /** To be called before another view changes the height of the page. */
@@ -90,8 +94,10 @@ export const holdScroll = () => void (wanted = history.state?.scroll ?? 0);
 /** To be called when the view has its height; does nothing the second time. @param {boolean} [isWhole] false: the view is still growing */
 export function restoreScroll(isWhole = true) {
   if (wanted === null) return;
-  scrollTo(0, wanted);
-  if (isWhole || scrollY >= wanted) wanted = null;
+  const place = scroller();
+  if (place !== document.documentElement) scrollTo(0, 0);
+  place.scrollTop = wanted;
+  if (isWhole || place.scrollTop >= wanted) wanted = null;
 }
 
 /** @param {import("./types.d.ts").Entity} entity @param {import("./types.d.ts").Row} row @returns {string[]} */

@@ -3,6 +3,9 @@ import { t } from "./words.js";
 
 const place = "rowgate.credentials";
 
+/** Where the records that this person opened are kept. */
+export const recordsPlace = "rowgate.recent";
+
 /** @typedef {{ header: string, value: string, name: string }} Credentials */
 
 /** @returns {Credentials | null} */
@@ -22,9 +25,16 @@ export const useToken = (token) =>
   keep({ header: "Authorization", value: `Bearer ${token}`, name: nameIn(token) });
 
 /** @param {Credentials} chosen */
-const keep = (chosen) => sessionStorage.setItem(place, JSON.stringify(chosen));
+function keep(chosen) {
+  signOut();
+  sessionStorage.setItem(place, JSON.stringify(chosen));
+}
 
-export const signOut = () => sessionStorage.removeItem(place);
+export function signOut() {
+  sessionStorage.removeItem(place);
+  // The next person must not see them.
+  sessionStorage.removeItem(recordsPlace);
+}
 
 /** @returns {Record<string, string>} */
 export function authHeaders() {

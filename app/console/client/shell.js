@@ -1,6 +1,6 @@
 /** The frame of every view: the bar at the top, the list of entities at the side, the drawer of requests. */
 import { fill, h, icon, iconButton } from "./dom.js";
-import { wordsOf } from "./model.js";
+import { menuOf, titleOfEndpoint, wordsOf } from "./model.js";
 import { noticesPlace } from "./notices.js";
 import { createDrawer } from "./requests.js";
 import { addressOf } from "./router.js";
@@ -111,9 +111,20 @@ function sideOf({ projects, links, version }, { parts }) {
   const [project, endpoint] = parts;
   const isAt = (/** @type {string} */ name, /** @type {string | undefined} */ one) =>
     name === project && one === endpoint;
+  /** @param {string} name @param {import("./model.js").Endpoint} one @param {...any} content */
+  const linkTo = (name, one, ...content) =>
+    h(
+      "a",
+      {
+        href: addressOf([name, one.name]),
+        "aria-current": isAt(name, one.name) ? "page" : null,
+      },
+      content,
+    );
   return [
-    projects.map(({ name, status, endpoints, dashboard }) =>
-      h(
+    projects.map((each) => {
+      const { name, status, dashboard } = each;
+      return h(
         "section",
         null,
         h("h2", null, wordsOf(name)),
@@ -135,24 +146,28 @@ function sideOf({ projects, links, version }, { parts }) {
                     dashboard.title,
                   ),
                 ),
-              endpoints.filter(isListed).map((one) =>
-                h(
-                  "li",
-                  null,
+              menuOf(each).map(({ group, entries }) => [
+                group && h("li.side-group", null, group),
+                entries.map(({ endpoint: one, title, lines }) =>
                   h(
-                    "a",
-                    {
-                      href: addressOf([name, one.name]),
-                      "aria-current": isAt(name, one.name) ? "page" : null,
-                    },
-                    wordsOf(one.name),
+                    "li",
+                    null,
+                    linkTo(name, one, icon(one.console?.icon ?? "table"), title),
+                    lines.length > 0 &&
+                      h(
+                        "ul.side-lines",
+                        null,
+                        lines.map((line) =>
+                          h("li", null, linkTo(name, line, titleOfEndpoint(name, line.name))),
+                        ),
+                      ),
                   ),
                 ),
-              ),
+              ]),
             )
           : h("p.quiet", null, t("frame.databaseAway")),
-      ),
-    ),
+      );
+    }),
     h(
       "ul.side-more",
       null,
@@ -198,9 +213,3 @@ function languageChoice() {
   choice.addEventListener("click", (/** @type {Event} */ event) => event.stopPropagation());
   return h("p.language", null, choice);
 }
-
-/** Whether the console can show it. @param {{ actions: string[] }} endpoint */
-export const isListed = ({ actions }) =>
-  ["read", "datatables", "create", "create-composite", "import-upload"].some((one) =>
-    actions.includes(one),
-  );

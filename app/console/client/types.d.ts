@@ -32,12 +32,31 @@ export interface Relation extends RelationNote {
   name: string;
 }
 
+/** How an endpoint stands in the menu. */
+export interface MenuNote {
+  label?: string;
+  group?: string;
+  icon?: string;
+  hidden?: true;
+}
+
+/** What the console is told to show of an endpoint first. */
+export interface ConsoleNote extends MenuNote {
+  columns?: string[];
+  /** `["-created_at"]` */
+  order?: string[];
+  /** Columns of related records, by path. */
+  paths?: Record<string, FieldNote>;
+}
+
 export interface Field extends FieldNote {
   /** A field of the records, or the path of what names a related record: `customer.name`. */
   name: string;
   label: string;
-  /** Of a path: where it leads. */
+  /** Of a path that names a related record: where it leads. */
   relation?: Relation & { titleField: string };
+  /** Whether it is another column of a related record. */
+  isPath?: true;
 }
 
 export interface LinesNote {
@@ -76,6 +95,7 @@ export interface EntityNotes {
   deletedField?: string | null;
   lines?: LinesNote[];
   live?: true;
+  console?: ConsoleNote;
 }
 
 export interface Lines extends Omit<LinesNote, "fields"> {
@@ -116,8 +136,11 @@ export interface Entity {
   key: string[];
   /** Those of the records, and what names related records, by path. */
   fields: Map<string, Field>;
-  /** What lists show, in order: a related record's name in the place of its key. */
+  /** What lists can show, in order: a related record's name in the place of its key. */
   columns: string[];
+  /** What lists show first; empty: the console chooses. */
+  firstColumns: string[];
+  firstOrder: Order[];
   /** The fields of the records in lists. */
   listed: string[];
   /** What `read` answers. */
@@ -142,6 +165,11 @@ export interface Entity {
   /** The schema of an action's body, without `$ref` at its top. */
   body(action: string): Schema | null;
   deref(schema: Schema | undefined): Schema;
+}
+
+export interface Order {
+  field: string;
+  isDown: boolean;
 }
 
 export type Row = Record<string, unknown>;

@@ -6,9 +6,10 @@
 import { takesType } from "../../query/aggregate-results.ts";
 import type { ReadPlan } from "../../plans/read-plan.ts";
 import type { Entity } from "../../plans/entity.ts";
-import { emptyPath, foundAmong, isEmptyPath } from "../../query/paths.ts";
+import { describedColumns, emptyPath, foundAmong, isEmptyPath } from "../../query/paths.ts";
 import type { Column, Columns } from "../../values/types/column.ts";
 import { columnTypes } from "../../values/types/column-types.ts";
+import { didYouMean } from "../reading/did-you-mean.ts";
 import { withPaths } from "./compile-relations.ts";
 import type { Path } from "../reading/faults.ts";
 import type { Survey } from "./survey.ts";
@@ -46,7 +47,9 @@ function checkPaths(survey: Survey, entity: Entity, label: Column | null): void 
   const check = (column: Column, path: Path, takes: (column: Column) => boolean): void => {
     if (column.via === undefined || (!isEmptyPath(column) && takes(column))) return;
     const kind = isEmptyPath(column) ? "" : `, a ${column.type} column`;
+    const known = describedColumns(read?.named ?? grid?.named ?? new Map()).keys();
     survey.fault(path, {
+      hint: isEmptyPath(column) ? didYouMean(column.name, known) : undefined,
       found: `${JSON.stringify(column.name)}${kind}`,
       expected: isEmptyPath(column)
         ? "a column, or a path over relations to one that ends with a column"
@@ -71,13 +74,26 @@ function checkPaths(survey: Survey, entity: Entity, label: Column | null): void 
   exported?.exported.forEach(({ column }, at) => {
     check(column, ["exportColumns", at], () => true);
   });
-  const named = (name: string, path: Path, plan: Named | null): void => {
+  const named = (
+    name: string,
+    path: Path,
+    plan: Named | null,
+    takes: (column: Column) => boolean = () => true,
+  ): void => {
     if (plan && name.includes(".") && !plan.source.columns.has(name))
-      check(foundAmong(emptyPath(name), plan.named), path, () => true);
+      check(foundAmong(emptyPath(name), plan.named), path, takes);
   };
   payload.datatablesWhere?.forEach((name, at) => named(name, ["datatablesWhere", at], grid));
   for (const property of ["fieldLabels", "columnFormats"] as const)
     for (const name of Object.keys(payload[property] ?? {}))
       if (![read, grid, exported].some((plan) => plan?.source.columns.has(name)))
         named(name, [property, name], exported ?? read);
+  if (payload.relations === undefined) return;
+  const listing = payload.action["datatables"] === true ? grid : read;
+  payload.console?.columns.forEach((name, at) => {
+    named(name, ["console", "columns", at], listing);
+  });
+  entity.console?.order.forEach(({ name }, at) => {
+    named(name, ["console", "order", at], listing, ({ type }) => columnTypes[type].isSorted);
+  });
 }

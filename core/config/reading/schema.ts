@@ -6,6 +6,7 @@ import { type AuditField, auditFields } from "../../plans/audit-columns.ts";
 import { z } from "zod";
 import { eventNames } from "../../plans/hook.ts";
 import { actionNames } from "../../actions.ts";
+import { consoleSchema } from "./console-schema.ts";
 import { paramsSchema, procedureSchema } from "./param-schema.ts";
 import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
@@ -364,6 +365,7 @@ export const endpointSchema = z
       .optional()
       .describe("The only columns that the grid's search looks at."),
     datatables: gridExtensions.optional().describe("What the grid's extensions are told."),
+    console: consoleSchema.optional().describe("How the console shows the endpoint."),
     dateTimeFields: byColumn(dateForm)
       .optional()
       .describe("A form that dates may have in a body, besides ISO 8601."),

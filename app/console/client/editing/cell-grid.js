@@ -1,12 +1,12 @@
 /**
- * The body of a list as a grid of cells: one cell has the focus, arrow keys move it, Enter, F2 and a double click edit
- * it. Changed cells show their new values and their faults.
+ * The cells of a list that can be edited: Enter, F2 and a double click open their editor. Changed cells show their new
+ * values and their faults.
  */
 import { h } from "../dom.js";
-import { isClosed } from "../record-editing.js";
+import { isClosed } from "../records/record-editing.js";
 import { sentence } from "../format.js";
+import { idOf } from "../grid/rows.js";
 import { openEditor } from "./cell-editor.js";
-import { idOf, linesOf } from "./rows.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Field} Field */
@@ -20,6 +20,7 @@ import { t } from "../words.js";
  * @property {(line: HTMLTableRowElement) => Row | null} rowIn
  * @property {() => Field[]} columns those that are shown, without that of the boxes
  * @property {(row: Row, field: Field) => HTMLElement} shown
+ * @property {import("../grid/cell-cursor.js").CellCursor} cursor
  * @property {import("./changes.js").Changes} changes
  * @property {import("./selection.js").Selection} selection
  * @property {() => void} onSave
@@ -30,11 +31,10 @@ const lead = 1;
 
 /** @param {CellGridPlace} place */
 export function cellGrid(place) {
-  const { entity, rights, table, rowIn, columns, shown, changes, selection, onSave } = place;
-  let [top, left] = [0, lead];
+  const { entity, rights, table, rowIn, columns, shown, cursor, changes, selection } = place;
   let isEditing = false;
   let touched = /** @type {Element | null} */ (null);
-  const lines = () => linesOf(table);
+  const { cellAt, focusAt, lines } = cursor;
 
   /** @param {HTMLTableCellElement} cell @returns {{ row: Row, field: Field, schema: import("../types.d.ts").Schema } | null} null: it cannot be edited */
   function editable(cell) {
@@ -57,8 +57,6 @@ export function cellGrid(place) {
     const content = change?.text
       ? h("span.text", { dir: "auto" }, change.text)
       : shown(value, field);
-    if (content.tagName === "A") content.tabIndex = -1;
-    for (const link of content.querySelectorAll("a")) link.tabIndex = -1;
     cell.replaceChildren(content);
     for (const fault of faults) cell.append(h("p.fault-text", null, sentence(fault)));
     cell.classList.remove("editing");
@@ -67,39 +65,14 @@ export function cellGrid(place) {
     cell.title = change ? t("edit.before", { value: shown(row, field).textContent ?? "" }) : "";
     if (faults.length > 0) cell.setAttribute("aria-invalid", "true");
     else cell.removeAttribute("aria-invalid");
-    cell.tabIndex = -1;
     if (editable(cell)) cell.removeAttribute("aria-readonly");
     else cell.setAttribute("aria-readonly", "true");
   }
 
-  /** @param {number} row @param {number} column */
-  const cellAt = (row, column) => lines()[row]?.cells[column] ?? null;
-
-  /** What takes the focus in a cell. @param {HTMLTableCellElement | null} cell */
-  const target = (cell) =>
-    /** @type {HTMLElement | null} */ (cell?.matches(".pick") ? cell.querySelector("input") : cell);
-
-  /** Makes one cell the place that Tab comes to. @param {number} row @param {number} column */
-  function settle(row, column) {
-    const before = target(cellAt(top, left));
-    if (before) before.tabIndex = -1;
-    top = Math.max(0, Math.min(row, lines().length - 1));
-    left = Math.max(0, Math.min(column, columns().length + lead - 1));
-    const now = target(cellAt(top, left));
-    if (now) now.tabIndex = 0;
-    return now;
-  }
-
-  /** @param {number} row @param {number} column */
-  function focusAt(row, column) {
-    const now = settle(row, column);
-    now?.focus();
-    now?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }
-
   /** The next cell that can be edited, in reading order. @param {1 | -1} step */
   function focusNext(step) {
-    const width = columns().length + lead;
+    const width = cursor.width();
+    const { top, left } = cursor.place();
     for (let at = top * width + left + step; at >= 0; at += step) {
       const cell = cellAt(Math.floor(at / width), at % width);
       if (!cell) break;
@@ -113,7 +86,7 @@ export function cellGrid(place) {
     const found = editable(cell);
     if (!found || isEditing) return;
     const { row, field, schema } = found;
-    settle(
+    cursor.settle(
       lines().indexOf(/** @type {HTMLTableRowElement} */ (cell.parentElement)),
       cell.cellIndex,
     );
@@ -129,62 +102,55 @@ export function cellGrid(place) {
       onEnd(entered, way) {
         isEditing = false;
         draw(cell);
-        cell.tabIndex = 0;
         if (entered) changes.set([{ row, field, ...entered }]);
+        const { top, left } = cursor.place();
         if (way === "stay") focusAt(top, left);
         if (way === "down") focusAt(top + 1, left);
-        if (way === "up") focusAt(top - 1, left);
+        if (way === "up") focusAt(Math.max(0, top - 1), left);
         if (way === "next" || way === "previous") focusNext(way === "next" ? 1 : -1);
       },
     });
   }
 
-  /** @param {KeyboardEvent} event */
-  function onKey(event) {
-    const cell = cellOf(event);
-    if (!cell || isEditing || event.altKey) return;
+  /** Those of the selected range that can be edited. */
+  function editableRange() {
+    const { top, left, bottom, right } = cursor.range();
+    return lines()
+      .slice(top, bottom + 1)
+      .flatMap(({ cells }) =>
+        [...cells].slice(left, right + 1).flatMap((cell) => editable(cell) ?? []),
+      );
+  }
+
+  cursor.takeKeys((event, cell) => {
+    if (isEditing) return true;
     const line = /** @type {HTMLTableRowElement} */ (cell.parentElement);
     const isControl = event.ctrlKey || event.metaKey;
     const key = isControl ? `Control ${event.key}` : event.key;
     const found = editable(cell);
-    const last = columns().length;
-    const link = /** @type {HTMLAnchorElement | null} */ (cell.querySelector("a"));
     /** @type {Record<string, () => void>} */
     const actions = {
-      ArrowDown: () => focusAt(top + 1, left),
-      ArrowUp: () => focusAt(top - 1, left),
-      ArrowRight: () => focusAt(top, left + 1),
-      ArrowLeft: () => focusAt(top, left - 1),
-      Home: () => focusAt(top, 0),
-      End: () => focusAt(top, last),
-      "Control Home": () => focusAt(0, 0),
-      "Control End": () => focusAt(lines().length - 1, last),
-      "Control Enter": () =>
-        /** @type {HTMLElement | null} */ (line.querySelector(".open"))?.click(),
       "Control a": () => selection.pickPage(true),
-      "Control s": onSave,
-      Escape: () => selection.clear(),
+      "Control s": place.onSave,
       F2: () => edit(cell),
-      Enter: () => (found ? edit(cell) : link?.click()),
+      ...(found && { Enter: () => edit(cell) }),
       " ": () => selection.toggle(line, event.shiftKey),
-      Delete: () => found && changes.set([found]),
+      Delete: () => changes.set(editableRange()),
     };
     const action = Object.hasOwn(actions, key) ? actions[key] : undefined;
     // The letter becomes the first one of the new value.
-    if (!action && found && !isControl && key.length === 1) return edit(cell, true);
-    if (!action || (key === " " && event.target !== cell)) return;
-    event.preventDefault();
-    action();
-  }
-
-  table.addEventListener("keydown", onKey);
-  table.addEventListener("focusin", (event) => {
-    const cell = cellOf(event);
-    const line = /** @type {HTMLTableRowElement | undefined} */ (cell?.parentElement ?? undefined);
-    if (cell && line && !isEditing) settle(lines().indexOf(line), cell.cellIndex);
+    if (!action && found && !isControl && key.length === 1) edit(cell, true);
+    else if (!action) return false;
+    // A box takes the space by itself.
+    else if (key === " " && event.target !== cell) return true;
+    else {
+      event.preventDefault();
+      action();
+    }
+    return true;
   });
   table.addEventListener("dblclick", (event) => {
-    const cell = cellOf(event);
+    const cell = cursor.cellOf(event.target);
     if (cell && !(/** @type {Element} */ (event.target).closest("a, input"))) edit(cell);
   });
   // There is no double click on touch screens: the second touch of a cell edits it.
@@ -192,34 +158,28 @@ export function cellGrid(place) {
     touched = pointerType === "touch" ? document.activeElement : null;
   });
   table.addEventListener("click", (event) => {
-    const cell = cellOf(event);
+    const cell = cursor.cellOf(event.target);
     if (cell && cell === touched && !(/** @type {Element} */ (event.target).closest("a")))
       edit(cell);
   });
 
   return {
-    /** The cell with the focus, if it is not being edited. */
-    focused: () => (isEditing ? null : cellAt(top, left)),
-    place: () => ({ top, left: left - lead }),
+    /** Where pasted cells begin; null: a cell is being edited, or a heading has the focus. */
+    start() {
+      const { top, left } = cursor.range();
+      return isEditing || top < 0 || left < lead ? null : { top, left: left - lead };
+    },
     editableAt: (/** @type {number} */ row, /** @type {number} */ column) => {
       const cell = cellAt(row, column + lead);
       return cell && editable(cell);
     },
     isPast: (/** @type {number} */ row) => row >= lines().length,
-    /** Draws all cells again, but for one that is being edited. @param {boolean} [takesFocus] */
-    show(takesFocus = false) {
+    /** Draws all cells again, but for one that is being edited. */
+    show() {
       const open = isEditing ? table.querySelector("td.editing") : null;
       isEditing = open !== null;
       for (const line of lines())
         for (const cell of line.cells) if (cell !== open && rowIn(line)) draw(cell);
-      const now = settle(top, left);
-      if (takesFocus) now?.focus({ preventScroll: true });
     },
   };
 }
-
-/** The cell of the body in which something happened. @param {Event} event */
-const cellOf = ({ target }) =>
-  /** @type {HTMLTableCellElement | null} */ (
-    /** @type {Element} */ (target).closest("tbody td:not(.dt-empty)")
-  );

@@ -1,6 +1,6 @@
 /** Changed values that are not saved yet, by record and field. They are kept while people page, sort and search. */
 import { kindOf, textFor } from "../form-field.js";
-import { idOf, keyOf, versionOf } from "./rows.js";
+import { idOf, keyOf, versionOf } from "../grid/rows.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */

@@ -5,14 +5,14 @@
 import { fill, h, icon } from "../dom.js";
 import { sentence } from "../format.js";
 import { tell, tellFault } from "../notices.js";
-import { guard } from "../record-editing.js";
+import { guard } from "../records/record-editing.js";
 import { titleOf } from "../record-values.js";
 import { copy } from "../requests.js";
+import { idOf, isTyping, linesOf } from "../grid/rows.js";
 import { cellGrid } from "./cell-grid.js";
 import { pendingChanges } from "./changes.js";
-import { copiedRows, pasteInto } from "./clipboard.js";
+import { pasteInto } from "./pasted-text.js";
 import { editingRights } from "./rights.js";
-import { idOf, linesOf } from "./rows.js";
 import { saveChanges } from "./save-changes.js";
 import { changeSelected, deleteSelected } from "./selected-actions.js";
 import { rowSelection } from "./selection.js";
@@ -25,51 +25,36 @@ import { t } from "../words.js";
 /**
  * @typedef {object} ListPlace
  * @property {HTMLTableElement} table
- * @property {readonly Field[]} fields all columns in their order
- * @property {() => readonly string[]} columns names of those that are shown
+ * @property {() => Field[]} columns those that are shown
  * @property {(row: Row, field: Field) => HTMLElement} shown a value as the list shows it
  * @property {(line: HTMLTableRowElement) => Row | null} rowIn
+ * @property {import("../grid/cell-cursor.js").CellCursor} cursor
+ * @property {() => string} copied the selected rows as text
  * @property {() => void} reload
  */
 
 /** @typedef {typeof listEditing} ListEditor */
 /** @typedef {NonNullable<ReturnType<typeof listEditing>>} ListEditing */
 
-const keysHint = t("edit.keys");
-
-/** Null: the caller can change nothing here. @param {Entity} entity @param {ListPlace} place */
-export function listEditing(entity, { table, fields, columns, shown, rowIn, reload: load }) {
+/** Null: the caller can change nothing here. @param {Entity} entity @param {ListPlace} listPlace */
+export function listEditing(entity, listPlace) {
+  const { table, columns, rowIn, cursor } = listPlace;
   const rights = editingRights(entity);
   if (!rights) return null;
-  const columnsShown = () => fields.filter(({ name }) => columns().includes(name));
-  let takesFocus = false;
   const changes = pendingChanges(entity, rights, show);
   const selection = rowSelection(entity, { table, rowIn, onChange: showBar });
-  const grid = cellGrid({
-    entity,
-    rights,
-    table,
-    rowIn,
-    columns: columnsShown,
-    shown,
-    changes,
-    selection,
-    onSave: () => void save(),
-  });
-  const place = { entity, rights, table, rowIn, columns: columnsShown, changes, selection, grid };
+  const onSave = () => void save();
+  const grid = cellGrid({ ...listPlace, entity, rights, changes, selection, onSave });
+  const place = { entity, rights, columns, changes, selection, grid };
   const bar = barOf(
     { rights, selection, changes },
     {
       change: () => act(changeSelected),
       remove: () => act(deleteSelected),
-      copy: () => void copy(copiedRows(place)),
-      save: () => void save(),
+      copy: () => void copy(listPlace.copied()),
+      save: onSave,
     },
   );
-  const hint = h("p.unseen", { id: "grid-keys" }, keysHint);
-  table.setAttribute("role", "grid");
-  table.setAttribute("aria-multiselectable", "true");
-  table.setAttribute("aria-describedby", hint.id);
   table.classList.add("edited");
 
   function show() {
@@ -103,8 +88,8 @@ export function listEditing(entity, { table, fields, columns, shown, rowIn, relo
   }
 
   function reload() {
-    takesFocus = true;
-    load();
+    cursor.refocus();
+    listPlace.reload();
   }
 
   /** @param {typeof changeSelected} action */
@@ -125,40 +110,32 @@ export function listEditing(entity, { table, fields, columns, shown, rowIn, relo
     }
   }
 
-  table.addEventListener("copy", (event) => {
-    if (isTyping(event.target) || String(getSelection() ?? "") !== "") return;
-    event.clipboardData?.setData("text/plain", copiedRows(place));
-    event.preventDefault();
-  });
   table.addEventListener("paste", (event) => {
-    if (isTyping(event.target) || !grid.focused()) return;
+    if (isTyping(event.target)) return;
     event.preventDefault();
     const text = event.clipboardData?.getData("text/plain") ?? "";
     void pasteInto(place, text).then((told) => told && tell(sentence(told)), tellFault);
   });
 
   return {
-    bar: [hint, bar.element],
+    bar: bar.element,
     /** The heading of the boxes. */
     heading: () => h("th.pick", { scope: "col" }, selection.whole),
     box: selection.box,
     /** To be called when rows or columns were drawn. */
     drawn() {
-      grid.show(takesFocus && !document.querySelector("dialog[open]"));
-      takesFocus = false;
+      grid.show();
       showBar();
     },
     /** To be called when another search or another filter takes the place of the one before. */
     deselect: () => selection.clear(),
+    chosen: () => [...selection.chosen.values()],
+    changeOf: changes.of,
+    /** @param {string} name */
+    schemaOf: (name) => rights.schemas.get(name),
     leave: guard(() => changes.records.size > 0),
   };
 }
-
-/** @param {EventTarget | null} target */
-const isTyping = (target) =>
-  target instanceof HTMLTextAreaElement ||
-  target instanceof HTMLSelectElement ||
-  (target instanceof HTMLInputElement && target.type !== "checkbox");
 
 /**
  * @param {Pick<import("./selected-actions.js").SelectedPlace, "rights" | "selection" | "changes">} place

@@ -1,4 +1,4 @@
-/** Text of spreadsheets: rows and columns in the clipboard, and their cells as values of fields. */
+/** Rows and columns of spreadsheets in the clipboard, and their cells as values of fields. */
 import { kindOf, readText } from "../form-field.js";
 import { labelText } from "../format.js";
 import { lookup } from "../labels.js";
@@ -8,11 +8,57 @@ import { locale, t } from "../words.js";
 /** @typedef {import("../types.d.ts").Field} Field */
 /** @typedef {import("../types.d.ts").Schema} Schema */
 
+/**
+ * @typedef {object} PastePlace
+ * @property {Entity} entity
+ * @property {() => Field[]} columns
+ * @property {import("./changes.js").Changes} changes
+ * @property {ReturnType<typeof import("./cell-grid.js").cellGrid>} grid
+ */
+
+/**
+ * Fills the cells from the focused one on with the rows of a spreadsheet.
+ * @param {PastePlace} place @param {string} text @returns {Promise<string>} what people have to know; may be empty
+ */
+export async function pasteInto({ entity, columns, changes, grid }, text) {
+  const table = readTable(text);
+  const start = grid.start();
+  if (table.length === 0 || !start) return "";
+  const { top, left } = start;
+  let cut = 0;
+  /** @type {Set<string>} */
+  const fixed = new Set();
+  const cells = table.flatMap((line, down) =>
+    line.flatMap((cell, right) => {
+      const found = grid.editableAt(top + down, left + right);
+      const field = columns()[left + right];
+      if (found) return { ...found, cell };
+      if (!field || grid.isPast(top + down)) cut += 1;
+      else fixed.add(field.label);
+      return [];
+    }),
+  );
+  /** The same text is looked up once. @type {Map<string, ReturnType<typeof readPasted>>} */
+  const known = new Map();
+  const read = cells.map(async ({ row, cell, field, schema }) => {
+    const name = `${field.name} ${cell}`;
+    const reading = known.get(name) ?? readPasted(cell, { entity, field, schema });
+    known.set(name, reading);
+    return { row, field, ...(await reading) };
+  });
+  changes.set(await Promise.all(read));
+  const told = [
+    fixed.size > 0 && t("paste.fixed", { fields: [...fixed].join(", ") }),
+    cut > 0 && t("paste.cut", { count: cut }),
+  ];
+  return told.filter(Boolean).join("; ");
+}
+
 /** A cell is in quotes if it contains tabs, line breaks or quotes. */
 const cellPattern = /("(?:[^"]|"")*"|[^\t\r\n]*)(\t|\r\n|[\r\n]|$)/y;
 
 /** @param {string} text @returns {string[][]} */
-export function readTable(text) {
+function readTable(text) {
   /** @type {string[][]} */
   const rows = [];
   /** @type {string[]} */
@@ -29,21 +75,11 @@ export function readTable(text) {
   return rows;
 }
 
-/** @param {readonly (readonly string[])[]} rows */
-export const writeTable = (rows) =>
-  rows
-    .map((row) =>
-      row
-        .map((cell) => (/[\t\r\n"]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
-        .join("\t"),
-    )
-    .join("\n");
-
 /**
  * @param {string} text @param {{ entity: Pick<Entity, "project">, field: Field, schema: Schema }} place
  * @returns {Promise<{ value?: unknown, text?: string, fault?: string }>} without a value: the text is blank
  */
-export async function readPasted(text, { entity, field, schema }) {
+async function readPasted(text, { entity, field, schema }) {
   const kind = kindOf(field, schema);
   const trimmed = text.trim();
   if (kind === "line" || kind === "long") return readText(kind, text, { schema, value: null });

@@ -1,5 +1,5 @@
 /** What the caller can edit in a list: the fields that bulk-update takes, and whether rows can be deleted together. */
-import { editableNames } from "../record-form.js";
+import { editableNames } from "../records/record-form.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Schema} Schema */

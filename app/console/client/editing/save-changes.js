@@ -2,9 +2,9 @@
 import { ApiError, post } from "../api.js";
 import { h } from "../dom.js";
 import { openDialog, tell, tellFault } from "../notices.js";
-import { conflictTable } from "../record-actions.js";
+import { conflictTable } from "../records/record-actions.js";
 import { titleOf } from "../record-values.js";
-import { indexedFaults, keyOf } from "./rows.js";
+import { indexedFaults, keyOf } from "../grid/rows.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */

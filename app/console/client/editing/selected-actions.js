@@ -5,7 +5,7 @@ import { sentence } from "../format.js";
 import { formField } from "../form-field.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "../notices.js";
 import { titleOf } from "../record-values.js";
-import { idOf, indexedFaults, keyOf, versionOf } from "./rows.js";
+import { idOf, indexedFaults, keyOf, versionOf } from "../grid/rows.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */

@@ -1,6 +1,6 @@
 /** Rows that people select with boxes: single ones, ranges with Shift, and whole pages. Kept while they page and sort. */
 import { h } from "../dom.js";
-import { idOf, linesOf } from "./rows.js";
+import { idOf, linesOf } from "../grid/rows.js";
 import { titleOf } from "../record-values.js";
 import { t } from "../words.js";
 

@@ -1,7 +1,7 @@
 /** Aggregates as a chart: what to group by, what to divide it by, what to count or add up, as bars or as a line. */
 import { crumb } from "../crumb.js";
-import { drawn } from "../chart-drawing.js";
-import { groupables, loadFigure, usualWidth } from "../chart-groups.js";
+import { drawn } from "../charts/chart-drawing.js";
+import { groupables, loadFigure, usualWidth } from "../charts/chart-groups.js";
 import { fill, h } from "../dom.js";
 import { isNumber, textOf } from "../format.js";
 import { readState, writeState } from "../grid-state.js";
@@ -13,7 +13,7 @@ import { paramsForm } from "../params.js";
 import { keepInAddress } from "../router.js";
 import { t, titled } from "../words.js";
 
-/** @typedef {import("../chart-groups.js").Groupable} Groupable */
+/** @typedef {import("../charts/chart-groups.js").Groupable} Groupable */
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../grid-state.js").GridState} GridState */
 
@@ -284,8 +284,8 @@ function choice(name, label, [groups, chosen]) {
 }
 
 /**
- * @param {Entity} entity @param {import("../figures.js").Figure} figure
- * @param {Omit<import("../chart-groups.js").Wanted, "state"> & { width: number }} wanted the width in pixels
+ * @param {Entity} entity @param {import("../charts/figures.js").Figure} figure
+ * @param {Omit<import("../charts/chart-groups.js").Wanted, "state"> & { width: number }} wanted the width in pixels
  */
 function chartOf(entity, figure, { group, operation, measured, isLine, width }) {
   if (figure.categories.length === 0) return h("p.quiet", null, t("chart.empty"));

@@ -1,7 +1,7 @@
 /** The dashboard of a project: the answers to its requests as numbers, lines, bars and tables. */
 import { ApiError, ask, post } from "../api.js";
-import { drawn } from "../chart-drawing.js";
-import { figureOf, headingOf, labelOfKey } from "../figures.js";
+import { drawn } from "../charts/chart-drawing.js";
+import { figureOf, headingOf, labelOfKey } from "../charts/figures.js";
 import { fill, h, iconButton } from "../dom.js";
 import { isNumber, textOf } from "../format.js";
 import { wordsOf } from "../model.js";

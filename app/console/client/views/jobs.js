@@ -14,7 +14,7 @@ import {
   partDone,
 } from "../jobs.js";
 import { t, titled } from "../words.js";
-import { wordsOf } from "../model.js";
+import { titleOfEndpoint } from "../model.js";
 import { tellFault } from "../notices.js";
 import { addressOf } from "../router.js";
 
@@ -101,7 +101,11 @@ function rowOf(job, state, refresh) {
     "tr",
     null,
     h("td", null, kinds[kind]),
-    h("td", null, h("a", { href: addressOf([project, endpoint]) }, wordsOf(endpoint))),
+    h(
+      "td",
+      null,
+      h("a", { href: addressOf([project, endpoint]) }, titleOfEndpoint(project, endpoint)),
+    ),
     h("td", null, textOf(startedAt, { type: "timestamp" })),
     h(
       "td",

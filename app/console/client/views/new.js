@@ -1,12 +1,12 @@
 /** A new record, or a new document with its first line, in a form. */
 import { crumb } from "../crumb.js";
 import { post } from "../api.js";
-import { documentLines } from "../document-lines.js";
+import { documentLines } from "../records/document-lines.js";
 import { fill, h } from "../dom.js";
 import { loadEntity } from "../model.js";
 import { tell } from "../notices.js";
-import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../record-editing.js";
-import { recordForm } from "../record-form.js";
+import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../records/record-editing.js";
+import { recordForm } from "../records/record-form.js";
 import { addressOf, cameFrom, goBack, recordParts, replaceView } from "../router.js";
 import { t, titled } from "../words.js";
 

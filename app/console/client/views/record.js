@@ -2,19 +2,27 @@
 import { crumb } from "../crumb.js";
 import { ApiError, post } from "../api.js";
 import { statusBadge } from "../cells.js";
-import { documentLines } from "../document-lines.js";
+import { documentLines } from "../records/document-lines.js";
 import { fill, h, icon } from "../dom.js";
 import { labelText, sentence } from "../format.js";
-import { changedNames, recordChanges } from "../live-record.js";
+import { changedNames, recordChanges } from "../records/live-record.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
-import { conflictChoice, recordActions } from "../record-actions.js";
-import { bodyOf, guard, isClosed, isReadable, lineSchema, showFaults } from "../record-editing.js";
-import { recordForm } from "../record-form.js";
-import { recordLock } from "../record-lock.js";
+import { conflictChoice, recordActions } from "../records/record-actions.js";
+import {
+  bodyOf,
+  guard,
+  isClosed,
+  isReadable,
+  lineSchema,
+  showFaults,
+} from "../records/record-editing.js";
+import { recordForm } from "../records/record-form.js";
+import { recordLock } from "../records/record-lock.js";
+import { rememberRecord } from "../recent.js";
 import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
-import { relatedRecords } from "../related.js";
-import { go, restoreScroll } from "../router.js";
+import { relatedRecords } from "../records/related.js";
+import { recordParts, go, restoreScroll } from "../router.js";
 import { paramsIn, readParams } from "../params.js";
 import { t, titled } from "../words.js";
 
@@ -134,7 +142,7 @@ async function showRecord(place, entity, shown) {
     if (!saveBar.hidden) lock.take();
   }
 
-  /** @param {import("../record-lock.js").Holder | null} holder */
+  /** @param {import("../records/record-lock.js").Holder | null} holder */
   function showHolder(holder) {
     banner.hidden = holder === null;
     if (holder === null) return;
@@ -205,6 +213,7 @@ async function showRecord(place, entity, shown) {
 
   const title = titleOf(entity, row);
   document.title = titled(title, entity.title);
+  rememberRecord(recordParts(entity, row), title);
   const totals = entity.lines.flatMap((one) => one.totals);
   // A drop-down already shows the name of the other record.
   const chosen = form?.inputs

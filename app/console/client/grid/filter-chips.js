@@ -1,12 +1,12 @@
 /** Filters that have no column in the list, such as the record that the listed ones belong to; each can be taken away. */
-import { fill, h, icon } from "./dom.js";
-import { labelOf } from "./labels.js";
-import { wordsOf } from "./model.js";
-import { t } from "./words.js";
+import { fill, h, icon } from "../dom.js";
+import { labelOf } from "../labels.js";
+import { wordsOf } from "../model.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Entity} Entity */
 
-/** @param {Entity} entity @param {import("./grid-state.js").GridState} state @param {() => void} onChange */
+/** @param {Entity} entity @param {import("../grid-state.js").GridState} state @param {() => void} onChange */
 export function filterChips(entity, { filters }, onChange) {
   const place = h("p.chips");
   const show = () => {

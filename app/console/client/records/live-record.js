@@ -1,14 +1,14 @@
 /** Tells beside an open record that others changed or deleted it. What is typed stays as it is. */
-import { idOf } from "./editing/rows.js";
-import { jsonText } from "./json.js";
-import { listenToOthers } from "./live-changes.js";
-import { fieldOf, wordsOf } from "./model.js";
-import { viewNotice } from "./notices.js";
-import { go } from "./router.js";
-import { locale, t } from "./words.js";
+import { idOf } from "../grid/rows.js";
+import { jsonText } from "../json.js";
+import { listenToOthers } from "../live-changes.js";
+import { fieldOf, wordsOf } from "../model.js";
+import { viewNotice } from "../notices.js";
+import { go } from "../router.js";
+import { locale, t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
 
 /**
  * @typedef {object} LivePlace
@@ -27,7 +27,7 @@ export function recordChanges(entity) {
   const notice = viewNotice();
   /** @type {LivePlace | null} */
   let place = null;
-  /** The last change that was not looked at. @type {import("./live-changes.js").Told | null} */
+  /** The last change that was not looked at. @type {import("../live-changes.js").Told | null} */
   let last = null;
   let timer = 0;
 

@@ -2,12 +2,12 @@
  * The lock on a record during editing: acquired at the first change, extended, released. Its requests are sent one
  * after the other, so that each knows the result of the one before, even over a slow connection.
  */
-import { ApiError, post } from "./api.js";
-import { credentials } from "./session.js";
-import { t } from "./words.js";
+import { ApiError, post } from "../api.js";
+import { credentials } from "../session.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
 /** Another caller, who holds the lock. @typedef {{ owner: string, seconds: number }} Holder */
 
 /** Browsers let a page in the background act only once a minute. */
@@ -55,7 +55,7 @@ export function recordLock(entity, row, onHolder) {
     return done;
   }
 
-  /** @param {string} action @param {object} [more] @param {import("./api.js").Options} [options] */
+  /** @param {string} action @param {object} [more] @param {import("../api.js").Options} [options] */
   const ask = (action, more = {}, options = {}) =>
     post(`${entity.path}/lock/${action}`, { lock_keys, ...more }, options);
 

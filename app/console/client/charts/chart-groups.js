@@ -2,18 +2,18 @@
  * What a chart can group by and measure, as the service takes it: columns, spans of time, bins of numbers and columns of
  * related records; and the request for a choice of them.
  */
-import { post } from "./api.js";
-import { isNumber, labelText } from "./format.js";
+import { post } from "../api.js";
+import { isNumber, labelText } from "../format.js";
 import { figureOf, isTime, labelOfKey } from "./figures.js";
-import { whereOf } from "./grid-state.js";
-import { labelOf } from "./labels.js";
-import { loadEntity } from "./model.js";
-import { paramsIn } from "./params.js";
-import { t } from "./words.js";
+import { whereOf } from "../grid-state.js";
+import { labelOf } from "../labels.js";
+import { loadEntity } from "../model.js";
+import { paramsIn } from "../params.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").AnswerColumn} AnswerColumn */
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Field} Field */
+/** @typedef {import("../types.d.ts").AnswerColumn} AnswerColumn */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Field} Field */
 
 /** A field, or with a path that of a related record. @typedef {{ path: string, field: Field, of: string | null }} Groupable */
 
@@ -25,7 +25,7 @@ import { t } from "./words.js";
  * @property {string} operation of `aggregate`
  * @property {string} measured a field, or `*`
  * @property {boolean} isLine
- * @property {Pick<import("./grid-state.js").GridState, "search" | "filters" | "params">} state of the list
+ * @property {Pick<import("../grid-state.js").GridState, "search" | "filters" | "params">} state of the list
  */
 
 /** The number of groups in an answer of the service. */
@@ -101,7 +101,7 @@ export async function loadFigure(entity, wanted) {
     sort_columns: [{ column: isAxis ? groupName(group, wanted.by) : "value", direction: "DESC" }],
     limit: isAxis || split ? groupsMax : barsMax + 1,
   });
-  const rows = /** @type {import("./types.d.ts").Row[]} */ (body.data).map((row) => ({
+  const rows = /** @type {import("../types.d.ts").Row[]} */ (body.data).map((row) => ({
     x: row[groupName(group, wanted.by)],
     ...(split && { split: row[split.path] }),
     value: row["value"],

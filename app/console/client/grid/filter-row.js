@@ -1,39 +1,39 @@
 /** The row of filters below the headings: one for each column, according to its type. */
-import { fill, h } from "./dom.js";
-import { conditionsOf, faultFor, hintFor } from "./filters.js";
-import { labelText } from "./format.js";
-import { remoteChoice } from "./remote-choice.js";
-import { choicesOf } from "./search.js";
-import { t } from "./words.js";
+import { fill, h } from "../dom.js";
+import { conditionsOf, faultFor, hintFor } from "../filters.js";
+import { labelText } from "../format.js";
+import { remoteChoice } from "../remote-choice.js";
+import { choicesOf } from "../search.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Field} Field */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Field} Field */
 
 const pauseMs = 350;
 
 /**
- * @param {Entity} entity @param {readonly Field[]} fields @param {import("./grid-state.js").GridState} state
+ * @param {Entity} entity @param {readonly Field[]} fields @param {import("../grid-state.js").GridState} state
  * @param {(name: string, text: string) => void} onChange
  */
 export function filterRow(entity, fields, { filters }, onChange) {
   const row = h("tr.filters", { hidden: filters.size === 0 });
   let isMade = false;
-  // The grid takes the cells of hidden columns out of the row.
-  const cells = fields.map(() => h("td"));
-  row.append(...cells);
+  const cells = new Map(fields.map(({ name }) => [name, h("td")]));
 
   function make() {
     isMade = true;
-    fields.forEach((field, at) => {
+    for (const field of fields) {
       const text = filters.get(field.name) ?? "";
       const filter = filterOf(entity, field, text, (value) => onChange(field.name, value));
-      cells[at]?.replaceChildren(h("div", null, filter));
-    });
+      cells.get(field.name)?.replaceChildren(h("div", null, filter));
+    }
   }
   if (filters.size > 0) setTimeout(make);
 
   return {
     row,
+    /** Of these fields, in this order. @param {readonly Field[]} shown */
+    cells: (shown) => shown.map(({ name }) => cells.get(name)),
     toggle() {
       row.hidden = !row.hidden;
       document.querySelector(".filters-button")?.setAttribute("aria-pressed", String(!row.hidden));

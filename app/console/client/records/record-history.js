@@ -1,17 +1,17 @@
 /** The tab that shows what changed in a record, newest first, and undoes one of the changes. */
-import { ApiError, post } from "./api.js";
-import { cellOf } from "./cells.js";
-import { fill, h } from "./dom.js";
-import { sentence, textOf } from "./format.js";
-import { jsonText } from "./json.js";
-import { fieldOf, wordsOf } from "./model.js";
-import { openDialog, tell, tellFault } from "./notices.js";
+import { ApiError, post } from "../api.js";
+import { cellOf } from "../cells.js";
+import { fill, h } from "../dom.js";
+import { sentence, textOf } from "../format.js";
+import { jsonText } from "../json.js";
+import { fieldOf, wordsOf } from "../model.js";
+import { openDialog, tell, tellFault } from "../notices.js";
 import { bodyOf, isClosed } from "./record-editing.js";
 import { editableNames } from "./record-form.js";
-import { t } from "./words.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
 /** @typedef {import("./record-actions.js").RecordPlace} RecordPlace */
 /** @typedef {{ from: unknown, to: unknown }} FromTo */
 /** @typedef {{ change_id: string, at: string, by: string | null, action: string, reason: string | null, changes: Record<string, FromTo> }} Change */

@@ -1,16 +1,16 @@
 /** The lines of a document as a table of inputs: what was added, changed and removed. */
-import { cellOf } from "./cells.js";
-import { fill, h, icon, iconButton } from "./dom.js";
-import { formField } from "./form-field.js";
-import { isNumber } from "./format.js";
-import { fieldOf } from "./model.js";
-import { t } from "./words.js";
+import { cellOf } from "../cells.js";
+import { fill, h, icon, iconButton } from "../dom.js";
+import { formField } from "../form-field.js";
+import { isNumber } from "../format.js";
+import { fieldOf } from "../model.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Lines} Lines */
-/** @typedef {import("./types.d.ts").Row} Row */
-/** @typedef {import("./types.d.ts").Schema} Schema */
-/** @typedef {import("./form-field.js").FormField} FormField */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Lines} Lines */
+/** @typedef {import("../types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Schema} Schema */
+/** @typedef {import("../form-field.js").FormField} FormField */
 
 /**
  * @typedef {object} LinesOptions

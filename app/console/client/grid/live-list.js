@@ -1,11 +1,11 @@
 /** Tells in a list that others changed its records. The rows stay as they are until people ask for the new ones. */
-import { idOf, linesOf } from "./editing/rows.js";
-import { listenToOthers } from "./live-changes.js";
-import { viewNotice } from "./notices.js";
-import { t } from "./words.js";
+import { idOf, linesOf } from "./rows.js";
+import { listenToOthers } from "../live-changes.js";
+import { viewNotice } from "../notices.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
 
 /**
  * @param {Entity} entity

@@ -1,12 +1,12 @@
 /** A form for one record: a field for each member of the action's body, and the changed values. */
-import { h } from "./dom.js";
-import { formField } from "./form-field.js";
-import { fieldOf } from "./model.js";
+import { h } from "../dom.js";
+import { formField } from "../form-field.js";
+import { fieldOf } from "../model.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Field} Field */
-/** @typedef {import("./types.d.ts").Row} Row */
-/** @typedef {import("./types.d.ts").Schema} Schema */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Field} Field */
+/** @typedef {import("../types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Schema} Schema */
 
 /**
  * @typedef {object} FormOptions
@@ -39,7 +39,7 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
 
   const inputs = editableNames(schema, entity, without).map((name) => inputFor(name, row));
   const first = new Map(inputs.map((input) => [input.name, input.text()]));
-  const isChanged = (/** @type {import("./form-field.js").FormField} */ input) =>
+  const isChanged = (/** @type {import("../form-field.js").FormField} */ input) =>
     input.text() !== first.get(input.name);
 
   /** @param {Record<string, string[]>} errors @returns {[string, string[]][]} */

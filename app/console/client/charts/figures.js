@@ -2,11 +2,11 @@
  * Rows of an answer as a figure: categories along an axis, and one series of values or several. Times, bins and parts of
  * dates are sorted; empty spans between them are added.
  */
-import { labelText, textOf } from "./format.js";
-import { locale, t } from "./words.js";
+import { labelText, textOf } from "../format.js";
+import { locale, t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").AnswerColumn} AnswerColumn */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").AnswerColumn} AnswerColumn */
+/** @typedef {import("../types.d.ts").Row} Row */
 
 /** `place`: of a time between the first and the last one, from 0 to 1. @typedef {{ key: unknown, label: string, place?: number }} Category */
 /** `values`: one for each category; null where there is none. @typedef {{ name: string, values: (number | null)[] }} Series */

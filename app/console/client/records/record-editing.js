@@ -1,10 +1,10 @@
 /** Common to forms of new and stored records: their part of a body, the place of faults, and leaving without saving. */
-import { ApiError } from "./api.js";
-import { fill } from "./dom.js";
-import { sentence } from "./format.js";
-import { t } from "./words.js";
+import { ApiError } from "../api.js";
+import { fill } from "../dom.js";
+import { sentence } from "../format.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Entity} Entity */
 
 /** The part of a request body that is the record itself. @param {Entity} entity @param {"create" | "update"} kind */
 export function bodyOf(entity, kind) {
@@ -19,7 +19,7 @@ export function bodyOf(entity, kind) {
   return { action, member, schema };
 }
 
-/** Whether the status of the record keeps it from being changed. @param {Pick<Entity, "status">} entity @param {import("./types.d.ts").Row} row */
+/** Whether the status of the record keeps it from being changed. @param {Pick<Entity, "status">} entity @param {import("../types.d.ts").Row} row */
 export const isClosed = ({ status }, row) =>
   status?.closed?.includes(String(row[status.field])) ?? false;
 

@@ -6,6 +6,15 @@
 /** The lines of the page. @param {HTMLTableElement} table */
 export const linesOf = (table) => [...(table.tBodies[0]?.rows ?? [])];
 
+/** How many columns stand before those of the fields: that of the boxes, if there is one. @param {HTMLTableElement} table */
+export const leadOf = (table) => (table.tHead?.rows[0]?.cells[0]?.matches(".pick") ? 1 : 0);
+
+/** Whether a key or the clipboard belongs to an input within a cell. @param {EventTarget | null} target */
+export const isTyping = (target) =>
+  target instanceof HTMLTextAreaElement ||
+  target instanceof HTMLSelectElement ||
+  (target instanceof HTMLInputElement && target.type !== "checkbox");
+
 /** @param {Entity} entity @param {Row} row @returns {Row} */
 export const keyOf = ({ key }, row) => Object.fromEntries(key.map((name) => [name, row[name]]));
 

@@ -1,19 +1,19 @@
 /** The records that belong to one: a tab for each relation to many, and links to others that refer to it. */
-import { post } from "./api.js";
-import { cellIn } from "./cells.js";
-import { fill, h, icon } from "./dom.js";
-import { isNumber, textOf } from "./format.js";
-import { pathsOf, usualColumns } from "./grid-state.js";
-import { fieldOf, loadEntity, mayOpen, mayUse, wordsOf } from "./model.js";
-import { tellFault } from "./notices.js";
+import { post } from "../api.js";
+import { cellIn } from "../cells.js";
+import { fill, h, icon } from "../dom.js";
+import { isNumber, textOf } from "../format.js";
+import { pathsOf, usualColumns } from "../grid-state.js";
+import { fieldOf, loadEntity, mayOpen, mayUse, titleOfEndpoint, wordsOf } from "../model.js";
+import { tellFault } from "../notices.js";
 import { recordHistory } from "./record-history.js";
-import { addressOf, currentRoute, go, keepInAddress, recordParts } from "./router.js";
-import { t } from "./words.js";
+import { addressOf, currentRoute, go, keepInAddress, recordParts } from "../router.js";
+import { t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Field} Field */
-/** @typedef {import("./types.d.ts").Relation} Relation */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Field} Field */
+/** @typedef {import("../types.d.ts").Relation} Relation */
+/** @typedef {import("../types.d.ts").Row} Row */
 
 const rowsMax = 10;
 const columnsMax = 7;
@@ -321,7 +321,7 @@ async function relatedLinks({ project, referencedBy, relations, key }, row) {
       if (!isRead && !other?.listed.includes(field)) return null;
       const by = isTwice ? ` (${other?.fields.get(field)?.label ?? field})` : "";
       const href = addressOf([project, endpoint], { [`f.${field}`]: String(row[only]) });
-      return h("a.button", { href }, wordsOf(endpoint) + by, icon("next"));
+      return h("a.button", { href }, titleOfEndpoint(project, endpoint) + by, icon("next"));
     }),
   );
   return links.filter((link) => link !== null);

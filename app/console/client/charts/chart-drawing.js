@@ -1,6 +1,6 @@
 /** Figures as SVG, without inline styles, which the page does not allow: bars of names, columns and lines along an axis. */
-import { h, s } from "./dom.js";
-import { locale } from "./words.js";
+import { h, s } from "../dom.js";
+import { locale } from "../words.js";
 
 /** @typedef {import("./figures.js").Figure} Figure */
 

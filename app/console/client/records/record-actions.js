@@ -1,18 +1,18 @@
 /** Actions of a record: next statuses, adjusting, deleting, restoring. Also the choice after a conflict. */
-import { post } from "./api.js";
-import { cellOf } from "./cells.js";
-import { h, icon, iconButton } from "./dom.js";
-import { labelText, sentence } from "./format.js";
-import { exactNumber, jsonText } from "./json.js";
-import { fieldOf } from "./model.js";
+import { post } from "../api.js";
+import { cellOf } from "../cells.js";
+import { h, icon, iconButton } from "../dom.js";
+import { labelText, sentence } from "../format.js";
+import { exactNumber, jsonText } from "../json.js";
+import { fieldOf } from "../model.js";
 import { isClosed } from "./record-editing.js";
-import { confirmed, offerUndo, openDialog, tell, tellFault } from "./notices.js";
-import { numberFault, readNumber } from "./numbers.js";
-import { cameFrom, go } from "./router.js";
-import { locale, t } from "./words.js";
+import { confirmed, offerUndo, openDialog, tell, tellFault } from "../notices.js";
+import { numberFault, readNumber } from "../numbers.js";
+import { cameFrom, go } from "../router.js";
+import { locale, t } from "../words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @typedef {import("../types.d.ts").Row} Row */
 
 /**
  * @typedef {object} RecordPlace

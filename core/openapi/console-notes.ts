@@ -1,0 +1,43 @@
+/** What the notes of an endpoint say for the console: its place in the menu, and its list as people first see it. */
+import type { ConsolePlan } from "../plans/console-plan.ts";
+import type { Entity } from "../plans/entity.ts";
+import type { Json } from "../values/json.ts";
+
+/** How an endpoint stands in a menu; what its file does not say is left out. */
+export const menuNotes = (plan: ConsolePlan | null): Record<string, Json> => ({
+  ...(plan?.label && { label: plan.label }),
+  ...(plan?.group && { group: plan.group }),
+  ...(plan?.icon && { icon: plan.icon }),
+  ...(plan?.isHidden && { hidden: true }),
+});
+
+/** `listing`: the endpoint as its list shows it to the caller; null if there is nothing to say. */
+export function consoleNotes(
+  { console: plan, labels }: Entity,
+  listing: { readonly entity: Entity; readonly isGrid: boolean } | null,
+): Record<string, Json> | null {
+  const source = listing && (listing.isGrid ? listing.entity.grid : listing.entity.read);
+  const found = (name: string) => source?.columns.get(name) ?? source?.named.get(name);
+  const columns = (plan?.columns ?? []).filter((name) => found(name) !== undefined);
+  const order = (plan?.order ?? []).filter(({ name }) => found(name) !== undefined);
+  const made = listing?.entity.read?.times.create?.name;
+  const newest = made !== undefined && source?.columns.has(made) ? [`-${made}`] : [];
+  const terms = order.map(({ name, isDown }) => (isDown ? "-" : "") + name);
+  const used = new Set([...columns, ...order.map(({ name }) => name)]);
+  const paths = [...used].flatMap((name): [string, Json][] => {
+    const column = source?.columns.has(name) ? undefined : found(name);
+    const label = labels.get(name);
+    if (column === undefined) return [];
+    const { type, scale } = column;
+    return [
+      [name, { type, ...(label !== undefined && { label }), ...(scale !== null && { scale }) }],
+    ];
+  });
+  const notes = {
+    ...menuNotes(plan),
+    ...(columns.length > 0 && { columns }),
+    ...(terms.length + newest.length > 0 && { order: terms.length > 0 ? terms : newest }),
+    ...(paths.length > 0 && { paths: Object.fromEntries(paths) }),
+  };
+  return Object.keys(notes).length > 0 ? notes : null;
+}

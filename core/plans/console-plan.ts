@@ -1,0 +1,43 @@
+/** How the console shows an endpoint: its place in the menu, and its list as people first see it. */
+
+/** The icons that the console can draw. */
+export const iconNames = [
+  "box",
+  "building",
+  "calendar",
+  "cart",
+  "chart",
+  "coins",
+  "document",
+  "folder",
+  "gear",
+  "mail",
+  "map",
+  "people",
+  "person",
+  "phone",
+  "receipt",
+  "star",
+  "table",
+  "tag",
+  "tool",
+  "truck",
+] as const;
+
+export interface ConsolePlan {
+  /** Null: made of the endpoint's name. */
+  readonly label: string | null;
+  readonly group: string | null;
+  readonly icon: (typeof iconNames)[number] | null;
+  /** Left out of the menu; what callers may do stays. */
+  readonly isHidden: boolean;
+  /** Names of columns, and paths, that a list shows first; empty: the console chooses. */
+  readonly columns: readonly string[];
+  /** Empty: the newest first, where that is known. */
+  readonly order: readonly ConsoleOrder[];
+}
+
+export interface ConsoleOrder {
+  readonly name: string;
+  readonly isDown: boolean;
+}

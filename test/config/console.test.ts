@@ -1,0 +1,82 @@
+/** The setting `console` of an endpoint: its compiled form, and refusals with position and the nearest name. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { iconNames } from "../../core/plans/console-plan.ts";
+import { filesOf, load } from "./shop.ts";
+
+const base = {
+  action: { read: true, first: true },
+  tableName: "products",
+  hiddenFields: ["secret"],
+};
+const relations = { receipt: { endpoint: "receipts", column: "product_id" } };
+const receipts = { action: { read: true }, tableName: "receipts" };
+
+const loaded = (console: unknown, more: object = {}) =>
+  load(filesOf({ "products.json": { ...base, ...more, console }, "receipts.json": receipts }));
+
+test("columns and order become columns of the list, also those of related records", async () => {
+  const settings = {
+    label: "Articles",
+    group: "Stock",
+    icon: "box",
+    columns: ["sku", "receipt.status", "sku"],
+    order: ["-created_at", "receipt.total", "sku"],
+  };
+  const { entities, faults } = await loaded(settings, { relations });
+  expect(faults).toEqual([]);
+  const plan = entities.get("products")!.console!;
+  expect(plan).toMatchObject({ label: "Articles", group: "Stock", icon: "box", isHidden: false });
+  expect(plan.columns).toEqual(["sku", "receipt.status"]);
+  expect(plan.order).toEqual([
+    { name: "created_at", isDown: true },
+    { name: "receipt.total", isDown: false },
+    { name: "sku", isDown: false },
+  ]);
+  expect((await loaded({ hidden: true })).entities.get("products")!.console!.isHidden).toBe(true);
+});
+
+test.each([
+  ["an unknown column", { columns: ["sku", "prise"] }, "columns[1]", 'mean "price"?'],
+  ["a hidden column", { columns: ["secret"] }, "columns[0]", "what its lists show"],
+  ["an unknown order", { order: ["-prise"] }, "order[0]", 'mean "price"?'],
+  ["two signs", { order: ["--price"] }, "order[0]", '"-price"'],
+  [
+    "an unknown column of a related record",
+    { columns: ["receipt.statu"] },
+    "columns[0]",
+    'mean "receipt.status"?',
+  ],
+  ["an unknown relation", { columns: ["reciept.status"] }, "columns[0]", 'mean "receipt.status"?'],
+  ["an unknown path as order", { order: ["-receipt.totl"] }, "order[0]", 'mean "receipt.total"?'],
+  ["an unknown icon", { icon: "boxx" }, "icon", "box"],
+  ["an empty label", { label: "" }, "label", "not empty"],
+  ["no columns", { columns: [] }, "columns", "not empty"],
+  ["hidden as text", { hidden: "yes" }, "hidden", "true or false"],
+  ["an unknown property", { columnes: ["sku"] }, "columnes", '"columns"?'],
+])("an endpoint's file is refused for %s", async (_, console, place, hint) => {
+  const { faults } = await loaded(console, { relations });
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatchObject({ file: "shop/products.json" });
+  const text = JSON.stringify(faults[0])?.replaceAll('\\"', '"');
+  expect(text).toContain(`console.${place}`);
+  expect(text).toContain(hint);
+});
+
+test.each([
+  ["a path without relations", { columns: ["receipt.status"] }, {}, "columns[0]"],
+  ["columns where nothing is listed", { columns: ["sku"] }, { action: { first: true } }, "columns"],
+  ["an order where nothing is listed", { order: ["sku"] }, { action: { first: true } }, "order"],
+])("an endpoint's file is refused for %s", async (_, console, more, place) => {
+  const { faults } = await loaded(console, more);
+  expect(faults).toMatchObject([{ path: `console.${place}` }]);
+});
+
+test("the console draws each icon", () => {
+  const drawn = readFileSync(
+    join(import.meta.dirname, "../../app/console/client/icons.js"),
+    "utf8",
+  );
+  expect(iconNames.filter((name) => !new RegExp(`^ +${name}:\\s+"M`, "m").test(drawn))).toEqual([]);
+});
