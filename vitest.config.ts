@@ -61,6 +61,7 @@ function longProject(engine: EngineName): TestProjectInlineConfiguration {
       name: `long-${engine}`,
       provide: { engine },
       include: engine === "sqlite" ? [long] : [long, alike],
+      testTimeout: 60_000,
       ...shared,
     },
   };
