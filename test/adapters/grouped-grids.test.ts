@@ -11,7 +11,7 @@ const demo = openDemo();
 /** One text for each row of a query on the receipts, columns between bars. */
 const rows = (columns: string[], rest: string): unknown[] =>
   demo.column(
-    `SELECT ${columns.join(" || '|' || ")} FROM (
+    `SELECT ${columns.map((one) => `ifnull(${one}, '')`).join(" || '|' || ")} FROM (
       SELECT r.*, w.name AS warehouse, s.name AS supplier FROM stock_receipts r
       JOIN warehouses w USING (warehouse_id) JOIN suppliers s USING (supplier_id)) ${rest}`,
   );
