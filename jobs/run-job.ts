@@ -66,6 +66,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     const scope = scopeWithRelated(caller, asked, { access, entities }, paramsOf(run.job, entity));
     const view = createViews(entity, entities).viewFor(rights);
     const { now, newId, digest } = rest;
+    const language = textMember(run.job.request, "language");
     const recorded = recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
       tables: entity.changes,
       // The processes that serve look every second.
@@ -89,7 +90,8 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       project,
       caller,
       entity: view,
-      words: wordingIn(textMember(run.job.request, "language"), view),
+      language,
+      words: wordingIn(language, view),
       scope,
       session: scopedSession(kept, scope),
     });

@@ -5,6 +5,8 @@ import type { MessageName } from "../rules/rule-definition.ts";
 export interface LanguageTexts {
   /** With `{<rule>}` in the place of the rule's value. */
   readonly rules: ReadonlyMap<MessageName, string>;
+  /** The heading of the reasons in a file of rejected rows; undefined: as in English. */
+  readonly importErrors: string | undefined;
   /** By field, and by endpoint and field; the second ones come first. */
   labelOf(endpoint: string, field: string): string | undefined;
 }

@@ -14,8 +14,7 @@ import { openRowFile, type RowFile } from "./row-file.ts";
 import { type RowFault, textsOf } from "./row-fault.ts";
 import type { UploadedRows } from "./uploaded-rows.ts";
 
-/** A corrected file that is uploaded again still has this column; the import ignores it. */
-const reasonHeading = "Import errors";
+const reasonHeadingInEnglish = "Import errors";
 
 export interface RejectedRow {
   readonly values: readonly Cell[];
@@ -33,10 +32,17 @@ export interface RejectedRows {
 
 export function openRejectedRows(
   place: { readonly files: Files; readonly key: string },
-  { context: { entity }, uploaded }: { context: JobContext; uploaded: UploadedRows },
+  { context: { entity, language }, uploaded }: { context: JobContext; uploaded: UploadedRows },
 ): RejectedRows {
+  const { messages } = entity.settings;
+  const reasonHeading = messages.get(language ?? "")?.importErrors ?? reasonHeadingInEnglish;
+  // A corrected file that is uploaded again still has this column, in any language; the import ignores it.
+  const reasonHeadings = new Set<string | undefined>([
+    reasonHeadingInEnglish,
+    ...[...messages.values()].map(({ importErrors }) => importErrors),
+  ]);
   const kept = uploaded.headings.flatMap((heading, at) =>
-    heading === null || heading === reasonHeading ? [] : [{ heading, at }],
+    heading === null || reasonHeadings.has(heading) ? [] : [{ heading, at }],
   );
   const headings = kept.map(({ heading }) => heading);
   const table: TableOptions = {

@@ -37,7 +37,9 @@ export interface JobWorld extends Pick<Runtime, "now" | "newId" | "digest" | "lo
 /** What the function of a kind gets beside its run. */
 export interface JobContext extends Omit<JobWorld, "projects"> {
   readonly project: JobProject;
-  /** The language of messages about fields. */
+  /** Of the request that started the job; null: there is only one. */
+  readonly language: string | null;
+  /** Messages about fields in that language. */
   readonly words: FieldWording;
   /** Who started the job. */
   readonly caller: Caller;

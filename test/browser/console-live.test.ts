@@ -16,6 +16,12 @@ const place = openConsole({
       },
     },
     "suppliers.json": { access: { owner: "*" } },
+    // Without totals: the receipt does not change with its lines.
+    "stock-receipts.json": {
+      access: { owner: "*" },
+      calculation: { detail: { amount: "qty_received * unit_price" } },
+    },
+    "stock-receipt-lines.json": { access: { owner: "*" }, live: true },
     // Without locks, which would keep others from changing a record that somebody edits.
     "products.json": {
       access: { owner: "*" },
@@ -48,8 +54,8 @@ const show = (page: Page) => notice(page).locator("button").filter({ hasText: "S
 const field = (page: Page, name: string) => page.locator(`form [name=${name}]`);
 
 /** A change by somebody else. */
-async function write(action: string, body: object): Promise<void> {
-  const response = await fetch(`${place.url}/api/demo/products/${action}`, {
+async function write(action: string, body: object, endpoint = "products"): Promise<void> {
+  const response = await fetch(`${place.url}/api/demo/${endpoint}/${action}`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": "clerk" },
     body: JSON.stringify(body),
@@ -179,6 +185,64 @@ test("a form says that its record was deleted, and asks before it is left", asyn
   await notice(page).locator("button").first().click();
   await expect.poll(() => place.takeFaults()).toEqual([expect.stringContaining("alert")]);
   expect(await field(page, "name").inputValue()).toBe("Typed here");
+});
+
+test("a form of a document says that others changed, added, moved and deleted its lines", async () => {
+  const [first, second] = await place.sql(
+    "SELECT receipt_id FROM stock_receipts WHERE status = 'draft' AND total_items > 1 LIMIT 2",
+  );
+  const id = String(first!["receipt_id"]);
+  const linesOf = (receipt: unknown) =>
+    place.sql(
+      `SELECT line_id, product_id FROM stock_receipt_lines WHERE receipt_id = '${receipt}' ORDER BY line_number`,
+    );
+  const [mine, others] = [await linesOf(id), await linesOf(second!["receipt_id"])];
+  const writeLine = (action: string, body: object) => write(action, body, "stock-receipt-lines");
+  const page = await listening(`#/demo/stock-receipts/record/${id}`);
+  const numbers = () =>
+    page
+      .locator(".lines tbody [name=line_number]")
+      .evaluateAll((all) => all.map((one) => Number(one.value)).toSorted((a, b) => a - b));
+  const before = await numbers();
+
+  const line = { unit_price: 1, qty_received: 7, amount: 7, product_id: mine[0]!["product_id"] };
+  const added = "11111111-2222-4333-8444-555555555555";
+  const moved = others[0]!["line_id"];
+  const changes: [action: string, body: object, by: string, shown: number[]][] = [
+    [
+      "update",
+      { line_id: mine[0]!["line_id"], line_number: 90 },
+      "clerk",
+      [...before.slice(1), 90],
+    ],
+    [
+      "create",
+      { ...line, line_id: added, receipt_id: id, line_number: 91 },
+      "somebody else",
+      [...before.slice(1), 90, 91],
+    ],
+    [
+      "update",
+      { line_id: moved, receipt_id: id, line_number: 92 },
+      "clerk",
+      [...before.slice(1), 90, 91, 92],
+    ],
+    [
+      "delete",
+      { where: [{ key: "line_id", value: added }] },
+      "somebody else",
+      [...before.slice(1), 90, 92],
+    ],
+  ];
+  await writeLine("update", { line_id: others[1]!["line_id"], qty_received: 8 });
+  for (const [action, body, by, shown] of changes) {
+    await writeLine(action, body);
+    const text = await noticeText(page);
+    expect(text.replace(/\d\d:\d\d/, "…")).toBe(`Changed by ${by} at …: Stock receipt lines`);
+    if (action === "create") await place.picture(page, "live-lines");
+    await show(page);
+    await expect.poll(numbers).toEqual(shown);
+  }
 });
 
 test("a list that is not live asks for no changes", async () => {

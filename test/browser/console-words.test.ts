@@ -36,6 +36,28 @@ test.each(cases)("for %s the button of a new record says %s", async (locale, tex
   await expect.poll(() => asked[0]).toMatch(new RegExp(`^${locale}`));
 });
 
+test.each([
+  ["de-DE", /^\d\d\.10\.2026 · /, "Ohne Titel"],
+  ["en-GB", /^\d\d Oct 2026 · /, "Untitled"],
+])(
+  "for %s a draft is named by its date and its supplier, and is %s in other lists",
+  async (locale, date, untitled) => {
+    const [draft] = await place.sql(
+      "SELECT receipt_id, name FROM stock_receipts JOIN suppliers USING (supplier_id) WHERE status = 'draft' LIMIT 1",
+    );
+    const page = await place.visit(`#/demo/stock-receipts/record/${draft!["receipt_id"]}`, {
+      locale,
+    });
+    const title = await textAt(page, "h1");
+    expect(title).toMatch(date);
+    expect(title.replace(date, "")).toBe(draft!["name"]);
+    await page.evaluate(
+      `location.hash = "#/demo/stock-receipt-lines?f.receipt_id=${draft!["receipt_id"]}"`,
+    );
+    await expect.poll(() => textAt(page, ".grid .reference")).toBe(untitled);
+  },
+);
+
 test("a person can choose the language, and the browser keeps it", async () => {
   const page = await place.visit("#/demo/products", { locale: "en-GB" });
   const files: string[] = [];

@@ -150,7 +150,7 @@ if (named.ok) {
 const whole = await stockReceipts.first({ where: { key: "receipt_number", value: "A" }, expand: ["supplier", "lines"], versions: true });
 if (whole.ok && whole.body.data !== null) {
   const { receipt_number, supplier, lines, _version } = whole.body.data;
-  same<[typeof receipt_number, typeof _version], [string, string]>(true);
+  same<[typeof receipt_number, typeof _version], [string | null, string]>(true);
   supplier?.country.toUpperCase();
   lines[0]?.product_id.toUpperCase();
   // @ts-expect-error: it was not expanded.

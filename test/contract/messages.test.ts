@@ -1,6 +1,7 @@
 /** `messages/<language>.json` and `errorDetails`: what is wrong with fields, in the caller's language and as data. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check, checkEnvelope } from "./cases.ts";
+import { cellsOfWorkbook } from "./imported-goods.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
 
@@ -15,6 +16,7 @@ const german = {
   unique: "gibt es schon",
   type: "ist kein Wert der Art {type}",
   positive: "muss größer als 0 sein",
+  importErrors: "Fehler beim Import",
   fieldLabels: { price: "Preis", items: { name: "Bezeichnung" } },
 };
 
@@ -253,15 +255,27 @@ describe("in German and as data:", () => {
   });
 });
 
-test("rows of an import are judged in the language of the request", async () => {
-  const withLanguage = (init?: RequestInit): RequestInit => ({
-    ...init,
-    headers: { ...Object.fromEntries(new Headers(init?.headers)), "accept-language": "de-CH" },
-  });
+/** The steps of an import, and the file of its errors, in a language. */
+function importerIn(language: string) {
+  const request: Fixture["request"] = (path, init) =>
+    fixture.request(path, {
+      ...init,
+      headers: { ...Object.fromEntries(new Headers(init?.headers)), "accept-language": language },
+    });
   const importer = importerOf({
-    post: (path, body) => fixture.post(path, body, { "accept-language": "de-CH" }),
-    request: (path, init) => fixture.request(path, withLanguage(init)),
+    post: (path, body) => fixture.post(path, body, { "accept-language": language }),
+    request,
   });
+  const rejected = async (file: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> => {
+    const { body } = await importer.previewed("items", file);
+    const path = `/api/test/items/import-errors?job_id=${body.job_id}`;
+    return new Uint8Array(await (await fixture.fetch(path)).arrayBuffer());
+  };
+  return { ...importer, rejected };
+}
+
+test("rows of an import are judged in the language of the request", async () => {
+  const importer = importerIn("de-CH");
   const rows = [
     // The label of that language, too: an export has it as its heading.
     ["code", "Bezeichnung", "price"],
@@ -274,6 +288,45 @@ test("rows of an import are judged in the language of the request", async () => 
   expect(text).toContain("code: ist erforderlich");
   expect(text).not.toContain("Bezeichnung: ist erforderlich");
 }, 90_000);
+
+const fields = ["code", "price"];
+test.each<[name: string, language: string, headings: string[], expected: string[]]>([
+  ["a language", "de-CH", fields, [...fields, "Fehler beim Import"]],
+  ["one without that text", "pt-BR", fields, [...fields, "Import errors"]],
+  ["English", "en", fields, [...fields, "Import errors"]],
+  [
+    "a language, of a file of errors in English",
+    "de",
+    [...fields, "Import errors"],
+    [...fields, "Fehler beim Import"],
+  ],
+  [
+    "English, of a file of errors in a language",
+    "en",
+    ["code", "Fehler beim Import", "price"],
+    [...fields, "Import errors"],
+  ],
+  [
+    "a language, beside a column that looks like it",
+    "de",
+    [...fields, "Fehler"],
+    [...fields, "Fehler", "Fehler beim Import"],
+  ],
+])(
+  "the file of the errors of an import has the reasons under a heading in %s",
+  async (_, language, headings, expected) => {
+    const cellOf = (heading: string) =>
+      heading === "code" ? null : heading === "price" ? 3 : "old";
+    const file = await workbookOf([headings, headings.map(cellOf)]);
+    const [first, second] = await cellsOfWorkbook(await importerIn(language).rejected(file));
+    expect(first).toEqual(expected);
+    expect(second).toEqual([
+      ...expected.slice(0, -1).map(cellOf),
+      expect.stringMatching(language.startsWith("de") ? /^code: ist erforderlich/ : /^code: /),
+    ]);
+  },
+  90_000,
+);
 
 test.each([
   ["de", "csv", "Bezeichnung"],

@@ -42,6 +42,22 @@ test("check passes the demo project and says how many endpoints it has", async (
   expect(stdout).toContain("7 endpoints");
 });
 
+test("a demo database of an earlier release is kept aside, and made anew once", () => {
+  const database = join(folder, "demo.db");
+  createDemo(database);
+  const old = new Database(database);
+  old.pragma("user_version = 0");
+  old.exec("DELETE FROM stock_receipt_lines");
+  old.close();
+  expect(createDemo(database)).toBeGreaterThan(20_000);
+  expect(createDemo(database)).toBeNull();
+  const kept = new Database(`${database}.old`);
+  expect(kept.prepare("SELECT count(*) AS count FROM stock_receipt_lines").get()).toEqual({
+    count: 0,
+  });
+  kept.close();
+});
+
 test("openapi prints the document of all projects, or writes that of one", async () => {
   const database = join(folder, "demo.db");
   createDemo(database);

@@ -26,7 +26,7 @@ export const valueIn = (row, { name, isPath }) =>
 function nameLink(other, { endpoint, key, titleField }, project) {
   if (!other) return h("span.none", null, "–");
   const keys = key.map((name) => other[name]);
-  const text = textOf(other[titleField], { type: "text" }) || keys.join(" · ");
+  const text = textOf(other[titleField], { type: "text" }) || t("untitled");
   if (keys.length === 0 || !mayOpen(project, endpoint))
     return h("span.text", { dir: "auto" }, text);
   const href = addressOf([project, endpoint, "record", ...keys.map(String)]);

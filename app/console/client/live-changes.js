@@ -9,7 +9,7 @@ import { credentials } from "./session.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
-/** `keys`: of the records; null: too many, or not known. `at`: null: not known. @typedef {{ keys: Row[] | null, at: string | null }} Told */
+/** `keys`: of the records; null: too many, or not known. Others that are null: not known. @typedef {{ endpoint: string | null, type: string | null, keys: Row[] | null, at: string | null }} Told */
 /** @typedef {(told: Told) => void} Listener */
 
 /** The next view often shows the same list. */
@@ -22,12 +22,14 @@ const pauseMaxMs = 60_000;
 /** @type {ReturnType<typeof openStream> | null} */
 let stream = null;
 
-/** Calls back with changes of others until the returned function is called. @param {Entity} entity @param {Listener} listener */
-export function listenToOthers({ project, endpoint, path }, listener) {
-  const name = `${path} ${credentials()?.value ?? ""}`;
+/** Calls back with changes of others until the returned function is called. @param {Entity[]} entities of one project @param {Listener} listener */
+export function listenToOthers(entities, listener) {
+  const project = entities[0]?.project ?? "";
+  const endpoints = entities.map(({ endpoint }) => endpoint);
+  const name = `${project} ${endpoints.join()} ${credentials()?.value ?? ""}`;
   if (stream?.name !== name) {
     stream?.close();
-    stream = openStream({ project, endpoint, name });
+    stream = openStream({ project, endpoints, name });
   }
   const { listeners, close } = stream;
   listeners.add(listener);
@@ -39,8 +41,8 @@ export function listenToOthers({ project, endpoint, path }, listener) {
   };
 }
 
-/** @param {{ project: string, endpoint: string, name: string }} place `name`: another one for another person */
-function openStream({ project, endpoint, name }) {
+/** @param {{ project: string, endpoints: string[], name: string }} place `name`: another one for another person */
+function openStream({ project, endpoints, name }) {
   const changes = `api/${project}/changes`;
   const quiet = { quiet: true, isTrial: true };
   /** @type {Set<Listener>} */
@@ -59,7 +61,7 @@ function openStream({ project, endpoint, name }) {
     if (isConnecting || isClosed || source) return;
     isConnecting = true;
     try {
-      since ??= (await post(changes, { endpoints: [endpoint] }, quiet)).body.since;
+      since ??= (await post(changes, { endpoints }, quiet)).body.since;
       if (!document.hidden) source = await opened();
     } catch (error) {
       const status = error instanceof ApiError ? error.status : 0;
@@ -75,7 +77,7 @@ function openStream({ project, endpoint, name }) {
   async function opened() {
     const ticket = credentials() && (await ask(`${changes}/ticket`, { method: "POST", ...quiet }));
     const query = new URLSearchParams({
-      endpoints: endpoint,
+      endpoints: endpoints.join(),
       since: since ?? "",
       ...(ticket && { ticket: ticket.body.data.ticket }),
     });
@@ -83,13 +85,14 @@ function openStream({ project, endpoint, name }) {
     const startMs = Date.now();
     made.addEventListener("change", ({ data, lastEventId }) => {
       since = lastEventId || since;
-      const { request_id: id, keys, at } = parseJson(data);
+      const { request_id: id, endpoint, type, keys, at } = parseJson(data);
       // An import has the id of its job.
-      if (!isOwnRequest(id) && !keptJobs().some((job) => job.id === id)) tell({ keys, at });
+      if (!isOwnRequest(id) && !keptJobs().some((job) => job.id === id))
+        tell({ endpoint, type, keys, at });
     });
     made.addEventListener("reset", ({ lastEventId }) => {
       since = lastEventId || since;
-      tell({ keys: null, at: null });
+      tell({ endpoint: null, type: null, keys: null, at: null });
     });
     // It would try again by itself, but with the same ticket.
     made.addEventListener("error", () => {

@@ -15,7 +15,18 @@ const expandedMax = 10;
 export function titleOf(entity, row) {
   const name = entity.titleField;
   const text = name === null ? "" : textOf(row[name], { type: "text" });
-  return (text || entity.key.map((one) => String(row[one])).join(" · ")).slice(0, 120);
+  const key = entity.key.map((one) => String(row[one])).join(" · ");
+  return (text || describedBy(entity, row) || key).slice(0, 120);
+}
+
+/** What people know a record by that has no name yet: its date, and whom it refers to. @param {Entity} entity @param {Row} row */
+function describedBy({ relations, fields }, row) {
+  const date = [...fields.values()].find(({ name, type }) => type === "date" && row[name]);
+  const names = [...relations.values()].flatMap(({ name, many, titleField = "" }) => {
+    const other = /** @type {Row | null | undefined} */ (many ? null : row[name]);
+    return textOf(other?.[titleField], { type: "text" }) || [];
+  });
+  return [...(date ? [textOf(row[date.name], date)] : []), ...names].slice(0, 2).join(" · ");
 }
 
 /** The names of related records to request beside a record, as `expand` takes them. @param {Entity} entity */

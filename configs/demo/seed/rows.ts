@@ -138,6 +138,13 @@ function makeReceipts(
   const range = Map.groupBy(products, (product) => product.supplier_id);
   const headers: Record<string, Value>[] = [];
   const lines: Record<string, Value>[] = [];
+  const posted = new Map<string, number>();
+  /** As the service numbers them: when they are posted, from 1 in each year. */
+  const nextNumber = (year: string): string => {
+    const number = (posted.get(year) ?? 0) + 1;
+    posted.set(year, number);
+    return `GR-${year}-${String(number).padStart(5, "0")}`;
+  };
   for (let index = 0; index < receiptCount; index++) {
     const daysAgo = Math.floor(((receiptCount - 1 - index) * spanDays) / receiptCount);
     const supplier = random.pick(suppliers);
@@ -160,13 +167,16 @@ function makeReceipts(
         };
       },
     );
+    const warehouseId = random.pick(warehouses).warehouse_id;
+    const date = dateOf(daysAgo);
+    const status = statusAfter(random, daysAgo);
     headers.push({
       receipt_id: receiptId,
-      receipt_number: `GR-${dateOf(daysAgo).slice(0, 4)}-${String(index + 1).padStart(5, "0")}`,
+      receipt_number: status === "posted" ? nextNumber(date.slice(0, 4)) : null,
       supplier_id: supplier.supplier_id,
-      warehouse_id: random.pick(warehouses).warehouse_id,
-      receipt_date: dateOf(daysAgo),
-      status: statusAfter(random, daysAgo),
+      warehouse_id: warehouseId,
+      receipt_date: date,
+      status,
       remarks: random.chance(15) ? random.pick(receiptRemarks) : null,
       total_items: received.length,
       total_qty: received.reduce((sum, line) => sum + line.qty_received, 0),

@@ -69,10 +69,10 @@ CREATE INDEX products_by_supplier ON products (supplier_id);
 
 CREATE TABLE stock_receipts (
   receipt_id     TEXT          NOT NULL PRIMARY KEY,
-  receipt_number VARCHAR(20)   NOT NULL UNIQUE,
+  receipt_date   DATE          NOT NULL,
+  receipt_number VARCHAR(20)   UNIQUE,
   supplier_id    TEXT          NOT NULL REFERENCES suppliers (supplier_id),
   warehouse_id   TEXT          NOT NULL REFERENCES warehouses (warehouse_id),
-  receipt_date   DATE          NOT NULL,
   status         VARCHAR(20)   NOT NULL DEFAULT 'draft'
                  CHECK (status IN ('draft', 'received', 'posted', 'cancelled')),
   remarks        TEXT,

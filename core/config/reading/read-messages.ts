@@ -31,6 +31,9 @@ export const messagesSchema = z
   .strictObject({
     $schema: z.string().optional().describe("The JSON Schema of this file, for editors."),
     ...Object.fromEntries(named.map((rule) => [rule, textOf(rule)])),
+    importErrors: label
+      .optional()
+      .describe("The heading of the reasons in files with the rejected rows of an import."),
     fieldLabels: z
       .record(z.string(), z.union([label, z.record(z.string(), label)]))
       .default({})
@@ -68,7 +71,11 @@ export function readMessages(
   return messages;
 }
 
-function textsOf({ fieldLabels, ...texts }: z.output<typeof messagesSchema>): LanguageTexts {
+function textsOf({
+  fieldLabels,
+  importErrors,
+  ...texts
+}: z.output<typeof messagesSchema>): LanguageTexts {
   const rules = new Map(
     named.flatMap((rule) => {
       const text = (texts as Readonly<Record<string, string | undefined>>)[rule];
@@ -78,6 +85,7 @@ function textsOf({ fieldLabels, ...texts }: z.output<typeof messagesSchema>): La
   const labels = new Map(Object.entries(fieldLabels));
   return {
     rules,
+    importErrors,
     labelOf(endpoint, field) {
       const own = labels.get(endpoint);
       const ofEndpoint = typeof own === "object" && Object.hasOwn(own, field) ? own[field] : null;

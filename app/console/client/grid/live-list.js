@@ -19,7 +19,7 @@ export function listChanges(entity, { table, rowIn, reload }) {
   /** Those that the next rows show for the first time. @type {Set<string>} */
   let fresh = new Set();
 
-  const stop = listenToOthers(entity, ({ keys }) => {
+  const stop = listenToOthers([entity], ({ keys }) => {
     isCounted &&= keys !== null;
     for (const key of keys ?? []) waiting.add(idOf(entity, key) ?? "");
     notice.show({

@@ -22,8 +22,11 @@ const pauseMs = 150;
 const namedMax = 4;
 const times = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
 
-/** To be called before the record is loaded, so that no change after that is missed. @param {Entity} entity */
-export function recordChanges(entity) {
+/**
+ * To be called before the record is loaded, so that no change after that is missed.
+ * @param {Entity} entity @param {Entity[]} watched those of the record and of its lines of which the caller is told
+ */
+export function recordChanges(entity, watched) {
   const notice = viewNotice();
   /** @type {LivePlace | null} */
   let place = null;
@@ -31,13 +34,30 @@ export function recordChanges(entity) {
   let last = null;
   let timer = 0;
 
-  const unlisten = listenToOthers(entity, (told) => {
-    const id = place && idOf(entity, place.row());
-    if (id && told.keys && !told.keys.some((key) => idOf(entity, key) === id)) return;
+  const unlisten = listenToOthers(watched, (told) => {
+    if (!mayConcern(told)) return;
     last = told;
-    clearTimeout(timer);
-    timer = setTimeout(() => void look().catch(() => {}), pauseMs);
+    timer ||= setTimeout(() => {
+      timer = 0;
+      void look().catch(() => {});
+    }, pauseMs);
   });
+
+  /** False: the change is about other records. @param {import("./live-changes.js").Told} told */
+  function mayConcern({ endpoint, type, keys }) {
+    const of = watched.find((one) => one.endpoint === endpoint);
+    if (!place || !of || keys === null) return true;
+    const row = place.row();
+    // Which document a line has come into is not told.
+    if (of !== entity && type !== "deleted") return true;
+    const known = of === entity ? [row] : linesIn(row);
+    const ids = new Set(keys.map((key) => idOf(of, key)));
+    return known.some((one) => ids.has(idOf(of, one)));
+  }
+
+  /** @param {Row} row @returns {Row[]} */
+  const linesIn = (row) =>
+    entity.lines.flatMap(({ name }) => /** @type {Row[]} */ (row[name] ?? []));
 
   /** Without an answer, saving still finds what others changed. */
   async function look() {
@@ -52,11 +72,10 @@ export function recordChanges(entity) {
         action: t("backToList"),
         act: () => go([entity.project, entity.endpoint]),
       });
-    const labels = changedNames(entity, shown.row(), stored.row).map((name) =>
-      labelOf(entity, name),
-    );
-    if (labels.length === 0) return notice.hide();
-    const { updated_by: by } = stored.row;
+    const names = changedNames(entity, shown.row(), stored.row);
+    if (names.length === 0) return notice.hide();
+    const labels = names.map((name) => labelOf(entity, name));
+    const { updated_by: by } = changedRow(names, shown.row(), stored.row);
     const owner = typeof by === "string" && by !== "" ? by : t("conflict.somebody");
     const time = times.format(at === null ? new Date() : new Date(at));
     const more = labels.length > namedMax ? " …" : "";
@@ -66,6 +85,13 @@ export function recordChanges(entity) {
       action: t("live.show"),
       act: shown.show,
     });
+  }
+
+  /** The record, or one of its lines where only these were changed. @param {string[]} names @param {Row} before @param {Row} after @returns {Row} */
+  function changedRow(names, before, after) {
+    if (names.some((name) => entity.lines.every((one) => one.name !== name))) return after;
+    const known = new Set(linesIn(before).map((line) => jsonText(line)));
+    return linesIn(after).find((line) => !known.has(jsonText(line))) ?? {};
   }
 
   return {

@@ -34,7 +34,12 @@ export async function show(place, { parts, query }) {
   const [project = "", endpoint = "", , ...keys] = parts;
   const entity = await loadEntity(project, endpoint);
   if (!entity) throw new Error(t("list.noRight"));
-  const live = entity.isLive ? recordChanges(entity) : null;
+  const details = entity.lines.map(({ endpoint: own }) =>
+    own === null ? null : loadEntity(project, own).catch(() => null),
+  );
+  const watched = [entity, ...(await Promise.all(details))].filter((one) => one !== null);
+  const told = watched.filter(({ isLive }) => isLive);
+  const live = told.length > 0 ? recordChanges(entity, told) : null;
   const params = paramsIn(entity, readParams(entity, query));
   const shown = await loadRecord(entity, keys, params).catch((error) => {
     live?.stop();
