@@ -43,7 +43,7 @@ export function recordChanges(entity, watched) {
     }, pauseMs);
   });
 
-  /** False: the change is about other records. @param {import("./live-changes.js").Told} told */
+  /** False: the change is about other records. @param {import("../live-changes.js").Told} told */
   function mayConcern({ endpoint, type, keys }) {
     const of = watched.find((one) => one.endpoint === endpoint);
     if (!place || !of || keys === null) return true;
