@@ -10,6 +10,8 @@ beforeAll(async () => {
     setUp: () => [
       "CREATE TABLE people (id TEXT PRIMARY KEY, born INTEGER, rate REAL, at DATETIME)",
       "INSERT INTO people VALUES ('a', 1990, 1.5, '2026-01-01 00:00:00'), ('b', 1970, 2.5, '2026-01-02T00:00:00.000Z'), ('c', 1980, 3.5, 1767398400000)",
+      "CREATE TABLE counts (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER)",
+      "INSERT INTO counts (kind, n) VALUES ('small', 3), ('small', -5), ('small', null), ('large', 9223372036854775807), ('large', 9223372036854775807), ('large', 2147483648), ('large', 7), ('low', -9223372036854775808), ('low', -1), ('odd', '12'), ('odd', 4), ('none', null)",
       "CREATE TABLE orders (person TEXT, total INTEGER, match INTEGER, note TEXT)",
       "INSERT INTO orders VALUES ('a', 7, 3, '{}'), ('a', 9, 3, '{}'), ('b', 5, 2, 'no JSON')",
       `CREATE VIEW sums (id, orders, worth, open, goals, has, rate) AS WITH o AS (SELECT * FROM orders) SELECT id, (SELECT COUNT(*) FROM o WHERE person = people.id),
@@ -27,6 +29,7 @@ beforeAll(async () => {
           { viewName, primaryKey: "id", action: { read: true, aggregate: true } },
         ]),
       ),
+      counts: { tableName: "counts", action: { aggregate: true } },
       list: {
         viewName: "list",
         primaryKey: "id",
@@ -91,6 +94,35 @@ test.each([
   ["seen", "abc"],
 ])("%s cannot be compared with %j", async (key, value) => {
   expect((await read(key, ">", value)).status).toBe(400);
+});
+
+test("integers are added exactly, whatever a column of integers holds", async () => {
+  const { body } = await fixture.post("counts/aggregate", {
+    group_by: ["kind"],
+    operations: [
+      { function: "sum", field: "n", alias: "sum" },
+      {
+        function: "sum",
+        field: "n",
+        alias: "above",
+        where: { logic: "AND", conditions: [{ key: "n", operator: ">", value: 3 }] },
+      },
+    ],
+    sort_columns: [{ column: "kind" }],
+  });
+  expect(
+    (body.data as { kind: string; sum: unknown; above: unknown }[]).map((row) => [
+      row.kind,
+      row.sum,
+      row.above,
+    ]),
+  ).toEqual([
+    ["large", "18446744075857035269", "18446744075857035269"],
+    ["low", "-9223372036854775809", null],
+    ["none", null, null],
+    ["odd", 16, 16],
+    ["small", -2, null],
+  ]);
 });
 
 test("numbers are added up", async () => {

@@ -33,6 +33,10 @@ export function registerAggregates(database: Database): void {
     step: (total: Total, value: unknown, scale: bigint) => add(total, value, Number(scale)),
     result: (total: Total) => (total.count === 0n ? null : sumOf(total)),
   });
+  /** The sum of two sums. */
+  const sumOfBoth = (whole: unknown, rest: unknown): unknown =>
+    whole === null ? rest : addDecimals(String(whole), String(rest ?? "0"));
+  database.function("rowgate_sum_of", options, sumOfBoth);
   target.aggregate("rowgate_avg", {
     ...options,
     start: () => ({ total: start(), places: 0 }),

@@ -16,8 +16,14 @@ export function bucketTerm(forms: StoredForms, of: Column, term: SQL, bucket: Bu
   const time = timeOf(forms, of, term);
   if (bucket.kind === "span" && bucket.unit === "hour") return hour(time, bucket.offsets);
   const wall = inZone(time, bucket.offsets);
-  return bucket.kind === "part" ? part(wall, bucket.part) : span(wall, bucket.unit);
+  if (bucket.kind === "part") return part(wall, bucket.part);
+  if (bucket.offsets.length === 0 || !monthly.has(bucket.unit)) return span(wall, bucket.unit);
+  // No zone moves these days into another month, and computing with times takes as long as all else together.
+  const isInside = sql`substr(${time.text}, 9, 2) between '02' and '27'`;
+  return sql`case when ${isInside} then ${span(time.text, bucket.unit)} else ${span(wall, bucket.unit)} end`;
 }
+
+const monthly: ReadonlySet<SpanUnit> = new Set(["year", "quarter", "month"]);
 
 /** A column of times. */
 interface Time {
