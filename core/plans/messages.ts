@@ -1,10 +1,14 @@
-/** `messages/<language>.json` of a project: texts of rules and labels of fields in other languages. */
+/** `messages/<language>.json` of a project: texts of rules and labels of fields, endpoints and groups in other languages. */
 import type { MessageName } from "../rules/rule-definition.ts";
 
 /** The texts of one language. */
 export interface LanguageTexts {
   /** With `{<rule>}` in the place of the rule's value. */
   readonly rules: ReadonlyMap<MessageName, string>;
+  /** Names of endpoints for people. */
+  readonly endpoints: ReadonlyMap<string, string>;
+  /** By the groups of the endpoints' files. */
+  readonly groups: ReadonlyMap<string, string>;
   /** By field, and by endpoint and field; the second ones come first. */
   labelOf(endpoint: string, field: string): string | undefined;
 }

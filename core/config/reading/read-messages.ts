@@ -35,6 +35,16 @@ export const messagesSchema = z
       .record(z.string(), z.union([label, z.record(z.string(), label)]))
       .default({})
       .describe("Labels of fields in all endpoints, or by the name of an endpoint in that one."),
+    endpointLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe("Names of endpoints for people, by the name of the endpoint."),
+    groupLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe(
+        "Names of groups in the menu of the console, by the group in the endpoints' files.",
+      ),
   })
   .meta({ title: "Rowgate messages", description: "Texts of one language." });
 
@@ -68,7 +78,12 @@ export function readMessages(
   return messages;
 }
 
-function textsOf({ fieldLabels, ...texts }: z.output<typeof messagesSchema>): LanguageTexts {
+function textsOf({
+  fieldLabels,
+  endpointLabels,
+  groupLabels,
+  ...texts
+}: z.output<typeof messagesSchema>): LanguageTexts {
   const rules = new Map(
     named.flatMap((rule) => {
       const text = (texts as Readonly<Record<string, string | undefined>>)[rule];
@@ -78,6 +93,8 @@ function textsOf({ fieldLabels, ...texts }: z.output<typeof messagesSchema>): La
   const labels = new Map(Object.entries(fieldLabels));
   return {
     rules,
+    endpoints: new Map(Object.entries(endpointLabels)),
+    groups: new Map(Object.entries(groupLabels)),
     labelOf(endpoint, field) {
       const own = labels.get(endpoint);
       const ofEndpoint = typeof own === "object" && Object.hasOwn(own, field) ? own[field] : null;
