@@ -5,7 +5,8 @@
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
 import type { Project, Projects } from "../../core/dispatch.ts";
-import { ownLanguage } from "../../core/plans/messages.ts";
+import { messagesIn } from "../../core/calls/wording.ts";
+import { languageFor } from "../../core/plans/messages.ts";
 import { tilesFor } from "../../core/tiles.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { menuFor } from "../../core/openapi/menu.ts";
@@ -86,11 +87,11 @@ export function showFrontPage(deps: FrontPageDeps): Handle {
   const { now, extras, basePath } = deps;
   const pages = pagesOf(extras).filter(({ isThere }) => isThere);
   return async (incoming, exchange) => {
-    const { projects, isPartial } = await seenBy(deps, incoming, exchange);
+    const { projects, isPartial, isInLanguages } = await seenBy(deps, incoming, exchange);
     // Without visible projects, the answer says only that the service runs.
     const version = isPartial && projects.length === 0 ? null : extras.version;
     const links = pages.filter(({ name }) => version !== null || name !== "jobs_board");
-    const headers = { Vary: "Accept" };
+    const headers = { Vary: isInLanguages ? "Accept, Accept-Language" : "Accept" };
     if (!wantsPage(incoming)) {
       const body = {
         success: true,
@@ -135,6 +136,8 @@ interface Seen {
   readonly projects: readonly ShownProject[];
   /** Some project asks for credentials, and no project knows the caller. */
   readonly isPartial: boolean;
+  /** Names of its endpoints are in the language of the client. */
+  readonly isInLanguages: boolean;
 }
 
 /** Rejects with `unauthorized` for credentials that no project accepts, and with `tooManyRequests`. */
@@ -143,11 +146,15 @@ async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchang
   const projects: ShownProject[] = [];
   const kinds = new Set<Caller["kind"]>();
   let refusal: AppError | null = null;
+  let isInLanguages = false;
   for (const project of deps.projects.values()) {
     try {
       const caller = await admit({ incoming, exchange, project });
       kinds.add(caller.kind);
-      projects.push(...shownTo(caller, project, deps));
+      const messages = project.routes ? messagesIn(project.routes) : new Map();
+      isInLanguages ||= messages.size > 0;
+      const language = languageFor(incoming.headers.get("accept-language"), messages);
+      projects.push(...shownTo({ caller, language }, project, deps));
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== "unauthorized") throw error;
       refusal = error;
@@ -158,26 +165,26 @@ async function seenBy(deps: FrontPageDeps, incoming: Incoming, exchange: Exchang
   const isKnown = kinds.has("key") || kinds.has("token");
   const hasCredentials = ["x-api-key", "authorization"].some((name) => incoming.headers.get(name));
   if (refusal !== null && hasCredentials && !isKnown) throw refusal;
-  return { projects, isPartial: !isKnown && (refusal !== null || kinds.has("anonymous")) };
+  const isPartial = !isKnown && (refusal !== null || kinds.has("anonymous"));
+  return { projects, isPartial, isInLanguages };
 }
 
 /** The project, or nothing; also a project whose database is not reached yet, if it needs no credentials. */
 function shownTo(
-  caller: Caller,
+  client: { readonly caller: Caller; readonly language: string },
   { name, routes }: Project,
   { basePath, dashboards }: Pick<FrontPageDeps, "basePath" | "dashboards">,
 ): readonly ShownProject[] {
+  const { caller } = client;
   if (routes === null)
     return caller.kind === "nobody" ? [{ name, status: "unavailable", endpoints: [] }] : [];
-  const endpoints = menuFor(routes.endpoints, caller).map(({ name: endpoint, ...entry }) => ({
+  const endpoints = menuFor(routes.endpoints, client).map(({ name: endpoint, ...entry }) => ({
     name: endpoint,
     path: `${basePath}/api/${name}/${endpoint}`,
     ...entry,
   }));
   const dashboard = dashboards.get(name);
-  const hasTiles =
-    dashboard !== undefined &&
-    tilesFor(dashboard, routes, { caller, language: ownLanguage }).length > 0;
+  const hasTiles = dashboard !== undefined && tilesFor(dashboard, routes, client).length > 0;
   const isShown = endpoints.length > 0 || caller.kind === "nobody";
   return isShown
     ? [

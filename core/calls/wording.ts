@@ -2,6 +2,7 @@
  * Messages about fields in the language of the request, and as data (`details`). Answers are made and kept in English;
  * this is the last step before they are sent. `error`, and messages that are not about rules, stay English.
  */
+import { plainPlan, type ConsolePlan } from "../plans/console-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import { languageFor, type LanguageTexts, type Messages } from "../plans/messages.ts";
 import type { Explained } from "../rules/explained.ts";
@@ -157,7 +158,7 @@ export function languageOfJob({
   return messages.size === 0 ? {} : { language: languageFor(language, messages) };
 }
 
-/** The entity with the labels of its fields in that language. */
+/** The entity with its labels in that language. */
 export function labelledIn(language: string, entity: Entity): Entity {
   const { name, labels, read, grid, insert, settings } = entity;
   const texts = settings.messages.get(language);
@@ -169,7 +170,22 @@ export function labelledIn(language: string, entity: Entity): Entity {
     const label = texts.labelOf(name, field);
     return label === undefined ? [] : [[field, label]];
   });
-  return { ...entity, labels: new Map([...labels, ...own]) };
+  return {
+    ...entity,
+    labels: new Map([...labels, ...own]),
+    console: consoleIn(language, entity),
+  };
+}
+
+/** The place of an endpoint in the menu, in that language. */
+export function consoleIn(
+  language: string,
+  { name, console: plan, settings }: Entity,
+): ConsolePlan | null {
+  const texts = settings.messages.get(language);
+  const label = texts?.endpoints.get(name) ?? plan?.label ?? null;
+  if (plan === null) return label === null ? null : { ...plainPlan, label };
+  return { ...plan, label, group: texts?.groups.get(plan.group ?? "") ?? plan.group };
 }
 
 /** The texts that the project of these routes has. */

@@ -1,5 +1,6 @@
 /** The endpoints as menus show them to a caller, for the index at `/`. */
 import type { BoundAction } from "../dispatch.ts";
+import { consoleIn } from "../calls/wording.ts";
 import { menuNotes } from "./console-notes.ts";
 import type { Caller } from "../plans/caller.ts";
 import { usableActions, usableEndpoints } from "../route-hints.ts";
@@ -22,7 +23,7 @@ const composites = ["read-composite", "create-composite", "update-composite"];
 /** Those of which the caller may use an action. */
 export function menuFor(
   endpoints: ReadonlyMap<string, ReadonlyMap<string, BoundAction>>,
-  caller: Caller,
+  { caller, language }: { readonly caller: Caller; readonly language: string },
 ): MenuEntry[] {
   const usable = usableEndpoints(endpoints, { caller }).map((name) => {
     const bound = endpoints.get(name)!;
@@ -37,7 +38,7 @@ export function menuFor(
     ),
   );
   return usable.map(({ name, actions, entity }) => {
-    const notes = menuNotes(entity?.console ?? null);
+    const notes = menuNotes(entity && consoleIn(language, entity));
     const header = headers.get(entity?.insert?.table.identity ?? "");
     return {
       name,

@@ -41,3 +41,13 @@ export interface ConsoleOrder {
   readonly name: string;
   readonly isDown: boolean;
 }
+
+/** Of an endpoint whose file says nothing of it. */
+export const plainPlan: ConsolePlan = {
+  label: null,
+  group: null,
+  icon: null,
+  isHidden: false,
+  columns: [],
+  order: [],
+};

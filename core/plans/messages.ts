@@ -1,4 +1,4 @@
-/** `messages/<language>.json` of a project: texts of rules and labels of fields in other languages. */
+/** `messages/<language>.json` of a project: texts of rules and labels of fields, endpoints and groups in other languages. */
 import type { MessageName } from "../rules/rule-definition.ts";
 
 /** The texts of one language. */
@@ -7,6 +7,10 @@ export interface LanguageTexts {
   readonly rules: ReadonlyMap<MessageName, string>;
   /** The heading of the reasons in a file of rejected rows; undefined: as in English. */
   readonly importErrors: string | undefined;
+  /** Names of endpoints for people. */
+  readonly endpoints: ReadonlyMap<string, string>;
+  /** By the groups of the endpoints' files. */
+  readonly groups: ReadonlyMap<string, string>;
   /** By field, and by endpoint and field; the second ones come first. */
   labelOf(endpoint: string, field: string): string | undefined;
 }

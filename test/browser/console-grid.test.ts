@@ -123,6 +123,35 @@ test("columns are resized, moved and kept at the left, and the browser keeps tha
   expect(page.url()).not.toContain("cols=");
 });
 
+test("Shift and the arrow keys resize the column of a heading, say how wide it is, and the browser keeps it", async () => {
+  const page = await place.visit("#/demo/suppliers?cols=code,name,city");
+  await expect.poll(() => page.locator(".grid tbody tr").count()).toBe(25);
+  const [code, name, city] = ["Code", "Supplier", "City"].map((text) => heading(page, text));
+  const before = await width(name!);
+  const said = () => page.locator(".unseen[role=status]").allTextContents();
+  await page.locator(".columns-menu summary").focus();
+  for (const key of ["Tab", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
+  for (let at = 0; at < 3; at += 1) await page.keyboard.press("Shift+ArrowLeft");
+  expect(await width(name!)).toBe(before - 48);
+  expect(await said()).toContain(`Supplier: ${before - 48} pixels wide`);
+  await page.keyboard.press("Shift+ArrowRight");
+  expect(await width(name!)).toBe(before - 32);
+  // The focus stayed, nothing was sorted, and arrows alone still move.
+  expect(page.url()).not.toContain("sort=");
+  await page.keyboard.press("ArrowLeft");
+  for (let at = 0; at < 20; at += 1) await page.keyboard.press("Shift+ArrowLeft");
+  expect([await width(code!), await said()]).toEqual([
+    56,
+    expect.arrayContaining(["Code: 56 pixels wide"]),
+  ]);
+  expect(await width(city!)).toBeGreaterThan(56);
+  await place.picture(page, "grid-widths-by-keys");
+  await page.reload();
+  await expect.poll(() => width(name!)).toBe(before - 32);
+  expect(await width(code!)).toBe(56);
+  await page.evaluate("localStorage.clear()");
+});
+
 test("keys move between the cells as in a spreadsheet, and a range of them is copied", async () => {
   const page = await place.visit("#/demo/suppliers?cols=code,name,city&size=50&sort=code");
   await expect.poll(() => page.locator(".grid tbody tr").count()).toBe(50);

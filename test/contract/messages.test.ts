@@ -18,6 +18,8 @@ const german = {
   positive: "muss größer als 0 sein",
   importErrors: "Fehler beim Import",
   fieldLabels: { price: "Preis", items: { name: "Bezeichnung" } },
+  endpointLabels: { items: "Artikel", listed: "Liste", constructor: "x" },
+  groupLabels: { Stock: "Lager" },
 };
 
 const rules = [
@@ -63,6 +65,7 @@ const options: FixtureOptions = {
       primaryKey: "item_id",
       fieldValidation: rules,
       fieldLabels: { code: "Code", price: "Price", name: "Name" },
+      console: { label: "Goods", group: "Stock", icon: "box" },
       action: {
         create: true,
         read: true,
@@ -74,6 +77,7 @@ const options: FixtureOptions = {
     },
     heads: {
       tableName: "heads",
+      console: { label: "Papers", group: "Office" },
       action: { "create-composite": true },
       masterDetail: {
         detailTable: "lines",
@@ -391,4 +395,31 @@ test("OpenAPI has the labels of the language", async () => {
   const text = await labels("de");
   for (const label of ['"Preis"', '"Bezeichnung"', '"Code"']) expect(text).toContain(label);
   expect(text).not.toContain('"Price"');
+});
+
+describe("names of endpoints and groups:", () => {
+  const goods = { label: "Artikel", group: "Lager", icon: "box" };
+  const papers = { label: "Papers", group: "Office" };
+  const own = { items: { ...goods, label: "Goods", group: "Stock" }, heads: papers };
+  const german = { items: goods, heads: papers, listed: { label: "Liste" } };
+  const languages: [header: string, names: object][] = [
+    ["de-AT", german],
+    ["fr, de;q=0.2", german],
+    ["en", own],
+    ["pt-BR", own],
+  ];
+  test.each(languages)("%s", async (language, names) => {
+    const headers = { accept: "application/json", "accept-language": language };
+    const index = await fixture.request("/", { headers });
+    expect(index.headers.get("vary")).toBe("Accept, Accept-Language");
+    const menu = index.body.projects[0].endpoints.flatMap((one: Record<string, any>) =>
+      one["console"] ? [[one["name"], one["console"]]] : [],
+    );
+    expect(Object.fromEntries(menu)).toEqual(names);
+    const { body } = await fixture.request("/api/test/openapi.json", { headers });
+    const tags = body.tags.flatMap(({ "x-rowgate": notes }: Record<string, any>) =>
+      notes?.console ? [[notes.endpoint, notes.console]] : [],
+    );
+    expect(Object.fromEntries(tags)).toEqual(names);
+  });
 });

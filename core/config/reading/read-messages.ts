@@ -38,6 +38,16 @@ export const messagesSchema = z
       .record(z.string(), z.union([label, z.record(z.string(), label)]))
       .default({})
       .describe("Labels of fields in all endpoints, or by the name of an endpoint in that one."),
+    endpointLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe("Names of endpoints for people, by the name of the endpoint."),
+    groupLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe(
+        "Names of groups in the menu of the console, by the group in the endpoints' files.",
+      ),
   })
   .meta({ title: "Rowgate messages", description: "Texts of one language." });
 
@@ -74,6 +84,8 @@ export function readMessages(
 function textsOf({
   fieldLabels,
   importErrors,
+  endpointLabels,
+  groupLabels,
   ...texts
 }: z.output<typeof messagesSchema>): LanguageTexts {
   const rules = new Map(
@@ -86,6 +98,8 @@ function textsOf({
   return {
     rules,
     importErrors,
+    endpoints: new Map(Object.entries(endpointLabels)),
+    groups: new Map(Object.entries(groupLabels)),
     labelOf(endpoint, field) {
       const own = labels.get(endpoint);
       const ofEndpoint = typeof own === "object" && Object.hasOwn(own, field) ? own[field] : null;

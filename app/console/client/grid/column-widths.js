@@ -1,8 +1,10 @@
 /**
  * Widths of the columns, and those that stay at the left. Without widths of their own the browser fits the columns to
  * their values. Headings are dragged to move columns, and their edges to resize them; a double click on an edge fits.
+ * On the heading with the focus, Shift and the arrow keys resize.
  */
 import { h } from "../dom.js";
+import { t } from "../words.js";
 import { leadOf } from "./rows.js";
 
 /**
@@ -18,9 +20,14 @@ import { leadOf } from "./rows.js";
 const pinnedPart = 0.6;
 /** A press on a heading that moves less is a click. */
 const dragMinPx = 6;
+const keySteps = new Map([
+  ["ArrowLeft", -16],
+  ["ArrowRight", 16],
+]);
 
 /** @param {WidthsPlace} place */
 export function columnWidths({ table, scroller, layout, columns, onMove }) {
+  const status = h("p.unseen", { role: "status" });
   const headings = () => [...(table.tHead?.rows[0]?.cells ?? [])];
   const nameOf = (/** @type {HTMLTableCellElement} */ heading) =>
     columns()[heading.cellIndex - leadOf(table)];
@@ -168,9 +175,31 @@ export function columnWidths({ table, scroller, layout, columns, onMove }) {
     layout.keepWidths();
     show();
   });
+  // Before the keys that move between headings.
+  table.addEventListener(
+    "keydown",
+    (event) => {
+      const heading = headings().find((cell) => cell === event.target);
+      const name = heading ? nameOf(heading) : undefined;
+      const step =
+        event.shiftKey && !event.altKey && !event.ctrlKey ? keySteps.get(event.key) : undefined;
+      if (!heading || name === undefined || step === undefined) return;
+      event.preventDefault();
+      event.stopPropagation();
+      layout.resize(name, heading.getBoundingClientRect().width + step);
+      layout.keepWidths();
+      show();
+      heading.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const width = layout.widths.get(name) ?? 0;
+      status.textContent = t("columns.width", { field: heading.innerText.trim(), width });
+    },
+    true,
+  );
   const watch = new ResizeObserver(show);
 
   return {
+    /** Tells screen readers how wide a column is now. */
+    status,
     show,
     /** To be called when the headings were made. */
     start() {

@@ -295,6 +295,7 @@ export function listTable(entity, state, { layout, edit, onMove }) {
       live?.element,
       holder,
       hint,
+      widths.status,
       editing?.bar,
     ],
     info,
