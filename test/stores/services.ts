@@ -47,10 +47,7 @@ export async function openOver(options: OpenOptions): Promise<RunningService> {
   const service = await openService({
     files: new Map(files),
     env: { METRICS_TOKEN: metricsToken, ...(redisUrl !== undefined && { REDIS_URL: redisUrl }) },
-    log: pino(
-      { level: "info", base: null },
-      { write: keep },
-    ),
+    log: pino({ level: "info", base: null }, { write: keep }),
   });
   await service.ready;
 
