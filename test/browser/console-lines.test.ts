@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { openConsole } from "./console.ts";
 
 const place = openConsole({
-  prepare: `create table orders (order_id integer primary key, note text);
+  prepare: `create table orders (order_id integer primary key, note text, status text default 'open');
+    insert into orders (order_id, note) values (900, 'Final');
     create table order_products (
       order_id integer not null references orders(order_id),
       product_id varchar(36) not null references products(product_id),
@@ -19,7 +20,9 @@ const place = openConsole({
         "create-composite": true,
         "read-composite": true,
         "update-composite": true,
+        "change-status": true,
       },
+      workflow: { transitions: { open: ["sent"], sent: ["open", "lost"], lost: [] } },
       masterDetail: {
         detailTable: "order_products",
         foreignKey: "order_id",
@@ -51,6 +54,21 @@ test("the other part of a line's key is chosen in new lines, and stays in those 
   await lines.first().locator("[name=quantity]").fill("4");
   await page.locator("button").filter({ hasText: "Save" }).click();
   await expect.poll(() => place.sql(stored)).toEqual([{ quantity: 4 }]);
+});
+
+test("a step without a way back is asked first, also where its status does not close the record", async () => {
+  const page = await place.visit("#/demo/orders/record/900");
+  const step = (text: string) => page.locator(".status-step").filter({ hasText: text });
+  const status = () => page.locator(".head .status").innerText();
+  await step("Sent").click();
+  await expect.poll(status).toBe("Sent");
+  await step("Lost").click();
+  const dialog = page.locator(".dialog");
+  expect(await dialog.locator("p").first().innerText()).toBe(
+    "No other status can follow. This cannot be undone.",
+  );
+  await dialog.locator(".danger").click();
+  await expect.poll(status).toBe("Lost");
 });
 
 test("a document with ten lines is entered, corrected and saved by keyboard alone", async () => {
