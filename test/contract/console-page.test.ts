@@ -80,7 +80,7 @@ async function allFiles(): Promise<Map<string, string>> {
   return texts;
 }
 
-test("its files are there, may be kept for a year, and weigh less than 300 kB compressed", async () => {
+test("its files are there, may be kept for a year, and weigh less than 250 kB compressed", async () => {
   const texts = await allFiles();
   const names = [...texts.keys()].map((path) => path.replace(/^console\/files\/\w+\//, ""));
   expect(names).toEqual(
@@ -93,7 +93,7 @@ test("its files are there, may be kept for a year, and weigh less than 300 kB co
     ]),
   );
   const bytes = [...texts.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
-  expect(bytes).toBeLessThan(300_000);
+  expect(bytes).toBeLessThan(250_000);
 });
 
 test("no module contains what the policy forbids, or names another server", async () => {
