@@ -49,6 +49,8 @@ export async function remoteChoice(select, { project, reference, value, fallback
     },
     onChange,
   });
+  // Tab goes to the next field; Backspace clears, too.
+  made.wrapper.querySelector(".clear-button")?.setAttribute("tabindex", "-1");
   // Replaced by the library's input, which has its label.
   select.setAttribute("aria-hidden", "true");
   return made;

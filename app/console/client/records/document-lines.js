@@ -5,6 +5,7 @@ import { formField } from "../form-field.js";
 import { isNumber } from "../format.js";
 import { fieldOf } from "../model.js";
 import { t } from "../words.js";
+import { attachLineKeys, focusIn } from "./line-keys.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Lines} Lines */
@@ -22,7 +23,16 @@ import { t } from "../words.js";
  * @property {() => void} onInput
  */
 
-/** A line in the table. @typedef {{ row: Row | null, inputs: Map<string, FormField>, first: Map<string, string>, isRemoved: boolean, element: HTMLElement }} Line */
+/**
+ * A line in the table.
+ * @typedef {object} Line
+ * @property {Row | null} row
+ * @property {Map<string, FormField>} inputs
+ * @property {Map<string, string>} first
+ * @property {boolean} isRemoved
+ * @property {boolean} isOffered Enter in the last field began it; it counts once something is typed in it
+ * @property {HTMLElement} element
+ */
 
 /** @param {LinesOptions} options */
 export function documentLines({ entity, lines, schema, rows, canEdit, onInput }) {
@@ -66,7 +76,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         );
     }
     const first = new Map([...inputs].map(([name, input]) => [name, input.text()]));
-    const line = { row, inputs, first, isRemoved: false, element };
+    const line = { row, inputs, first, isRemoved: false, isOffered: false, element };
     if (canEdit)
       element.append(
         h(
@@ -92,8 +102,10 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     return Math.max(0, ...all.map(({ inputs }) => Number(inputs.get(name)?.text()) || 0)) + 1;
   }
 
-  /** @param {Line} line */
+  /** The focus goes to the line that follows. @param {Line} line */
   function remove(line) {
+    const at = all.indexOf(line);
+    const hadFocus = line.element.contains(document.activeElement);
     if (line.row === null) {
       line.element.remove();
       all.splice(all.indexOf(line), 1);
@@ -102,6 +114,10 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
       line.element.classList.toggle("removed", line.isRemoved);
     }
     onInput();
+    if (!hadFocus) return;
+    const next = all[line.row === null ? at : at + 1] ?? all.at(-1);
+    if (next) focusIn(next);
+    else adding.focus();
   }
 
   function add() {
@@ -111,12 +127,15 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     return line;
   }
 
-  function addAndFocus() {
-    const line = add();
-    const [, second] = line.inputs.values();
-    setTimeout(() => (second ?? [...line.inputs.values()][0])?.focus());
+  /** Begins with the first field that has no value yet. @param {{ isOffered: boolean }} how */
+  function addAndFocus({ isOffered }) {
+    const line = Object.assign(add(), { isOffered });
+    const [name] = [...line.inputs].find(([, input]) => input.text() === "") ?? [];
+    setTimeout(() => focusIn(line, name));
   }
 
+  const isUntouched = (/** @type {Line} */ line) =>
+    line.isOffered && changedNames(line).length === 0;
   const changedNames = (/** @type {Line} */ { inputs, first }) =>
     [...inputs].filter(([name, input]) => input.text() !== first.get(name)).map(([name]) => name);
   const keyOf = (/** @type {Row} */ row) =>
@@ -125,7 +144,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         .filter((name) => name !== lines.foreignKey || lines.key.length === 1)
         .map((name) => [name, row[name]]),
     );
-  const added = () => all.filter(({ row }) => row === null);
+  const added = () => all.filter((line) => line.row === null && !isUntouched(line));
   const kept = () => all.filter(({ row, isRemoved }) => row !== null && !isRemoved);
   const changed = () => kept().filter((line) => changedNames(line).length > 0);
   const removed = () => all.filter(({ isRemoved }) => isRemoved);
@@ -136,6 +155,20 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         .filter(([, value]) => value !== undefined),
     );
 
+  attachLineKeys(body, {
+    lines: () => all,
+    begin() {
+      const last = all.at(-1);
+      if (!last || !isUntouched(last)) addAndFocus({ isOffered: true });
+    },
+    remove,
+  });
+  const adding = h(
+    "button.button",
+    { type: "button", onclick: () => addAndFocus({ isOffered: false }) },
+    icon("plus"),
+    h("span", null, t("lines.add")),
+  );
   const table = h(
     "table.plain.lines",
     { "aria-label": t("lines") },
@@ -156,20 +189,9 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
   const element = h("div");
   fill(
     element,
-    h(
-      "div.lines-head",
-      null,
-      h("h2", null, t("lines")),
-      h("span.grow"),
-      canEdit &&
-        h(
-          "button.button",
-          { type: "button", onclick: addAndFocus },
-          icon("plus"),
-          h("span", null, t("lines.add")),
-        ),
-    ),
+    h("div.lines-head", null, h("h2", null, t("lines")), h("span.grow"), canEdit && adding),
     h("div.table-holder", { tabindex: "0", role: "region", "aria-label": t("lines") }, table),
+    canEdit && h("p.lines-keys", null, t("lines.keys")),
   );
 
   return {

@@ -92,17 +92,20 @@ function statusButtons(entity, row, place) {
       holder.replaceChildren(...steps);
     });
 
-  /** Asks before the record can no longer be changed. @param {string} next */
-  function mayClose(next) {
+  /** Asks before a step that closes the record, or that no other can follow. @param {string} next */
+  async function mayTake(next) {
     const step = t("record.step", { status: labelText(next) });
-    const isFinal = (status?.transitions?.[next] ?? []).length === 0;
-    const text = t(isFinal ? "record.closesForGood" : "record.closes");
-    return confirmed(t("record.stepAsk", { step }), text, step);
+    const closes = isClosed(entity, { [status?.field ?? ""]: next });
+    // Without transitions, only a closed status is final.
+    const isFinal = status?.transitions ? !status.transitions[next]?.length : closes;
+    if (!closes && !isFinal) return true;
+    const text = closes ? (isFinal ? "record.closesForGood" : "record.closes") : "record.isFinal";
+    return confirmed(t("record.stepAsk", { step }), t(text), step);
   }
 
   /** @param {string} next */
   async function change(next) {
-    if (isClosed(entity, { [status?.field ?? ""]: next }) && !(await mayClose(next))) return;
+    if (!(await mayTake(next))) return;
     try {
       await write(`${entity.path}/change-status`, { ...keysOf(entity, row), status: next }, place);
       tell(t("record.statusIs", { status: labelText(next) }));

@@ -69,3 +69,10 @@ export function guard(isTouched) {
     return true;
   };
 }
+
+/** Control and Enter sends a form from each of its fields. @param {KeyboardEvent} event */
+export function sendByKeys(event) {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  /** @type {HTMLFormElement} */ (event.currentTarget).requestSubmit();
+}

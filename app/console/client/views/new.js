@@ -5,7 +5,14 @@ import { documentLines } from "../records/document-lines.js";
 import { fill, h } from "../dom.js";
 import { loadEntity } from "../model.js";
 import { tell } from "../notices.js";
-import { bodyOf, guard, isReadable, lineSchema, showFaults } from "../records/record-editing.js";
+import {
+  bodyOf,
+  guard,
+  isReadable,
+  lineSchema,
+  sendByKeys,
+  showFaults,
+} from "../records/record-editing.js";
 import { recordForm } from "../records/record-form.js";
 import { addressOf, cameFrom, goBack, recordParts, replaceView } from "../router.js";
 import { t, titled } from "../words.js";
@@ -70,7 +77,7 @@ function showNew(place, entity, given) {
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    if (!isReadable({ form, lines, fault })) return;
+    if (save.disabled || !isReadable({ form, lines, fault })) return;
     save.disabled = true;
     const record = {
       ...form.all(),
@@ -89,7 +96,6 @@ function showNew(place, entity, given) {
     } catch (error) {
       idempotencyKey = crypto.randomUUID?.() ?? String(Math.random());
       showFaults(error, { form, lines, fault });
-    } finally {
       save.disabled = false;
     }
   }
@@ -102,7 +108,7 @@ function showNew(place, entity, given) {
     fault,
     h(
       "form",
-      { onsubmit: submit, novalidate: true },
+      { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
       h("div.sheet", null, form.element),
       lines.map(({ element }) => h("div.sheet", null, element)),
       h("div.save-bar", null, save, h("a.button", cancelling(entity), t("cancel"))),

@@ -15,6 +15,7 @@ import {
   isClosed,
   isReadable,
   lineSchema,
+  sendByKeys,
   showFaults,
 } from "../records/record-editing.js";
 import { recordForm } from "../records/record-form.js";
@@ -172,7 +173,8 @@ async function showRecord(place, entity, shown) {
   /** @param {Event} [event] */
   async function submit(event) {
     event?.preventDefault();
-    if (!body || !form || !isReadable({ form, lines, fault })) return;
+    if (!body || !form || save.disabled || !isTouched()) return;
+    if (!isReadable({ form, lines, fault })) return;
     save.disabled = true;
     const keys = Object.fromEntries(entity.key.map((name) => [name, row[name]]));
     const record = { ...keys, ...form.changes() };
@@ -248,7 +250,7 @@ async function showRecord(place, entity, shown) {
     live?.element,
     h(
       "form",
-      { onsubmit: submit, novalidate: true },
+      { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
       h(
         "div.sheet",
         null,
