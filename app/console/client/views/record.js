@@ -214,8 +214,9 @@ async function showRecord(place, entity, shown) {
     form?.renew(changedNames(entity, known, fresh.row), fresh.row);
     ({ row: known, etag } = fresh);
     live?.hide();
-    if (isSaving) await submit();
-    else changed();
+    if (!isSaving) return changed();
+    save.disabled = false;
+    await submit();
   }
 
   const title = titleOf(entity, row);
