@@ -75,3 +75,23 @@ export const iconButton = (shape, text, { compact = false, ...attributes }) =>
     icon(shape),
     compact ? null : h("span", null, text),
   );
+
+/**
+ * A table for reading. A heading or cell that is false is left out.
+ * @param {readonly (string | false)[]} headings @param {readonly Node[]} rows
+ */
+export const plainTable = (headings, rows) =>
+  h(
+    "table.plain",
+    null,
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        headings.map((text) => text !== false && h("th", { scope: "col" }, text)),
+      ),
+    ),
+    h("tbody", null, rows),
+  );

@@ -71,17 +71,6 @@ export interface LinesNote {
   totals: string[];
 }
 
-/** A relation that the caller may use. */
-export interface RelationNote {
-  endpoint: string;
-  /** True: it leads to any number of records. */
-  many?: boolean;
-  /** The column that names its records. */
-  titleField?: string;
-  /** Columns here, and the columns there that they refer to. */
-  columns: Record<string, string>;
-}
-
 export interface EntityNotes {
   project: string;
   endpoint: string;

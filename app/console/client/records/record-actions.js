@@ -1,7 +1,7 @@
 /** Actions of a record: next statuses, adjusting, deleting, restoring. Also the choice after a conflict. */
 import { post } from "../api.js";
 import { cellOf } from "../cells.js";
-import { h, icon, iconButton } from "../dom.js";
+import { h, icon, iconButton, plainTable } from "../dom.js";
 import { labelText, sentence } from "../format.js";
 import { exactNumber, jsonText } from "../json.js";
 import { fieldOf } from "../model.js";
@@ -270,36 +270,20 @@ export function conflictTable(entity, { mine, before, stored, names: edited }) {
   return h(
     "div.table-holder",
     null,
-    h(
-      "table.plain",
-      null,
-      h(
-        "thead",
-        null,
+    plainTable(
+      [t("field"), t("conflict.stored"), t("conflict.yours")],
+      names.map((name) =>
         h(
           "tr",
           null,
-          [t("field"), t("conflict.stored"), t("conflict.yours")].map((text) =>
-            h("th", { scope: "col" }, text),
-          ),
-        ),
-      ),
-      h(
-        "tbody",
-        null,
-        names.map((name) =>
+          h("th", { scope: "row" }, fieldNamed(name).label),
+          h("td", null, cellOf(stored[name], fieldNamed(name), entity)),
           h(
-            "tr",
+            "td",
             null,
-            h("th", { scope: "row" }, fieldNamed(name).label),
-            h("td", null, cellOf(stored[name], fieldNamed(name), entity)),
-            h(
-              "td",
-              null,
-              name in mine
-                ? cellOf(mine[name], fieldNamed(name), entity)
-                : h("span.none", null, t("conflict.same")),
-            ),
+            name in mine
+              ? cellOf(mine[name], fieldNamed(name), entity)
+              : h("span.none", null, t("conflict.same")),
           ),
         ),
       ),

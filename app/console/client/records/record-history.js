@@ -1,7 +1,7 @@
 /** The tab that shows what changed in a record, newest first, and undoes one of the changes. */
 import { ApiError, post } from "../api.js";
 import { cellOf } from "../cells.js";
-import { fill, h } from "../dom.js";
+import { fill, h, plainTable } from "../dom.js";
 import { sentence, textOf } from "../format.js";
 import { jsonText } from "../json.js";
 import { fieldOf, wordsOf } from "../model.js";
@@ -115,35 +115,19 @@ function valuesTable(
   { names, changes, kind, heads = [t("history.before"), t("history.after")] },
 ) {
   const has = { from: kind !== "created", to: kind !== "deleted" };
-  const [before, after] = heads;
+  const [before = "", after = ""] = heads;
   return h(
     "div.table-holder",
     null,
-    h(
-      "table.plain",
-      null,
-      h(
-        "thead",
-        null,
+    plainTable(
+      [t("history.field"), has.from && before, has.to && after],
+      names.map((name) =>
         h(
           "tr",
-          null,
-          [t("history.field"), has.from && before, has.to && after].map(
-            (text) => text && h("th", { scope: "col" }, text),
-          ),
-        ),
-      ),
-      h(
-        "tbody",
-        null,
-        names.map((name) =>
-          h(
-            "tr",
-            { "data-field": name },
-            h("th", { scope: "row" }, fieldIn(entity, name).label),
-            has.from && h("td", null, cellOf(changes[name]?.from, fieldIn(entity, name), entity)),
-            has.to && h("td", null, cellOf(changes[name]?.to, fieldIn(entity, name), entity)),
-          ),
+          { "data-field": name },
+          h("th", { scope: "row" }, fieldIn(entity, name).label),
+          has.from && h("td", null, cellOf(changes[name]?.from, fieldIn(entity, name), entity)),
+          has.to && h("td", null, cellOf(changes[name]?.to, fieldIn(entity, name), entity)),
         ),
       ),
     ),

@@ -1,7 +1,7 @@
 /** Importing a workbook, step by step: choose the file, preview each row, store the rows, see the result. */
 import { crumb } from "../crumb.js";
 import { ask, download, post } from "../api.js";
-import { fill, h, icon } from "../dom.js";
+import { fill, h, icon, plainTable } from "../dom.js";
 import { textOf } from "../format.js";
 import { errorsFile, keepJob, partDone, watchJob } from "../jobs.js";
 import { loadEntity } from "../model.js";
@@ -232,41 +232,25 @@ function errorsTable({ errors = [] }) {
   return h(
     "div.table-holder",
     { tabindex: "0", role: "region", "aria-label": t("import.wrongRows") },
-    h(
-      "table.plain",
-      null,
-      h(
-        "thead",
-        null,
+    plainTable(
+      [t("import.row"), t("import.fault"), t("import.content")],
+      errors.slice(0, shownErrorsMax).map(({ rowIndex, rowData, messages }) =>
         h(
           "tr",
           null,
-          h("th", { scope: "col" }, t("import.row")),
-          h("th", { scope: "col" }, t("import.fault")),
-          h("th", { scope: "col" }, t("import.content")),
-        ),
-      ),
-      h(
-        "tbody",
-        null,
-        errors.slice(0, shownErrorsMax).map(({ rowIndex, rowData, messages }) =>
+          h("td", null, rowIndex),
           h(
-            "tr",
+            "td",
             null,
-            h("td", null, rowIndex),
-            h(
-              "td",
-              null,
-              messages.map((one) => h("div", null, one)),
-            ),
-            h(
-              "td.quiet",
-              { dir: "auto" },
-              Object.values(rowData)
-                .filter((one) => one !== null && one !== "")
-                .join(" · ")
-                .slice(0, 300),
-            ),
+            messages.map((one) => h("div", null, one)),
+          ),
+          h(
+            "td.quiet",
+            { dir: "auto" },
+            Object.values(rowData)
+              .filter((one) => one !== null && one !== "")
+              .join(" · ")
+              .slice(0, 300),
           ),
         ),
       ),
@@ -282,27 +266,13 @@ function previewTable(rows) {
   return h(
     "div.table-holder",
     { tabindex: "0", role: "region", "aria-label": t("import.firstRows") },
-    h(
-      "table.plain",
-      null,
-      h(
-        "thead",
-        null,
+    plainTable(
+      headings,
+      rows.map((row) =>
         h(
           "tr",
           null,
-          headings.map((heading) => h("th", { scope: "col" }, heading)),
-        ),
-      ),
-      h(
-        "tbody",
-        null,
-        rows.map((row) =>
-          h(
-            "tr",
-            null,
-            headings.map((heading) => h("td", { dir: "auto" }, row[heading] ?? "")),
-          ),
+          headings.map((heading) => h("td", { dir: "auto" }, row[heading] ?? "")),
         ),
       ),
     ),
