@@ -59,7 +59,9 @@ export async function createSet(
 ): Promise<Done[]> {
   const { key, shown } = plan.write;
   const unshown = unshownKey(plan);
-  const among = [...new Set(items.flatMap(({ values }) => [...values.keys()]))];
+  const all = new Set<Column>();
+  for (const { values } of items) for (const column of values.keys()) all.add(column);
+  const among = [...all];
   const optional = new Set(
     among.filter((column) => isNullByItself(column) && !key.includes(column)),
   );

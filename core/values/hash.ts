@@ -11,5 +11,14 @@ export function hashOf(text: string): string {
   }
   high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
   low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
+  return inBase36(4294967296 * (2097151 & low) + (high >>> 0));
 }
+
+/** As `toString(36)`, in two parts that fit 31 bits: with larger numbers, it takes ten times as long as the hash. */
+function inBase36(number: number): string {
+  const first = Math.floor(number / fiveDigits);
+  const rest = (number - first * fiveDigits).toString(36);
+  return first === 0 ? rest : first.toString(36) + rest.padStart(5, "0");
+}
+
+const fiveDigits = 36 ** 5;
