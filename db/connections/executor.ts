@@ -34,13 +34,22 @@ export interface Execution {
   readonly deadlineAtMs: number;
   /** Settings that make it a transaction; null or absent: it needs none. */
   readonly local?: Command | null;
+  /** Statements that open its transaction, and are sent with it. Absent: none. */
+  readonly opening?: readonly Command[];
 }
 
 /** How a transaction begins: the engine's statements, and the settings that hold only for it (null = none). */
 export interface Beginning {
   readonly texts: readonly string[];
   readonly local: Command | null;
+}
+
+/** A text of the engine that begins, ends or parts a transaction. */
+interface Control {
+  readonly text: string;
   readonly deadlineAtMs: number;
+  /** As `Execution.opening`. */
+  readonly opening?: readonly Command[];
 }
 
 /** All but `send` and `rollback` reject with an AppError, or with a Conflict whose cause is one. */
@@ -52,10 +61,10 @@ export interface Executor {
     command: Command,
     deadlineAtMs: number,
   ): RawResult | Promise<RawResult>;
-  /** Runs an engine's text without parameters and rows, such as BEGIN, COMMIT or SAVEPOINT. */
-  control(connection: Connection, text: string, deadlineAtMs: number): Promise<void>;
+  /** Runs an engine's text without parameters and rows, such as COMMIT or SAVEPOINT. */
+  control(connection: Connection, control: Control): Promise<void>;
   /** Opens a transaction. */
-  begin(connection: Connection, beginning: Beginning): Promise<void>;
+  begin(connection: Connection, opening: readonly Command[], deadlineAtMs: number): Promise<void>;
   /**
    * Rolls back if the connection is still usable; otherwise, or when that fails, the connection is destroyed. Never
    * rejects.
@@ -129,11 +138,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** `list`: takes the rows; null: they are in the result. */
   function commandOf(
-    { statement, local }: Execution,
+    { statement, local, opening = [] }: Execution,
     compiled: Compiled,
     list: ListInWriting | null,
   ) {
     const command = list === null ? compiled : { ...compiled, take: list.take };
+    if (opening.length > 0) return { ...command, before: opening };
     if (!local) return command;
     // Drivers can resend a statement whose plan is stale. Behind a COMMIT, a write would then be outside the
     // transaction.
@@ -169,14 +179,16 @@ export function createExecutor(options: ExecutorOptions): Executor {
     send,
     async execute(connection, execution) {
       const { statement, deadlineAtMs, local = null } = execution;
+      let sent = execution;
       const isRead = changesNothing(statement);
       try {
         let compiled = current(statement, execution.compiled);
         for (let isAgain = false; ;) {
           const columns = compiled.reading?.columns;
           const list = beginList(compiled);
-          const command = commandOf(execution, compiled, list);
+          const command = commandOf(sent, compiled, list);
           const result = await send(connection, command, deadlineAtMs);
+          if (sent.opening) sent = { ...sent, opening: [] };
           learnKinds(compiled, result);
           // The list was written with old column types: this result, or another one meanwhile, has shown new ones.
           if (list !== null && compiled.reading?.columns !== columns) continue;
@@ -199,22 +211,20 @@ export function createExecutor(options: ExecutorOptions): Executor {
         throw meaningOf(error, statement);
       }
     },
-    async begin(connection, { texts, local, deadlineAtMs }) {
-      const commands = texts.map(controlling);
+    async begin(connection, opening, deadlineAtMs) {
       try {
-        if (local === null)
-          for (const command of commands) await send(connection, command, deadlineAtMs);
-        else {
-          const around = { before: commands.slice(0, 1), behind: commands.slice(1) };
-          await send(connection, { ...local, ...around }, deadlineAtMs);
-        }
+        const isAtOnce = engine.pipelines && opening.length > 1;
+        if (!isAtOnce) for (const command of opening) await send(connection, command, deadlineAtMs);
+        else await send(connection, { ...opening[0]!, behind: opening.slice(1) }, deadlineAtMs);
       } catch (error) {
         throw meaningOf(error, null);
       }
     },
-    async control(connection, text, deadlineAtMs) {
+    async control(connection, { text, deadlineAtMs, opening = [] }) {
       try {
-        await send(connection, controlling(text), deadlineAtMs);
+        const command = controlling(text);
+        const whole = opening.length === 0 ? command : { ...command, before: opening };
+        await send(connection, whole, deadlineAtMs);
       } catch (error) {
         throw meaningOf(error, null);
       }
@@ -271,8 +281,13 @@ function writtenBy(
   return { rows: [], list: listOf(decoded), matched, insertId };
 }
 
-/** A text of the engine that begins or ends a transaction. */
 const controlling = (text: string): Command => ({ text, params: [], reuse: true });
+
+/** The settings follow the first of the engine's statements. */
+export function openingOf({ texts, local }: Beginning): readonly Command[] {
+  const [first, ...rest] = texts.map(controlling);
+  return local === null ? [first!, ...rest] : [first!, local, ...rest];
+}
 
 /** A server's error as it is logged: without values and properties of the driver. The code is the server's. */
 class DatabaseError extends Error {

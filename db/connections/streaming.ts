@@ -10,7 +10,7 @@ import type { Connection } from "../engines/engine.ts";
 import type { Compiled } from "../statements/compile.ts";
 import { TooLong, visibleError } from "./conflict.ts";
 import { tooLate } from "../../core/values/deadlines.ts";
-import type { Executor, ExecutorOptions } from "./executor.ts";
+import { type Executor, type ExecutorOptions, openingOf } from "./executor.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, endWith, type Pools, type Sending } from "./pools.ts";
 
@@ -118,7 +118,7 @@ export function createStreaming({
     const isInTransaction = local !== null;
     try {
       if (isInTransaction)
-        await executor.begin(connection, { texts: engine.begin, local, deadlineAtMs });
+        await executor.begin(connection, openingOf({ texts: engine.begin, local }), deadlineAtMs);
       yield* rowsOn(connection, select, { batchRows, deadlineAtMs, isInTransaction });
     } finally {
       release();
@@ -147,7 +147,8 @@ export function createStreaming({
     const connection = await acquire(pool, deadlineAtMs, { caller });
     const release = endWith(signal, connection);
     try {
-      await executor.begin(connection, { texts: engine.beginSnapshot, local, deadlineAtMs });
+      const opening = openingOf({ texts: engine.beginSnapshot, local });
+      await executor.begin(connection, opening, deadlineAtMs);
       return await work({
         count: (count) => countOn(connection, count, deadlineAtMs),
         stream: (select, { batchRows }) =>

@@ -4,10 +4,10 @@
  */
 import { unavailable } from "../../core/values/errors.ts";
 import type { DbTransaction } from "../../core/query/session.ts";
-import type { Connection, Engine, Savepoint } from "../engines/engine.ts";
+import type { Command, Connection, Engine, Savepoint } from "../engines/engine.ts";
 import { Conflict, TooLong, visibleError } from "./conflict.ts";
 import { tooLate } from "../../core/values/deadlines.ts";
-import { type Executor, type ExecutorOptions, overdueMessage } from "./executor.ts";
+import { type Executor, type ExecutorOptions, openingOf, overdueMessage } from "./executor.ts";
 import type { Pool } from "./pool.ts";
 import { acquire, type Sending } from "./pools.ts";
 import type { Execute } from "./execute.ts";
@@ -65,15 +65,27 @@ export function createTransact({
         const compiled = compile(statement);
         if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
           throw new TooLong();
-        return executor.execute(connection, { statement, compiled, deadlineAtMs });
+        const opening = begun.take();
+        return executor.execute(connection, { statement, compiled, deadlineAtMs, opening });
       });
+    const begun = createBeginning(openingOf({ texts: begin, local }), (opening) =>
+      executor.begin(connection, opening, deadlineAtMs),
+    );
     const part = createPart(engine.savepoint, {
-      run: (text, recovers) => steps.next(() => control(connection, text, deadlineAtMs), recovers),
-      foresee: (ask) => steps.next(() => foresee(connection, ask, deadlineAtMs)),
+      run: (text, recovers) =>
+        steps.next(
+          () => control(connection, { text, deadlineAtMs, opening: begun.take() }),
+          recovers,
+        ),
+      foresee: (ask) =>
+        steps.next(async () => {
+          await begun.now();
+          return foresee(connection, ask, deadlineAtMs);
+        }),
       foreseeCommit: () => engine.foreseeCommit(connection),
     });
     try {
-      await executor.begin(connection, { texts: begin, local, deadlineAtMs });
+      if (!engine.pipelines || isUndone) await begun.now();
       const checkCommit = isUndone
         ? await foresee(connection, () => engine.foreseeCommit(connection), deadlineAtMs)
         : null;
@@ -89,12 +101,12 @@ export function createTransact({
         await rollback(connection);
         return result;
       }
-      await control(connection, engine.commit, deadlineAtMs);
+      if (begun.isOpen) await control(connection, { text: engine.commit, deadlineAtMs });
       if (!isSnapshot) room.sufficed();
       return result;
     } catch (error) {
       const failed = await steps.stop();
-      await rollback(connection);
+      if (begun.isOpen) await rollback(connection);
       // Even if `work` handled the conflict itself, it has to run again.
       throw failed instanceof Conflict ? failed : error;
     }
@@ -109,6 +121,29 @@ export function createTransact({
     } finally {
       pool.release(connection, caller);
     }
+  };
+}
+
+/** The statements that open a transaction: sent with its first step, or before it by `begin`. */
+function createBeginning(
+  opening: readonly Command[],
+  begin: (opening: readonly Command[]) => Promise<void>,
+) {
+  let isOpen = false;
+  function take(): readonly Command[] {
+    if (isOpen) return [];
+    isOpen = true;
+    return opening;
+  }
+  return {
+    take,
+    async now(): Promise<void> {
+      if (!isOpen) await begin(take());
+    },
+    /** Whether something was sent: otherwise there is nothing to end. */
+    get isOpen() {
+      return isOpen;
+    },
   };
 }
 

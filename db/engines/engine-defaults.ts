@@ -7,6 +7,7 @@ export const engineDefaults = {
   longReadsMax: 0,
   isLong: () => false,
   sharesConnections: false,
+  pipelines: false,
   localSettings: () => null,
   commit: "commit",
   rollback: "rollback",

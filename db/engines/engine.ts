@@ -40,8 +40,8 @@ export interface Command {
   /** The operator's own statement, whose columns are not known yet: the result has `fields`. */
   readonly isNative?: boolean;
   /**
-   * Only if `Engine.localSettings` gives one: statements that are sent with this one without waiting for answers. If
-   * one of them fails, this one fails too.
+   * Only if `Engine.pipelines`: statements that are sent with this one without waiting for answers. If one of them
+   * fails, this one fails too.
    */
   readonly before?: readonly Command[];
   readonly behind?: readonly Command[];
@@ -186,6 +186,8 @@ export interface Engine {
   isLong(connection: Connection, read: PlannedRead): boolean;
   /** True: a connection takes statements while others run; they are sent at once and answered in order. */
   readonly sharesConnections: boolean;
+  /** True: a connection sends several statements at once (`Command.before`, `Command.behind`). */
+  readonly pipelines: boolean;
   connect(role: "read" | "write" | "longRead"): Promise<Connection>;
   /**
    * The statement that sets a transaction's local settings, sent right after the first one of `begin`. `caller`: null =
