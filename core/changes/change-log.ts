@@ -11,7 +11,7 @@ import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
-import type { DbQueries, UnscopedQueries } from "../query/session.ts";
+import type { DbQueries, DbTransaction, UnscopedQueries } from "../query/session.ts";
 import { type RowChange, imageKey } from "./change-book.ts";
 
 /** Who changes records, and by what. */
@@ -71,9 +71,9 @@ const names = [
 
 export const logColumns = (ledger: Table) => ledgerColumns(ledger, names);
 
-/** Records the changes, as the last statements of their transaction. */
+/** Records the changes, with the last statements of their transaction. */
 export async function storeChanges(
-  tx: DbQueries,
+  tx: DbTransaction,
   { ledger, changes, author }: { ledger: Table; changes: readonly RowChange[]; author: Author },
 ): Promise<void> {
   const { change_id: key, ...columns } = logColumns(ledger);
@@ -86,8 +86,8 @@ export async function storeChanges(
   });
   // No scope applies to the service's own table.
   const own = tx as unknown as UnscopedQueries;
-  for (let from = 0; from < rows.length; from += limits.changesAtOnce)
-    await own.insert({
+  const store = (from: number) =>
+    own.insert({
       kind: "insert",
       table: ledger,
       key: [key],
@@ -95,6 +95,8 @@ export async function storeChanges(
       rows: rows.slice(from, from + limits.changesAtOnce),
       returning: [],
     });
+  for (let from = 0; from < rows.length; from += limits.changesAtOnce)
+    await (from + limits.changesAtOnce < rows.length ? store(from) : tx.last(() => store(from)));
 }
 
 /** From the table's name on, in the order of the columns; null: nothing has changed. */

@@ -3,7 +3,7 @@
  * and then old changes are removed.
  */
 import type { ChangeTables } from "../plans/change-tables.ts";
-import type { DbQueries, LedgerName } from "../query/session.ts";
+import type { DbTransaction, LedgerName } from "../query/session.ts";
 import { limits } from "../values/limits.ts";
 import type { Table } from "../values/types/column.ts";
 import type { RowChange } from "./change-book.ts";
@@ -31,7 +31,7 @@ interface Recorded {
 }
 
 export async function storeRecorded(
-  tx: DbQueries,
+  tx: DbTransaction,
   { changes, author, ledger: ledgerOf }: Recorded,
 ): Promise<void> {
   if (changes.some(({ recorded: { webhooks } }) => webhooks.length > 0))
@@ -39,11 +39,12 @@ export async function storeRecorded(
   const logged = new Set(changes.flatMap(({ recorded }) => (recorded.isLogged ? recorded : [])));
   if (logged.size === 0) return;
   const ledger = ledgerOf("changes")!;
-  await storeChanges(tx, { ledger, changes, author });
-  if (requests++ % limits.changesSweepEvery > 0) return;
-  const order = ledgerOf("change_order");
-  for (const recorded of logged) {
-    const place = await removeOldChanges(tx, { ledger, recorded, now: author.now() });
-    if (order && place > 0) await forgetUpTo(tx, order, place);
+  if (requests++ % limits.changesSweepEvery === 0) {
+    const order = ledgerOf("change_order");
+    for (const recorded of logged) {
+      const place = await removeOldChanges(tx, { ledger, recorded, now: author.now() });
+      if (order && place > 0) await forgetUpTo(tx, order, place);
+    }
   }
+  await storeChanges(tx, { ledger, changes, author });
 }

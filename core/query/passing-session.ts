@@ -97,6 +97,10 @@ export class PassingTransaction extends PassingQueries implements DbTransaction 
   part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
     return this.tx.part(work, options);
   }
+
+  last<T>(work: () => Promise<T>): Promise<T> {
+    return this.tx.last(work);
+  }
 }
 
 /** Writes to the tables that concern a layer become transactions; all others go to the session below. */

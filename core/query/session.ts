@@ -155,7 +155,11 @@ type AsNarrowed<Calls> = {
 
 export type DbQueries = AsNarrowed<UnscopedQueries>;
 
-export type DbTransaction = DbQueries & Pick<Transaction, "part">;
+export type DbTransaction = DbQueries &
+  Pick<Transaction, "part"> & {
+    /** Runs the work, whose only statement is the last one of the transaction: it may be sent with the COMMIT. */
+    last<T>(work: () => Promise<T>): Promise<T>;
+  };
 
 export type DbSnapshot = AsNarrowed<Snapshot>;
 

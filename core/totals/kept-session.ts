@@ -249,6 +249,10 @@ class KeptTransaction extends KeptQueries implements DbTransaction {
       throw error;
     }
   }
+
+  last<T>(work: () => Promise<T>): Promise<T> {
+    return this.tx.last(work);
+  }
 }
 
 class KeptSession extends KeptQueries implements DbSession {

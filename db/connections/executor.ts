@@ -5,7 +5,14 @@
 import { AppError } from "../../core/values/errors.ts";
 import type { Log } from "../../core/plans/log-port.ts";
 import { changesNothing, type Statement } from "../../core/query/statement.ts";
-import type { Command, Connection, Engine, Failure, RawResult } from "../engines/engine.ts";
+import {
+  BehindError,
+  type Command,
+  type Connection,
+  type Engine,
+  type Failure,
+  type RawResult,
+} from "../engines/engine.ts";
 import { type Compile, type Compiled, decoderOf } from "../statements/compile.ts";
 import type { ListInWriting } from "../statements/list-writer.ts";
 import { columnOfParameter } from "../statements/print.ts";
@@ -36,6 +43,8 @@ export interface Execution {
   readonly local?: Command | null;
   /** Statements that open its transaction, and are sent with it. Absent: none. */
   readonly opening?: readonly Command[];
+  /** Ends its transaction, and is sent with it. Absent: nothing. */
+  readonly closing?: readonly string[];
 }
 
 /** How a transaction begins: the engine's statements, and the settings that hold only for it (null = none). */
@@ -138,17 +147,19 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** `list`: takes the rows; null: they are in the result. */
   function commandOf(
-    { statement, local, opening = [] }: Execution,
+    { local, opening = [], closing = [] }: Execution,
     compiled: Compiled,
     list: ListInWriting | null,
   ) {
     const command = list === null ? compiled : { ...compiled, take: list.take };
-    if (opening.length > 0) return { ...command, before: opening };
-    if (!local) return command;
-    // Drivers can resend a statement whose plan is stale. Behind a COMMIT, a write would then be outside the
-    // transaction.
-    const behind = changesNothing(statement) ? [controlling(engine.commit)] : [];
-    return { ...command, before: [...engine.begin.map(controlling), local], behind };
+    if (local)
+      return {
+        ...command,
+        before: openingOf({ texts: engine.begin, local }),
+        behind: [controlling(engine.commit)],
+      };
+    if (opening.length === 0 && closing.length === 0) return command;
+    return { ...command, before: opening, behind: closing.map(controlling) };
   }
 
   /** Of a native statement, the driver reports the columns together with the rows. */
@@ -202,8 +213,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
             compiled = compile(statement);
             continue;
           }
-          if (local !== null && !isRead)
-            await send(connection, controlling(engine.commit), deadlineAtMs);
           return written;
         }
       } catch (error) {
@@ -243,6 +252,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 function createMeaningOf({ engine, triggerMessages, onSchemaDoubt, room }: ExecutorOptions) {
   return function meaningOf(error: unknown, statement: Statement | null): Error {
     if (error instanceof AppError) return error;
+    if (error instanceof BehindError) return meaningOf(error.cause, null);
     const failure = engine.failure(error);
     const parameter =
       statement === null || failure.parameter === undefined

@@ -146,7 +146,7 @@ export function createSessions(
         const begin = alone ? engine.beginAlone(quotedTable(engine, alone)) : engine.begin;
         const noted = isUndone ? new Set<Table | "unknown">() : written;
         const attempt = () =>
-          transact((execute, part) => work(noting(noted, execute), part), {
+          transact((execute, parts) => work(noting(noted, execute), parts), {
             pool: writers,
             begin,
             isUndone,
@@ -167,7 +167,7 @@ export function createSessions(
 
     tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
       return this.atomically(
-        (execute, part) => work(Object.assign(inTransaction(execute), { part })),
+        (execute, parts) => work(Object.assign(inTransaction(execute), parts)),
         options,
       );
     }
@@ -180,7 +180,7 @@ export function createSessions(
       work: (joined: DbSession) => Promise<T>,
       { isReadOnly, isUndone }: JoinOptions,
     ): Promise<T> {
-      const joined: Work<T> = (execute, part) =>
+      const joined: Work<T> = (execute, { part }) =>
         work(new JoinedSession(runnerOver(execute), { part, outer: this }));
       return isReadOnly
         ? this.atOneMoment(joined)
@@ -236,6 +236,11 @@ class JoinedSession extends StatementQueries implements DbSession, DbTransaction
     { isReplaceable = false }: TransactionOptions = {},
   ): Promise<T> {
     return isReplaceable ? this.part(() => work(this)) : work(this);
+  }
+
+  /** Others follow. */
+  last<T>(work: () => Promise<T>): Promise<T> {
+    return work();
   }
 
   snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ import { acquire, type Sending } from "./pools.ts";
 import type { Execute } from "./execute.ts";
 
 /** The work of a transaction. */
-export type Work<T> = (execute: Execute, part: DbTransaction["part"]) => Promise<T>;
+export type Work<T> = (execute: Execute, parts: Pick<DbTransaction, "part" | "last">) => Promise<T>;
 
 /** The pool in which a transaction runs, and the statements that open it. */
 export interface Transacting extends Omit<Sending, "signal"> {
@@ -66,8 +66,16 @@ export function createTransact({
         if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
           throw new TooLong();
         const opening = begun.take();
-        return executor.execute(connection, { statement, compiled, deadlineAtMs, opening });
+        const execution = { statement, compiled, deadlineAtMs, opening };
+        if (!isLast) return executor.execute(connection, execution);
+        steps.end();
+        return executor.execute(connection, { ...execution, closing: [engine.commit] });
       });
+    let isLast = false;
+    const last: DbTransaction["last"] = (work) => {
+      isLast = engine.pipelines && !isUndone;
+      return work();
+    };
     const begun = createBeginning(openingOf({ texts: begin, local }), (opening) =>
       executor.begin(connection, opening, deadlineAtMs),
     );
@@ -90,7 +98,7 @@ export function createTransact({
         ? await foresee(connection, () => engine.foreseeCommit(connection), deadlineAtMs)
         : null;
       const result = await within(
-        work(statements, part),
+        work(statements, { part, last }),
         deadlineAtMs,
         tooLate("The request took too long to process"),
       );
@@ -101,7 +109,7 @@ export function createTransact({
         await rollback(connection);
         return result;
       }
-      if (begun.isOpen) await control(connection, { text: engine.commit, deadlineAtMs });
+      if (begun.isOpen && !isLast) await control(connection, { text: engine.commit, deadlineAtMs });
       if (!isSnapshot) room.sufficed();
       return result;
     } catch (error) {
@@ -174,6 +182,11 @@ function createSteps() {
       });
       last = result.catch(() => {});
       return result;
+    },
+
+    /** The step that runs is the last one. */
+    end(): void {
+      ended = true;
     },
 
     /** Waits for all steps and returns the failure of one; no further step starts. */

@@ -41,10 +41,17 @@ export interface Command {
   readonly isNative?: boolean;
   /**
    * Only if `Engine.pipelines`: statements that are sent with this one without waiting for answers. If one of them
-   * fails, this one fails too.
+   * fails, this one fails too, with a `BehindError` where only one behind it failed.
    */
   readonly before?: readonly Command[];
   readonly behind?: readonly Command[];
+}
+
+/** The statement succeeded, but one of `behind` did not: the cause is its error. */
+export class BehindError extends Error {
+  constructor(cause: unknown) {
+    super("", { cause });
+  }
 }
 
 /** A SELECT whose rows are wanted in batches. */

@@ -1,4 +1,4 @@
-/** The bulk actions over constraints that the database checks only when the transaction ends. */
+/** Writes over constraints that the database checks only when the transaction ends. */
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
@@ -14,9 +14,17 @@ describe.skipIf(inject("engine") === "mysql")("a deferred reference", () => {
       setUp: () => [
         `create table members (member_id varchar(36) primary key, label varchar(20),
            chief_id varchar(36) references members (member_id) deferrable initially deferred)`,
+        `create table kept (member_id varchar(36) primary key, label varchar(20),
+           chief_id varchar(36) references kept (member_id) deferrable initially deferred)`,
       ],
       endpoints: {
         members: { tableName: "members", action: { ...bulk, read: true, create: true } },
+        // Its last statement is one that no client knows of.
+        kept: {
+          tableName: "kept",
+          history: true,
+          action: { create: true, update: true, delete: true, history: true },
+        },
       },
       project: { batch: { enabled: true } },
     });
@@ -104,5 +112,26 @@ describe.skipIf(inject("engine") === "mysql")("a deferred reference", () => {
     await fixture.sql("delete from members");
     check(await post("_batch", { steps: [first, step([member("other")])] }), refusal);
     expect(await stored()).toEqual([]);
+  });
+
+  test("is refused as without history where changes are recorded", async () => {
+    const refused = await post("members/create", member("a", "nobody"));
+    check(refused, refusal);
+    check(await post("kept/create", member("a", "nobody")), refusal);
+    check(await post("kept/create", member("a")), { status: 201 });
+    check(await post("kept/update", member("a", "nobody")), refusal);
+    check(await post("kept/create", member("b", "a")), { status: 201 });
+    expect((await post("kept/delete", { where: [{ key: "member_id", value: "a" }] })).status).toBe(
+      refused.status,
+    );
+    const history = await post("kept/history", {});
+    expect(history.body.data.map(({ action }: { action: string }) => action)).toEqual([
+      "create",
+      "create",
+    ]);
+    expect(await fixture.sql("select label, chief_id from kept order by member_id")).toEqual([
+      { label: null, chief_id: null },
+      { label: null, chief_id: "a" },
+    ]);
   });
 });

@@ -6,7 +6,14 @@
 import type net from "node:net";
 import type postgres from "postgres";
 import { Bag, type Placed } from "../../../core/values/bag.ts";
-import type { Command, Connection, Hearing, RawResult, StreamCommand } from "../engine.ts";
+import {
+  BehindError,
+  type Command,
+  type Connection,
+  type Hearing,
+  type RawResult,
+  type StreamCommand,
+} from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { TlsSocket } from "../../sockets/tls-socket.ts";
@@ -65,8 +72,7 @@ export class PostgresSession implements PostgresConnection {
   async send(command: Command): Promise<RawResult> {
     const { before = [], behind = [] } = command;
     if (before.length === 0 && behind.length === 0) return this.runOnce(command);
-    const results = await this.sendAll([...before, command, ...behind]);
-    return resultOf(results[before.length]!);
+    return this.sendAll([...before, command, ...behind], before.length);
   }
 
   /**
@@ -187,9 +193,13 @@ export class PostgresSession implements PostgresConnection {
     return reuse ? this.prepared.take(text) : null;
   }
 
-  /** The same for several statements, pipelined if possible. Rejects with the first error, after all answers came. */
-  private sendAll(statements: readonly Command[]): Promise<readonly Result[]> {
-    return this.waitFor(async () => {
+  /**
+   * The same for several statements, pipelined if possible, of which the result at this place counts. Rejects with the
+   * first error, after all answers came.
+   */
+  private async sendAll(statements: readonly Command[], place: number): Promise<RawResult> {
+    let failed = -1;
+    const sent = this.waitFor(async () => {
       const prepared = statements.map((one) => this.preparedFor(one));
       const answers = await Promise.allSettled(
         statements.map((one, at) => this.query(one, prepared[at]!)),
@@ -200,12 +210,16 @@ export class PostgresSession implements PostgresConnection {
         if (answer.status === "fulfilled") one.hasRun = true;
         else if (isStale(answer.reason)) this.prepared.renew(statements[at]!.text, one);
       }
-      const failed = answers.find((answer) => answer.status === "rejected");
-      if (failed) throw failed.reason;
+      failed = answers.findIndex(({ status }) => status === "rejected");
+      if (failed >= 0) throw (answers[failed] as PromiseRejectedResult).reason;
       const results = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
       for (const [at, one] of statements.entries()) refuseUndone(one, results[at]!);
       return results;
     });
+    const results = await sent.catch((error: unknown) => {
+      throw failed > place ? new BehindError(error) : error;
+    });
+    return resultOf(results[place]!);
   }
 
   /**
