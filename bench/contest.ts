@@ -201,7 +201,7 @@ async function takeTurn({ origin, load, pid }: Side): Promise<Taken> {
 }
 
 /** Processor time of a process in milliseconds; NaN if it is unknown. */
-function cpuMsOf(pid: number | undefined): number {
+export function cpuMsOf(pid: number | undefined): number {
   const path = `/proc/${pid}/stat`;
   if (pid === undefined || !existsSync(path)) return NaN;
   const fields = readFileSync(path, "utf8").split(") ").at(-1)!.split(" ");

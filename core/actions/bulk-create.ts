@@ -65,7 +65,7 @@ interface Item {
 }
 
 function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
-  const { entity } = call;
+  const { entity, newId, now, caller, fills } = call;
   const { data, mode, options } = call.input;
   const outcomes = new Outcomes({
     mode,
@@ -77,7 +77,9 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
   const items = data.flatMap((body, index): Item[] => {
     if (isOpen) return [{ index, body, values: null }];
     try {
-      return [{ index, body, values: newValues({ ...call, body }, plan) }];
+      return [
+        { index, body, values: newValues({ entity, body, newId, now, caller, fills }, plan) },
+      ];
     } catch (error) {
       if (!isAboutData(error)) throw error;
       outcomes.refuse(index, error);

@@ -116,10 +116,10 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
   const checked = rules.check(withFills(call, open), "create", composite.writable);
   Object.assign(errors, checked.errors);
   const values = new Map<Column, Scalar>([...fillsBeside(call, open), ...checked.values]);
-  const made = newKey(call, { ...write, rules, fills: call.fills }, errors);
+  const made = newKey(call, write, rules, errors);
   for (const [column, value] of made) values.set(column, value);
   const { table } = write;
-  addTableFaults(errors, call.entity, { table, values, later: filledLater(plan) });
+  addTableFaults(errors, call.entity, { table, values, later: () => filledLater(plan) });
   for (const [column, value] of collectingErrors(errors, () => createAudit(plan, call)))
     values.set(column, value);
   // The header is inserted before its details, so its totals need a value until they are computed.

@@ -70,9 +70,9 @@ export function newDetail(
   const found: FieldErrors = { ...checked.errors };
   const values = new Map<Column, Scalar>([...fillsBeside(given, detail), ...checked.values]);
   values.delete(detail.foreignKey);
-  const made = newKey(given, { ...detail, fills: given.fills }, found);
+  const made = newKey(given, detail, detail.rules, found);
   for (const [column, value] of made) values.set(column, value);
-  const later = [detail.foreignKey, ...filledLater({ write: detail })];
+  const later = () => [detail.foreignKey, ...filledLater({ write: detail })];
   addTableFaults(found, call.entity, { table: detail.table, values, later });
   const actors = actorsOf(audit, "create").map(({ name }) => [name, actor]);
   const body = { ...Object.fromEntries(actors), ...sent };

@@ -58,26 +58,20 @@ export const isMissing = (value: unknown, { type }: Column, key: Key): boolean =
 export const requiredFields = (columns: readonly Column[]): FieldErrors =>
   Object.fromEntries(columns.map(({ name }) => [name, ["is required"]]));
 
-/** How the key of a new record is made; `keyColumns` is always the same map. */
-export interface NewKey extends NewKeyColumns {
-  readonly rules: Rules;
-  /** Values from the caller's scope; absent = none. */
-  readonly fills?: Call["fills"];
-}
-
 /** The new record's key. The database fills columns that are left out; one that it cannot fill is a field error. */
 export function newKey(
-  { body, newId }: Pick<Call, "body" | "newId">,
-  made: NewKey,
+  { body, newId, fills }: Pick<Call, "body" | "newId" | "fills">,
+  made: NewKeyColumns,
+  rules: Rules,
   errors: FieldErrors,
 ): ReadonlyMap<Column, Scalar> {
-  const { key, keyColumns, rules, fills } = made;
+  const { key, keyColumns } = made;
   const asked = [...keyColumns.values()].filter(
     (column) => !maySend(column, made) || leavesOpen(body, column, key),
   );
-  if (asked.length === 0) return checkedKey(body, { keyColumns, rules }, errors);
+  if (asked.length === 0) return checkedKey(body, keyColumns, rules, errors);
   const [only] = key;
-  if (only !== undefined && key.length === 1 && !fills?.has(only.name))
+  if (only !== undefined && key.length === 1 && !fills.has(only.name))
     return madeKey(only, newId, errors);
   const sent = Object.fromEntries(
     [...keyColumns.keys()]
@@ -85,10 +79,10 @@ export function newKey(
       .map((name) => [name, body[name]]),
   );
   for (const { name, type } of asked) {
-    const fill = fills?.get(name);
+    const fill = fills.get(name);
     if (fill !== undefined) sent[name] = columnTypes[type].isText ? String(fill) : fill;
   }
-  const values = checkedKey(sent, { keyColumns, rules }, errors);
+  const values = checkedKey(sent, keyColumns, rules, errors);
   for (const column of asked)
     if (mustSend(column, key) && !values.has(column)) errors[column.name] ??= ["is required"];
   return values;
@@ -96,7 +90,8 @@ export function newKey(
 
 function checkedKey(
   body: Record<string, unknown>,
-  { keyColumns, rules }: Pick<NewKey, "keyColumns" | "rules">,
+  keyColumns: NewKeyColumns["keyColumns"],
+  rules: Rules,
   errors: FieldErrors,
 ): Map<Column, Scalar> {
   const checked = rules.check(body, "create", keyColumns);

@@ -72,11 +72,12 @@ export function newValues(call: NewBody, plan: InsertingPlan): ReadonlyMap<Colum
   const { rules } = call.entity;
   const checked = rules.check(withFills(call, plan.write), "create", plan.write.writable);
   const errors: FieldErrors = { ...checked.errors };
-  const values = new Map<Column, Scalar>(fillsBeside(call, plan.write));
-  const made = newKey(call, { ...plan.write, rules, fills: call.fills }, errors);
+  const values = fillsBeside(call, plan.write);
+  const made = newKey(call, plan.write, rules, errors);
   for (const [column, value] of made) values.set(column, value);
   for (const [column, value] of checked.values) values.set(column, value);
-  addTableFaults(errors, call.entity, { ...plan.write, values, later: filledLater(plan) });
+  const { table } = plan.write;
+  addTableFaults(errors, call.entity, { table, values, later: () => filledLater(plan) });
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   for (const [column, value] of createAudit(plan, call)) values.set(column, value);
   return values;
@@ -87,6 +88,7 @@ export function withFills(
   { body, fills }: Pick<Call, "body" | "fills">,
   { writable }: Pick<InsertPlan, "writable">,
 ): Record<string, unknown> {
+  if (fills.size === 0) return body;
   const missing = [...fills].filter(([name]) => writable.has(name) && !Object.hasOwn(body, name));
   return missing.length === 0 ? body : { ...body, ...Object.fromEntries(missing) };
 }

@@ -19,7 +19,7 @@ type RuledEntity = Pick<Entity, "numbers" | "statuses" | "settings">;
 interface NewRecord extends Pick<InsertPlan, "table"> {
   readonly values: ReadonlyMap<Column, Scalar>;
   /** Columns that get a value when the record is stored. */
-  readonly later: readonly Column[];
+  later(): readonly Column[];
 }
 
 /** Adds the faults of fields that have none yet. What the database itself fills in is not known here. */
@@ -32,7 +32,7 @@ export function addTableFaults(
   const plans = numbers.get(table.identity) ?? [];
   if (own === undefined && plans.length === 0) return;
   const byName = new Map<string, Scalar>([
-    ...later.map(({ name }) => [name, anyTime] as const),
+    ...later().map(({ name }) => [name, anyTime] as const),
     ...[...values].map(([{ name }, value]) => [name, value] as const),
   ]);
   const valueOf = ({ name }: Column): Scalar | undefined => byName.get(name);

@@ -66,16 +66,16 @@ export function invalidRow(one: Case, { entity, plan }: VerdictOptions): Invalid
 export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow {
   const { entity, plan, newId, scope } = options;
   const { body, faults } = one;
-  const { writable } = plan.write;
-  const filled = { body, fills: scope.fills };
-  const { values, errors } = entity.rules.check(withFills(filled, plan.write), "create", writable);
+  const { table, writable } = plan.write;
+  const { rules } = entity;
+  const filled = { body, newId, fills: scope.fills };
+  const { values, errors } = rules.check(withFills(filled, plan.write), "create", writable);
   for (const [column, value] of fillsBeside(filled, plan.write)) values.set(column, value);
   const keyErrors: FieldErrors = {};
-  const { rules } = entity;
-  const made = newKey({ body, newId }, { ...plan.write, rules, fills: scope.fills }, keyErrors);
+  const made = newKey(filled, plan.write, rules, keyErrors);
   for (const [column, value] of made) values.set(column, value);
   const found: FieldErrors = { ...errors, ...keyErrors };
-  addTableFaults(found, entity, { ...plan.write, values, later: filledLater(plan) });
+  addTableFaults(found, entity, { table, values, later: () => filledLater(plan) });
   addFieldErrors(one, found);
   addScopeError(one, scope.isWhole ? values : withNulls(values, plan.write), options);
   if (faults.length > 0) return { kind: "invalid", faults };
