@@ -7,7 +7,8 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bench, type Contender } from "./contest.ts";
 import { latencies, type Load } from "./load.ts";
-import { createTable, keyOf, rowsAtStart } from "./table.ts";
+import { endpoint, loads } from "./single-loads.ts";
+import { createTable } from "./table.ts";
 
 const minutes = Number(process.env["BENCH_MINUTES"] ?? 10);
 const share = 0.7;
@@ -15,43 +16,13 @@ const minuteMs = 60_000;
 /** The service releases memory some seconds after its start, and after the last request. */
 const quietMs = 20_000;
 
-const anyKey = (at: number): string => keyOf((at * 7919) % rowsAtStart);
-const path = (action: string): string => `/api/bench/items/${action}`;
-
 /** 64 connections in all. */
-const loads: readonly (Load & { readonly connections: number })[] = [
-  {
-    path: path("first"),
-    body: (at) => JSON.stringify({ where: { key: "id", value: anyKey(at) } }),
-    expectedStatus: 200,
-    connections: 32,
-  },
-  {
-    path: path("read"),
-    body: (at) => JSON.stringify({ page: (at % 50) + 1, per_page: 20 }),
-    expectedStatus: 200,
-    connections: 16,
-  },
-  {
-    path: path("update"),
-    body: (at) => JSON.stringify({ id: anyKey(at), name: `Changed ${at}` }),
-    expectedStatus: 200,
-    connections: 12,
-  },
-  {
-    path: path("adjust"),
-    body: (at) => JSON.stringify({ id: anyKey(at), adjustments: [{ field: "stock", value: -1 }] }),
-    expectedStatus: 200,
-    connections: 4,
-  },
+const shares: readonly (Load & { readonly connections: number })[] = [
+  { ...loads.first, connections: 32 },
+  { ...loads["read 20 with total"], connections: 16 },
+  { ...loads.update, connections: 12 },
+  { ...loads.adjust, connections: 4 },
 ];
-
-const endpoint = {
-  tableName: "items",
-  action: { read: true, first: true, update: true, adjust: true },
-  fieldName: ["id", "name", "price", "stock", "active"],
-  adjustConfig: { fields: { stock: { type: "integer" } } },
-};
 
 const quantile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
@@ -68,7 +39,7 @@ const run = (
   perSecond: readonly (number | undefined)[],
 ): Promise<number[][]> =>
   Promise.all(
-    loads.map((load, at) => {
+    shares.map((load, at) => {
       const rate = perSecond[at];
       return latencies(
         origin,
