@@ -100,13 +100,11 @@ class RecordingTransaction extends PassingTransaction {
     const recorded = this.recorded(update);
     if (recorded === undefined) return this.queries.updateOne(update);
     const { key, keyValue, returning } = update;
-    const [before = null] = await this.images(recorded, { key, values: [keyValue] });
-    if (before === null) return null;
-    const row = await this.queries.updateOne({
-      ...update,
-      returning: union(returning, recorded.columns),
-    });
-    if (row === null) return null;
+    const [[before = null], row] = await this.tx.both(
+      () => this.images(recorded, { key, values: [keyValue] }),
+      () => this.queries.updateOne({ ...update, returning: union(returning, recorded.columns) }),
+    );
+    if (before === null || row === null) return null;
     this.book.note(recorded, before, only(row, recorded.columns));
     return only(row, returning);
   }

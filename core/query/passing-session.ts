@@ -101,6 +101,10 @@ export class PassingTransaction extends PassingQueries implements DbTransaction 
   last<T>(work: () => Promise<T>): Promise<T> {
     return this.tx.last(work);
   }
+
+  both<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
+    return this.tx.both(first, second);
+  }
 }
 
 /** Writes to the tables that concern a layer become transactions; all others go to the session below. */

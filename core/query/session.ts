@@ -159,6 +159,8 @@ export type DbTransaction = DbQueries &
   Pick<Transaction, "part"> & {
     /** Runs the work, whose only statement is the last one of the transaction: it may be sent with the COMMIT. */
     last<T>(work: () => Promise<T>): Promise<T>;
+    /** Runs two pieces of work of one statement each, the second even if the first fails: both may be sent at once. */
+    both<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]>;
   };
 
 export type DbSnapshot = AsNarrowed<Snapshot>;

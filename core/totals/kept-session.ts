@@ -253,6 +253,10 @@ class KeptTransaction extends KeptQueries implements DbTransaction {
   last<T>(work: () => Promise<T>): Promise<T> {
     return this.tx.last(work);
   }
+
+  both<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
+    return this.tx.both(first, second);
+  }
 }
 
 class KeptSession extends KeptQueries implements DbSession {

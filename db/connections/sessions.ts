@@ -180,8 +180,8 @@ export function createSessions(
       work: (joined: DbSession) => Promise<T>,
       { isReadOnly, isUndone }: JoinOptions,
     ): Promise<T> {
-      const joined: Work<T> = (execute, { part }) =>
-        work(new JoinedSession(runnerOver(execute), { part, outer: this }));
+      const joined: Work<T> = (execute, { part, both }) =>
+        work(new JoinedSession(runnerOver(execute), { part, both, outer: this }));
       return isReadOnly
         ? this.atOneMoment(joined)
         : this.atomically(joined, { isUndone }, limits.batchTriesMax);
@@ -216,14 +216,16 @@ export function createSessions(
 /** A session whose statements all belong to one transaction of another session. */
 class JoinedSession extends StatementQueries implements DbSession, DbTransaction {
   readonly part: DbTransaction["part"];
+  readonly both: DbTransaction["both"];
   private readonly outer: DbSession;
 
   constructor(
     runner: Runner,
-    { part, outer }: { readonly part: DbTransaction["part"]; readonly outer: DbSession },
+    { part, both, outer }: Pick<DbTransaction, "part" | "both"> & { readonly outer: DbSession },
   ) {
     super(runner);
     this.part = (work) => part(work);
+    this.both = both;
     this.outer = outer;
   }
 

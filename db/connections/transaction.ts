@@ -13,7 +13,10 @@ import { acquire, type Sending } from "./pools.ts";
 import type { Execute } from "./execute.ts";
 
 /** The work of a transaction. */
-export type Work<T> = (execute: Execute, parts: Pick<DbTransaction, "part" | "last">) => Promise<T>;
+export type Work<T> = (
+  execute: Execute,
+  parts: Pick<DbTransaction, "part" | "last" | "both">,
+) => Promise<T>;
 
 /** The pool in which a transaction runs, and the statements that open it. */
 export interface Transacting extends Omit<Sending, "signal"> {
@@ -92,13 +95,17 @@ export function createTransact({
         }),
       foreseeCommit: () => engine.foreseeCommit(connection),
     });
+    const both: DbTransaction["both"] = async (first, second) =>
+      engine.pipelines
+        ? steps.together(() => Promise.all([first(), second()]))
+        : [await first(), await second()];
     try {
       if (!engine.pipelines || isUndone) await begun.now();
       const checkCommit = isUndone
         ? await foresee(connection, () => engine.foreseeCommit(connection), deadlineAtMs)
         : null;
       const result = await within(
-        work(statements, { part, last }),
+        work(statements, { part, last, both }),
         deadlineAtMs,
         tooLate("The request took too long to process"),
       );
@@ -164,24 +171,37 @@ function createSteps() {
   let ended = false;
   let failed: Error | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  /** What steps that are sent at once wait for; null: each waits for the one before it. */
+  let shared: Promise<unknown> | null = null;
 
   return {
     next<R>(step: () => Promise<R>, recovers = false): Promise<R> {
-      const result = last.then(async () => {
+      const result = (shared ?? last).then(async () => {
         if (ended) throw new Error("The transaction has ended");
         if (failed !== undefined && (!recovers || failed instanceof Conflict))
           throw visibleError(failed);
         try {
           const done = await step();
-          failed = undefined;
+          if (recovers) failed = undefined;
           return done;
         } catch (error) {
-          failed = error as Error;
-          throw visibleError(failed);
+          // Of what was sent at once, the first failure is the cause of the others.
+          failed ??= error as Error;
+          throw visibleError(error as Error);
         }
       });
-      last = result.catch(() => {});
+      last = Promise.all([last, result.catch(() => {})]);
       return result;
+    },
+
+    /** The steps that `work` begins at once are sent without waiting for each other, in their order. */
+    together<R>(work: () => Promise<R>): Promise<R> {
+      shared = last;
+      try {
+        return work();
+      } finally {
+        shared = null;
+      }
     },
 
     /** The step that runs is the last one. */
