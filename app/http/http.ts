@@ -4,6 +4,7 @@
  * documents, and answers preflights. All handlers are wrapped by `inExchange` of `exchange.ts`.
  */
 import { Hono } from "hono";
+import { compressing, packedAnswers } from "./compression.ts";
 import { type CorsDeps, createCors } from "./cors.ts";
 import { type AnswerRequest, inExchange } from "./exchange.ts";
 import { type HealthDeps, isLive, isReady } from "./health.ts";
@@ -28,6 +29,8 @@ export interface Deps
     FrontPageDeps,
     MetricsDeps {
   readonly docs: Docs;
+  /** False: a proxy compresses long answers of actions. */
+  readonly compressesAnswers: boolean;
   readonly console: Console;
   /** Adds the board of jobs. Null: there is none. */
   readonly mountBoard: ((pages: Hono, deps: Deps) => void) | null;
@@ -43,7 +46,8 @@ export interface App {
 export function createApp(deps: Deps): App {
   const { corsOrigins, basePath } = deps;
   const { preflight, allowing } = createCors(deps);
-  const call = inExchange(deps, callAction(deps));
+  const packing = deps.compressesAnswers ? deps.compression : null;
+  const call = inExchange(deps, compressing(callAction(deps), packing, packedAnswers));
   const pages: Hono = new Hono({ getPath: (_, options) => (options!.env as Incoming).path });
   if (corsOrigins.size > 0)
     for (const path of ["/api/:project/*", "/openapi.json"]) pages.options(path, preflight);

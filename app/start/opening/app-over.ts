@@ -23,7 +23,10 @@ export const version = "0.1.0";
 export interface AppParts {
   readonly runtime: Runtime;
   readonly configs: readonly ProjectConfig[];
-  readonly settings: Pick<Settings, "bodyLimitBytes" | "metricsToken" | "trustProxy">;
+  readonly settings: Pick<
+    Settings,
+    "bodyLimitBytes" | "compression" | "metricsToken" | "trustProxy"
+  >;
   readonly bodyTimeoutMs: number;
   /** Null: requests to every name are answered. */
   readonly checkHost: CheckHost | null;
@@ -67,7 +70,7 @@ function limiterOfNone({
 /** The app that answers for these projects. */
 export function appOver(projects: readonly Project[], parts: AppParts): App {
   const { runtime, configs, settings, counters, onRateLimited, ...given } = parts;
-  const { bodyLimitBytes, metricsToken, trustProxy } = settings;
+  const { bodyLimitBytes, compression: compressesAnswers, metricsToken, trustProxy } = settings;
   const limiterOf = (project: string, rateLimit: RateLimitSettings) =>
     createRateLimiter({
       ...runtime,
@@ -80,6 +83,7 @@ export function appOver(projects: readonly Project[], parts: AppParts): App {
     ...runtime,
     ...given,
     bodyLimitBytes,
+    compressesAnswers,
     metricsToken,
     trustProxy,
     extras: {

@@ -4,11 +4,16 @@
  */
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { gunzip, gzip, type ZlibOptions } from "node:zlib";
 import type { Compression } from "../../http/compression.ts";
 import type { SentFile, SentFiles } from "../../http/send-files.ts";
 
-export const compression: Compression = { gzip: promisify(gzip), gunzip: promisify(gunzip) };
+const gzipped = promisify<string | Uint8Array, ZlibOptions, Buffer<ArrayBuffer>>(gzip);
+
+export const compression: Compression = {
+  gzip: (content, level) => gzipped(content, level === undefined ? {} : { level }),
+  gunzip: promisify(gunzip),
+};
 
 export interface FileSource {
   /** Where it is on disk. */

@@ -61,6 +61,7 @@ const variables = z.object({
     .default(limits.connectionsMax),
   METRICS_TOKEN: token.optional(),
   DOCS: z.enum(["on", "off"], "must be on or off").default("on"),
+  COMPRESSION: z.enum(["on", "off"], "must be on or off").default("on"),
   CONSOLE: z.enum(["on", "off"], "must be on or off").default("on"),
   METRICS_PORT: portNumber.optional(),
   REDIS_URL: z
@@ -113,6 +114,8 @@ export interface Settings {
   readonly maxConnections: number;
   /** Token that shows what only operators can see. Null: there is none. */
   readonly metricsToken: string | null;
+  /** Whether long answers of actions are compressed. */
+  readonly compression: boolean;
   /** Whether there is the page `/docs`. */
   readonly docs: boolean;
   /** Whether there is the page `/console`. */
@@ -184,6 +187,7 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
     maxConnections: parsed.data.MAX_CONNECTIONS,
     metricsToken: METRICS_TOKEN ?? null,
     docs: parsed.data.DOCS === "on",
+    compression: parsed.data.COMPRESSION === "on",
     console: parsed.data.CONSOLE === "on",
     metricsPort: parsed.data.METRICS_PORT ?? null,
     databaseUrl: parsed.data.DATABASE_URL ?? null,
