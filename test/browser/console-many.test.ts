@@ -2,12 +2,10 @@
 import { expect, test } from "vitest";
 import { openConsole } from "./console.ts";
 
+const actions = ["create", "read", "first", "update", "lookup", "datatables", "bulk-update"];
 const endpoint = {
   tableName: "items",
-  action: {
-    ...{ create: true, read: true, first: true, update: true, delete: true, lookup: true },
-    ...{ datatables: true, aggregate: true, export: true, "bulk-update": true },
-  },
+  action: Object.fromEntries(actions.map((action) => [action, true])),
   fieldNameLookup: { id: "item_id", text: "name" },
 };
 const names = Array.from({ length: 300 }, (_, at) => `items-${String(at + 1).padStart(3, "0")}`);

@@ -192,3 +192,88 @@ test("a filter by a day or a month is read as the person's language writes it", 
   await date.fill("31.02.2026");
   await expect.poll(() => date.getAttribute("aria-invalid")).toBe("true");
 });
+
+test("on a phone a list, a form and a document with its lines stay within the page, and all is reached", async () => {
+  const phone = { width: 390, height: 844 };
+  const isWithin = (page: Page) =>
+    page.evaluate("document.documentElement.scrollWidth <= innerWidth");
+  let page = await place.visit("#/demo/stock-receipts", phone);
+  await page.locator(".grid tbody .open").first().waitFor();
+  // All of the buttons stand beside the heading; that of a new record keeps its name.
+  const boxes = await Promise.all(
+    [page.locator("h1"), page.locator(".head .button").last()].map((one) => one.boundingBox()),
+  );
+  expect(Math.abs(boxes[0]!.y - boxes[1]!.y)).toBeLessThan(20);
+  expect(await page.locator(".head .primary").allTextContents()).toEqual(["New"]);
+
+  const id = Object.values(
+    (
+      await place.sql(
+        "SELECT receipt_id FROM stock_receipts WHERE status = 'draft' AND total_items > 2 LIMIT 1",
+      )
+    )[0]!,
+  )[0];
+  page = await place.visit(`#/demo/stock-receipts/record/${id}`, phone);
+  const lines = page.locator(".lines tbody tr");
+  await lines.first().locator(".ts-control").waitFor();
+  expect(await isWithin(page)).toBe(true);
+  const price = lines.first().locator("[name=unit_price]");
+  await price.fill("12.50");
+  const box = (await price.boundingBox())!;
+  expect(box.x).toBeGreaterThan(0);
+  expect(box.x + box.width).toBeLessThan(390);
+  await page.locator(".lines-head button").click();
+  await page.locator(".lines tr:last-child .ts-wrapper.focus").waitFor();
+  await choose(page, "HAND-0010");
+  await lines.last().locator("[name=qty_received]").fill("2");
+  await lines.last().locator("[name=unit_price]").fill("1");
+  await place.picture(page, "walk-phone");
+  await page.locator(".save-bar .primary").click();
+  await expect.poll(() => notices(page)).toContain("Saved");
+  expect(await isWithin(page)).toBe(true);
+  expect(
+    await place.sql(
+      `SELECT qty_received, unit_price FROM stock_receipt_lines WHERE receipt_id = '${id}' ORDER BY line_number DESC LIMIT 1`,
+    ),
+  ).toEqual([{ qty_received: 2, unit_price: 1 }]);
+});
+
+const places: readonly [string, string, string][] = [
+  ["home", "#/", ".card"],
+  ["a list with filters", "#/demo/suppliers?f.country=a&size=10", ".grid tbody .open"],
+  ["a list that is edited", "#/demo/products?size=10", ".grid tbody .open"],
+  ["an import", "#/demo/products/import", ".drop"],
+  ["a chart", "#/demo/stock-receipts/chart", ".chart rect"],
+  ["the dashboard", "#/demo", ".tile svg rect"],
+  ["jobs", "#/jobs", ".note"],
+];
+
+test.each(places)("Tab alone reaches everything in %s, and shows where it is", async (...row) => {
+  const page = await place.visit(row[1]);
+  await page.locator(row[2]).first().waitFor();
+  // Cells, which the arrow keys reach, and pages that there are not.
+  await page.evaluate(`{
+    window.left = new Set(
+      [...document.querySelectorAll("a[href], button, input, select, summary, textarea")].filter(
+        (one) => one.checkVisibility({ checkVisibilityCSS: true }) && one.tabIndex >= 0 &&
+          one.ariaDisabled !== "true" && !one.disabled && !one.closest(".grid :is(th, tbody)"),
+      ),
+    );
+    window.hidden = [];
+    addEventListener("focusin", ({ target }) => {
+      left.delete(target);
+      const { outlineStyle } = getComputedStyle(target);
+      if (outlineStyle === "none" || target.getBoundingClientRect().width < 5) hidden.push(target.outerHTML);
+    });
+  }`);
+  for (let steps = 0; steps < 120; steps++) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate("document.activeElement.tagName");
+    if (at === "BODY") break;
+    if (at === "TD") await page.keyboard.press("Escape");
+  }
+  expect(await page.evaluate("[...left].map(({ outerHTML }) => outerHTML.slice(0, 200))")).toEqual(
+    [],
+  );
+  expect(await page.evaluate("hidden")).toEqual([]);
+});

@@ -259,7 +259,7 @@ export function listTable(entity, state, { layout, onMove }) {
       displayStart: (state.page - 1) * state.size,
     });
     // DataTables puts them below the table, where they would scroll with it.
-    fill(pager, holder.querySelector(".dt-paging"));
+    fill(pager, hint, holder.querySelector(".dt-paging"));
     made.on("draw", drawn);
     widths.start();
   }
@@ -293,7 +293,6 @@ export function listTable(entity, state, { layout, onMove }) {
       cutNote,
       live?.element,
       holder,
-      hint,
       widths.status,
       editing?.bar,
     ],
