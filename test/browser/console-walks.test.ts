@@ -2,6 +2,7 @@
  * What people who know other tables for databases do without looking anything up. The other files of the console's
  * tests have the rest of these walks: history and undoing, exports, imports, the way back.
  */
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openConsole } from "./console.ts";
 import type { Page } from "./playwright.ts";
@@ -63,6 +64,11 @@ test("fifty prices are pasted at once and saved", async () => {
   await place.picture(page, "walk-paste");
   await page.locator(".edit-bar .primary").click();
   await expect.poll(() => notices(page)).toEqual(["50 records saved"]);
+  // The pages can be turned at once.
+  const [told, pages] = await Promise.all(
+    [".notice", ".dt-paging"].map((one) => page.locator(one).boundingBox()),
+  );
+  expect(told!.x + told!.width).toBeLessThan(pages!.x);
   const stored = await place.sql(
     "SELECT price FROM products WHERE is_active ORDER BY sku LIMIT 50",
   );
@@ -116,9 +122,10 @@ test("from a supplier through its receipts, their lines and a product, and back 
   const receipt = page.locator(".related tbody tr").first();
   await receipt.waitFor();
   const supplier = await title();
-  await page.evaluate("scrollTo(0, 300)");
-  const scrolled = await page.evaluate("scrollY");
-  await receipt.locator("a").first().click();
+  // Sooner than a person could, so that nothing has time to notice the scroll.
+  const scrolled = await page.evaluate(
+    "scrollTo(0, 300), document.querySelector('.related tbody a').click(), scrollY",
+  );
   await page.locator(".lines tbody tr").first().waitFor();
   const number = await title();
   await page.locator(".lines tbody a").first().click();
@@ -133,6 +140,25 @@ test("from a supplier through its receipts, their lines and a product, and back 
   );
   await page.locator(".crumb a").first().click();
   await expect.poll(() => page.url()).toMatch(/#\/demo\/suppliers\?page=2$/);
+});
+
+test("an export has the columns that a person chose for the list", async () => {
+  const page = await place.visit("#/demo/products?q=hammer&cols=sku,supplier.name,price&sort=sku");
+  await page.locator(".grid tbody .open").first().waitFor();
+  await page.locator(".head .button").filter({ hasText: "Export" }).click();
+  await page.locator("#export-format").selectOption("csv");
+  expect(await page.locator("#export-columns option:checked").innerText()).toBe(
+    "As the list shows them",
+  );
+  await place.picture(page, "walk-export");
+  const downloading = page.waitForEvent("download");
+  await page.locator(".dialog .primary").click();
+  const [head, first] = readFileSync(await (await downloading).path(), "utf8").split(/\r?\n/);
+  expect(head?.replace("\uFEFF", "")).toBe("SKU,Supplier,Price");
+  const [row] = await place.sql(
+    "SELECT sku, supplier_name, price FROM product_overview WHERE is_active AND name LIKE '%hammer%' ORDER BY sku LIMIT 1",
+  );
+  expect(first?.split(",").slice(0, 2)).toEqual([row!["sku"], row!["supplier_name"]]);
 });
 
 const filters: [locale: string, label: string, typed: string, address: string, sql: string][] = [
