@@ -239,6 +239,62 @@ test("keys move between the cells as in a spreadsheet, and a range of them is co
   await page.waitForURL(/suppliers\/record\//);
 });
 
+test.each(["suppliers", "products"])(
+  "Tab goes through the cells of %s and leaves at their ends, or after Escape, as the line below says",
+  async (endpoint) => {
+    const page = await place.visit(`#/demo/${endpoint}?size=10`);
+    const cells = page.locator(".grid tbody tr:last-child td:not(.pick)");
+    await expect.poll(() => page.locator(".grid tbody tr").count()).toBe(10);
+    const keys = page.locator("#grid-keys");
+    const isSeen = async () => (await keys.boundingBox())!.height > 8;
+    expect(await isSeen()).toBe(false);
+    const columns = await cells.count();
+    const at = (): Promise<unknown> =>
+      page.evaluate(
+        `(({ parentElement: line, cellIndex }) => line && [line.sectionRowIndex, cellIndex - ${endpoint === "products" ? 1 : 0}])(document.activeElement.closest("tbody td") ?? {})`,
+      );
+    const press = async (key: string): Promise<unknown> => {
+      await page.keyboard.press(key);
+      return (await at()) ?? null;
+    };
+    await page.locator(".columns-menu summary").focus();
+    expect(await press("Tab")).toEqual([0, 0]);
+    expect(await isSeen()).toBe(true);
+    expect(await keys.innerText()).toContain("Escape and then Tab leave the list.");
+    expect(await press("Tab")).toEqual([0, 1]);
+    expect(await press("End")).toEqual([0, columns - 1]);
+    expect(await press("Tab")).toEqual([1, 0]);
+    expect(await press("Shift+Tab")).toEqual([0, columns - 1]);
+    await place.picture(page, `grid-tab-${endpoint}`);
+    // With Escape in between, both directions lead out.
+    await page.keyboard.press("Escape");
+    expect(await press("Shift+Tab")).toBe(null);
+    expect(await press("Tab")).toEqual([0, columns - 1]);
+    await page.keyboard.press("Escape");
+    expect(await press("Tab")).toBe(null);
+    const isIn = (selector: string): Promise<unknown> =>
+      page.evaluate(`document.activeElement.closest("${selector}") !== null`);
+    expect(await isIn(".pager")).toBe(true);
+    expect(await press("Shift+Tab")).toEqual([0, columns - 1]);
+    // The ends of the page lead out by themselves.
+    await page.keyboard.press("Control+End");
+    expect(await press("Tab")).toBe(null);
+    expect(await isIn(".pager")).toBe(true);
+    await press("Shift+Tab");
+    await page.keyboard.press("Control+Home");
+    expect(await press(endpoint === "products" ? "Tab" : "Shift")).toEqual([0, 0]);
+    expect(await press("Shift+Tab")).toBe(null);
+    expect(await isIn(".columns-menu")).toBe(true);
+    // Filters, which stand between the headings and the cells, are reached as before.
+    await page.locator(".filters-button").click();
+    const last = page.locator(".filters :is(input, select)").last();
+    await last.focus();
+    expect(await press("Tab")).toEqual([0, 0]);
+    expect(await press("Shift+Tab")).toBe(null);
+    expect(await isIn(".filters")).toBe(true);
+  },
+);
+
 test("a list begins with the columns and the order of its endpoint's file, and the menu has its groups", async () => {
   const page = await place.visit("#/demo/stock-receipts");
   const country = () => page.locator(".grid tbody td:nth-child(8)").first().innerText();

@@ -1,10 +1,9 @@
-/** Exports, imports, jobs and charts in the console, and that every view can be used without eyes or a mouse. */
+/** Exports, imports, jobs and charts in the console. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ExcelJs from "exceljs";
 import { expect, test } from "vitest";
 import { openConsole } from "./console.ts";
-import { programs } from "./install.ts";
 import type { Page } from "./playwright.ts";
 
 const place = openConsole();
@@ -173,49 +172,3 @@ test("a chart counts and adds up by a field, as bars and over time", async () =>
   expect(page.url()).toContain("by=receipt_date&in=month&measure=sum%3Atotal_amount&as=line");
   await place.picture(page, "chart-line");
 });
-
-const axe = readFileSync(join(programs, "node_modules/axe-core/axe.min.js"), "utf8");
-
-/** Problems that keep people out; axe calls them serious and critical. */
-async function problems(page: Page): Promise<unknown> {
-  await page.evaluate(`${axe}; undefined`);
-  return page.evaluate(
-    `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`,
-  );
-}
-
-const oneOf = async (sql: string): Promise<unknown> =>
-  Object.values((await place.sql(sql))[0] ?? {})[0];
-const views: readonly [string, () => Promise<string>, string][] = [
-  ["index", async () => "#/", ".card"],
-  ["list", async () => "#/demo/products?f.price=>10", ".grid tbody .open"],
-  [
-    "record",
-    async () =>
-      `#/demo/products/record/${await oneOf("SELECT product_id FROM products WHERE sku = 'HAND-0013'")}`,
-    ".related",
-  ],
-  [
-    "document",
-    async () =>
-      `#/demo/stock-receipts/record/${await oneOf("SELECT receipt_id FROM stock_receipts WHERE status = 'draft' LIMIT 1")}`,
-    ".totals",
-  ],
-  ["new", async () => "#/demo/stock-receipts/new", ".lines .ts-control"],
-  ["import", async () => "#/demo/products/import", ".drop"],
-  ["chart", async () => "#/demo/stock-receipts/chart", ".chart rect"],
-  ["jobs", async () => "#/jobs", ".note"],
-];
-
-test.each(views)(
-  "axe finds nothing serious in the view %s, wide in light and narrow in dark",
-  async (name, hash, landmark) => {
-    for (const theme of ["light", "dark"] as const) {
-      const page = await place.visit(await hash(), { theme, width: theme === "dark" ? 390 : 1280 });
-      await page.locator(landmark).first().waitFor();
-      await expect.poll(() => page.locator("h1").count()).toBe(1);
-      await place.picture(page, `${name}-${theme}`);
-      expect([theme, await problems(page)]).toEqual([theme, []]);
-    }
-  },
-);

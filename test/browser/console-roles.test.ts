@@ -1,6 +1,7 @@
 /** The console where a project has `auth`: signing in, and what each role finds there. */
 import { createHash } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
+import { problems } from "./axe.ts";
 import { openConsole } from "./console.ts";
 import { startConsoleIssuer } from "./console-issuer.ts";
 import type { Page } from "./playwright.ts";
@@ -58,6 +59,7 @@ test("nobody sees anything before signing in, and a wrong key says so", async ()
   await place.picture(page, "sign-in");
   await signIn(page, "another key");
   await expect.poll(() => page.locator(".fault-text").innerText()).toBe("This key is not valid.");
+  expect(await problems(page)).toEqual([]);
   expect(place.takeFaults()).toEqual([expect.stringContaining("401")]);
 });
 

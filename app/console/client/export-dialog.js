@@ -1,7 +1,7 @@
 /** Exports the records of a grid with its filters and order; shows a progress bar, and then the file. */
 import { download, post } from "./api.js";
 import { fill, h } from "./dom.js";
-import { whereOf } from "./grid-state.js";
+import { usualColumns, whereOf } from "./grid-state.js";
 import { cancelJob, exportFile, keepJob, partDone, watchJob } from "./jobs.js";
 import { openDialog } from "./notices.js";
 import { paramsForm, paramsIn } from "./params.js";
@@ -23,6 +23,20 @@ function exportColumns(entity) {
   const [first = item] = (item.anyOf ?? []).map(entity.deref);
   const names = entity.deref(first.properties?.["column"]).enum;
   return /** @type {string[]} */ (names ?? []);
+}
+
+/** The shown columns as an export names them; those that it does not have are left out. @param {Entity} entity @param {GridState} state @returns {string[]} */
+function shownColumns(entity, { columns }) {
+  const known = entity.deref(
+    entity.deref(entity.body("export")?.properties?.["select"]).items,
+  ).enum;
+  return columns.map((column) => pathOf(entity, column)).filter((name) => known?.includes(name));
+}
+
+/** @param {Entity} entity @param {string} column */
+function pathOf({ fields }, column) {
+  const { name, titleField } = fields.get(column)?.relation ?? {};
+  return titleField ? `${name}.${titleField}` : column;
 }
 
 /** The parts of the grid's state that an export can use, and those that it cannot. @param {Entity} entity @param {GridState} state */
@@ -55,6 +69,14 @@ export async function exportDialog(entity, state) {
       { id: "export-format" },
       formats.map(([value, text]) => h("option", { value }, text)),
     );
+    const shown = shownColumns(entity, state);
+    const isUsual = state.columns.join() === usualColumns(entity).join();
+    const columns = h(
+      "select",
+      { id: "export-columns" },
+      h("option", { value: "" }, t("export.columnsUsual")),
+      h("option", { value: "shown", selected: !isUsual }, t("export.columnsShown")),
+    );
     const params = paramsForm(entity, state.params, null);
     const place = h("div");
     const start = h(
@@ -75,6 +97,7 @@ export async function exportDialog(entity, state) {
       try {
         const { body } = await post(`${entity.path}/export`, {
           format: format.value,
+          ...(columns.value && shown.length > 0 && { select: shown }),
           ...request,
           ...paramsIn(entity, entered),
         });
@@ -124,7 +147,9 @@ export async function exportDialog(entity, state) {
       h("p", null, isFiltered ? t("export.some") : t("export.all")),
       !isWhole && h("p.quiet", null, t("export.leftOut")),
       params?.element,
-      h("div.field", null, h("label", { for: "export-format" }, t("export.format")), format),
+      shown.length > 0 &&
+        h("div.field", null, h("label", { for: columns.id }, t("columns")), columns),
+      h("div.field", null, h("label", { for: format.id }, t("export.format")), format),
       place,
     ];
   });

@@ -1,5 +1,6 @@
 /** Filters of single columns: turns typed text into conditions of `where`. */
-import { isNumber } from "./format.js";
+import { isNumber, readDay } from "./format.js";
+import { readNumber, writeNumber } from "./numbers.js";
 import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Condition} Condition */
@@ -19,7 +20,7 @@ export const contains = (key, text) => ({
 /** An example of a filter for this field, shown in the empty input. @param {Field} field */
 export function hintFor(field) {
   if (isNumber(field)) return t("filter.numberHint");
-  if (field.type === "date" || field.type === "timestamp") return t("filter.dateHint");
+  if (isDate(field)) return t("filter.dateHint");
   return t("filter.textHint");
 }
 
@@ -31,8 +32,43 @@ export function faultFor(field) {
   return t("filter.dateFault");
 }
 
+const isDate = (/** @type {Field} */ { type }) => type === "date" || type === "timestamp";
+
 /**
- * The conditions of a filter. `–` finds empty fields. Null: the text is not complete or not valid.
+ * A filter as addresses keep it, which people of another language can open: `> 1.234,5` is `> 1234.5`. Null: the text is
+ * not complete or not valid.
+ * @param {Field} field @param {string} text
+ */
+export function keptFilter(field, text) {
+  const readPart = isNumber(field) ? readNumber : isDate(field) ? readPeriod : null;
+  const kept = readPart && !field.references ? inParts(text, readPart) : text.trim();
+  return kept !== null && conditionsOf(field, kept) ? kept : null;
+}
+
+/** A kept filter as people of this language write it. @param {Field} field @param {string} kept */
+export const shownFilter = (field, kept) =>
+  (isNumber(field) && !field.references && inParts(kept, numberShown)) || kept;
+
+const numberShown = (/** @type {string} */ part) => numberRange(part) && writeNumber(part);
+
+/** @param {string} text @param {(part: string) => string | null} change */
+function inParts(text, change) {
+  if (/^\s*[-–]?\s*$/.test(text)) return text.trim();
+  const [, operator = "", operand = ""] = operatorPattern.exec(text.trim()) ?? [];
+  const parts = operand.split("..").map((part) => change(part.trim()));
+  return parts.includes(null) ? null : (operator && `${operator} `) + parts.join("..");
+}
+
+/** A day or month of this language as an ISO date; others stay. @param {string} text */
+function readPeriod(text) {
+  const [, month, year] = /^(\d{1,2})[./](\d{4})$/.exec(text) ?? [];
+  return month ? `${year}-${month.padStart(2, "0")}` : (readDay(text) ?? text);
+}
+
+const operatorPattern = /^(>=|<=|>|<|=)?\s*(.*)$/;
+
+/**
+ * The conditions of a kept filter. `–` finds empty fields. Null: the text is not complete or not valid.
  * @param {Field} field @param {string} text @returns {Condition[] | null}
  */
 export function conditionsOf({ name: key, type, references }, text) {
@@ -48,7 +84,17 @@ export function conditionsOf({ name: key, type, references }, text) {
     const value = asked.replace(/^=\s*/, "");
     return (type === "uuid" ? uuid : time).test(value) ? [{ key, operator: "=", value }] : null;
   }
-  if (asked.startsWith("=")) return [{ key, operator: "=", value: asked.slice(1).trim() }];
+  if (asked.startsWith("=")) {
+    const values = asked
+      .slice(1)
+      .split("|=")
+      .map((one) => one.trim());
+    return [
+      values.length > 1
+        ? { key, operator: "IN", value: values }
+        : { key, operator: "=", value: values[0] },
+    ];
+  }
   return [contains(key, asked)];
 }
 
@@ -59,7 +105,7 @@ const time = /^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d+)?)?$/;
 
 /** @param {string} key @param {string} text @param {(part: string) => Range | null} rangeOf @returns {Condition[] | null} */
 function ranged(key, text, rangeOf) {
-  const [, operator = "", operand = ""] = /^(>=|<=|>|<|=)?\s*(.*)$/.exec(text) ?? [];
+  const [, operator = "", operand = ""] = operatorPattern.exec(text) ?? [];
   const [first = "", last] = operand.split("..");
   const [start, end] = [rangeOf(first.trim()), last === undefined ? null : rangeOf(last.trim())];
   if (last !== undefined) return start && end && [between(key, start.from, end.to)];
@@ -76,10 +122,11 @@ function ranged(key, text, rangeOf) {
 /** @param {string} key @param {string} from @param {string} to @returns {Condition} */
 const between = (key, from, to) => ({ key, operator: "BETWEEN", value: [from, to] });
 
-/** @param {string} text @returns {Range | null} */
+/** As JSON has it, or else as this language writes it, for addresses that people typed. @param {string} text @returns {Range | null} */
 function numberRange(text) {
-  const number = text.replaceAll(/[\s']/g, "").replace(/^(-?\d+),(\d+)$/, "$1.$2");
-  return /^-?\d+(\.\d+)?$/.test(number) ? { from: number, to: number } : null;
+  const isPlain = (/** @type {string | null} */ one) => /^-?\d+(\.\d+)?$/.test(one ?? "");
+  const number = isPlain(text) ? text : readNumber(text);
+  return number !== null && isPlain(number) ? { from: number, to: number } : null;
 }
 
 /** `2026`, `2026-03` and `2026-03-14`. @param {string} text @returns {Range | null} */

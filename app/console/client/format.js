@@ -76,3 +76,20 @@ export const sentence = (text) => {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
 };
+
+/** `day`, `month` and `year` in the order of the browser's language. */
+const dayParts = new Intl.DateTimeFormat(locale, { dateStyle: "short" })
+  .formatToParts()
+  .map(({ type }) => type)
+  .filter((type) => type !== "literal");
+
+/** A day as people type it, as `2026-03-14`; null: no such day. @param {string} text */
+export function readDay(text) {
+  const numbers = /^(\d+)\D{1,2}(\d+)\D{1,2}(\d+)\D?$/.exec(text)?.slice(1) ?? [];
+  const names = (numbers[0]?.length ?? 0) > 2 ? ["year", "month", "day"] : dayParts;
+  const part = (/** @type {string} */ name) => numbers[names.indexOf(name)] ?? "";
+  const year = part("year").length === 2 ? `20${part("year")}` : part("year").padStart(4, "0");
+  const day = `${year}-${part("month").padStart(2, "0")}-${part("day").padStart(2, "0")}`;
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day) ? day : null;
+}

@@ -1,4 +1,4 @@
-/** The search on the home page: in every list that the caller may open records of, one after the other. */
+/** The search on the home page: in the names of lists, and in every list that the caller may open records of, one after the other. */
 import { post } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { lookup } from "./labels.js";
@@ -14,6 +14,7 @@ const pauseMs = 300;
 const lettersMin = 2;
 /** Of one list. */
 const hitsMax = 5;
+const namedMax = 10;
 
 /** @param {Searched[]} lists @param {{ onText: (isSearching: boolean) => void }} place */
 export function homeSearch(lists, { onText }) {
@@ -43,9 +44,10 @@ export function homeSearch(lists, { onText }) {
   async function search(text) {
     asking = new AbortController();
     const { signal } = asking;
-    fill(found);
-    let count = 0;
-    for (const list of lists) {
+    const named = lists.filter(({ title }) => title.toLowerCase().includes(text.toLowerCase()));
+    fill(found, named.length > 0 && listsNamed(named));
+    let count = named.length;
+    for (const list of lists.filter(isSearched)) {
       fill(status, t("home.searching", { list: list.title }));
       // A list that cannot be searched now does not hold up the others.
       const hits = await hitsIn(list, text, signal).catch(() => []);
@@ -67,7 +69,7 @@ export function homeSearch(lists, { onText }) {
 }
 
 /** Whether the search can look there. @param {Searched} list */
-export const isSearched = ({ project, endpoint: { name, takes_params: takesParams } }) =>
+const isSearched = ({ project, endpoint: { name, takes_params: takesParams } }) =>
   !takesParams &&
   mayOpen(project, name) &&
   ["lookup", "read"].some((action) => mayUse(project, name, action));
@@ -92,6 +94,20 @@ async function hitsIn({ project, endpoint: { name } }, text, signal) {
     title: titleOf(entity, row),
   }));
 }
+
+/** @param {Searched[]} named */
+const listsNamed = (named) =>
+  h(
+    "section.hit-list",
+    null,
+    h("h2", null, icon("menu"), t("frame.lists")),
+    recordLinks(
+      named.slice(0, namedMax).map(({ project, endpoint, title }) => ({
+        parts: [project, endpoint.name],
+        title,
+      })),
+    ),
+  );
 
 /** @param {Searched} list @param {Hit[]} hits @param {string} text */
 const hitsOf = ({ project, endpoint, title }, hits, text) =>

@@ -46,8 +46,14 @@ function viewOf({ parts: [project, endpoint, third] }, { projects }) {
     return projects.some(({ name, dashboard }) => name === project && dashboard)
       ? "dashboard"
       : "home";
-  return third !== undefined && third in views ? third : "grid";
+  return viewNamed(third);
 }
+
+/** @param {string | undefined} third part of an address */
+const viewNamed = (third) => (third !== undefined && third in views ? third : "grid");
+
+/** @param {string} view */
+const loadView = (view) => /** @type {() => Promise<{ show: View }>} */ (views[view])();
 
 /** @param {HashChangeEvent} [event] */
 async function visit(event) {
@@ -73,12 +79,15 @@ async function visit(event) {
   );
   try {
     const loading = loadIndex();
-    // Loaded early, because the view will need it.
-    if (endpoint !== undefined) loadEntity(project, endpoint).catch(() => null);
+    // Asked for at the same time, because each takes several rounds.
+    if (endpoint !== undefined) {
+      loadEntity(project, endpoint).catch(() => null);
+      loadView(viewNamed(route.parts[2])).catch(() => null);
+    }
     const index = await loading;
     const mustSignIn = index.signIn && index.projects.length === 0;
     const view = mustSignIn ? "sign-in" : viewOf(route, index);
-    const { show } = await /** @type {() => Promise<{ show: View }>} */ (views[view])();
+    const { show } = await loadView(view);
     if (visiting !== visits) return;
     shell.show(index, route);
     fill(shell.main, place);

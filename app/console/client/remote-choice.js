@@ -36,6 +36,9 @@ export async function remoteChoice(select, { project, reference, value, fallback
     maxOptions: offeredMax,
     maxItems: 1,
     preload: "focus",
+    // People who know what they look for type it and press Enter; each of the two waits would be 300 ms.
+    loadThrottle: 120,
+    refreshThrottle: 60,
     // Tables scroll, and would cut the list off.
     dropdownParent: "body",
     allowEmptyOption: false,
@@ -49,6 +52,16 @@ export async function remoteChoice(select, { project, reference, value, fallback
     },
     onChange,
   });
+  // Control and Enter saves. The first option is marked as soon as the list opens, and nobody chose it then.
+  made.wrapper.addEventListener(
+    "keydown",
+    (/** @type {KeyboardEvent} */ { key, ctrlKey, metaKey }) => {
+      const isFirst = made.activeOption === made.dropdown_content.querySelector(".option");
+      if (key === "Enter" && (ctrlKey || metaKey) && isFirst && made.control_input.value === "")
+        made.clearActiveOption();
+    },
+    true,
+  );
   // Tab goes to the next field; Backspace clears, too.
   made.wrapper.querySelector(".clear-button")?.setAttribute("tabindex", "-1");
   // Replaced by the library's input, which has its label.

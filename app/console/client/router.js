@@ -77,15 +77,19 @@ const scroller = () => document.querySelector("main .scroller") ?? document.docu
 export function rememberScroll() {
   history.scrollRestoration = "manual";
   let timer = 0;
+  const store = () => {
+    const scroll = scroller().scrollTop;
+    if (wanted === null && scroll !== history.state?.scroll)
+      history.replaceState({ ...history.state, scroll }, "");
+  };
   const remember = () => {
     clearTimeout(timer);
     const address = location.href;
-    timer = setTimeout(() => {
-      if (wanted === null && address === location.href)
-        history.replaceState({ ...history.state, scroll: scroller().scrollTop }, "");
-    }, scrollPauseMs);
+    timer = setTimeout(() => address === location.href && store(), scrollPauseMs);
   };
   addEventListener("scroll", remember, { capture: true });
+  // A link can be followed sooner.
+  addEventListener("click", store, { capture: true });
 }
 
 /** To be called before another view changes the height of the page. */

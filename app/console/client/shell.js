@@ -79,11 +79,20 @@ export function createShell(app) {
     show(index, route) {
       known = index;
       fill(side, sideOf(index, route));
+      scrollToCurrent(side);
       fill(person, personOf(index));
       docs.hidden = index.links["docs"] === undefined;
       open(false);
     },
   };
+}
+
+/** A long menu shows the chosen place. @param {HTMLElement} side */
+function scrollToCurrent(side) {
+  const current = side.querySelector("[aria-current]")?.getBoundingClientRect();
+  const { top, bottom } = side.getBoundingClientRect();
+  if (current && (current.top < top || current.bottom > bottom))
+    side.scrollTop += current.top - (top + bottom) / 2;
 }
 
 /** The icon of the page, whose address changes with its content. */

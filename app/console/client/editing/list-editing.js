@@ -33,7 +33,6 @@ import { t } from "../words.js";
  * @property {() => void} reload
  */
 
-/** @typedef {typeof listEditing} ListEditor */
 /** @typedef {NonNullable<ReturnType<typeof listEditing>>} ListEditing */
 
 /** Null: the caller can change nothing here. @param {Entity} entity @param {ListPlace} listPlace */

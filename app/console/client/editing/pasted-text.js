@@ -1,8 +1,8 @@
 /** Rows and columns of spreadsheets in the clipboard, and their cells as values of fields. */
 import { kindOf, readText } from "../form-field.js";
-import { labelText } from "../format.js";
+import { labelText, readDay } from "../format.js";
 import { lookup } from "../labels.js";
-import { locale, t } from "../words.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */
@@ -110,13 +110,13 @@ async function meant(kind, text, { entity, field, schema }) {
     return { text, fault: t("paste.flag", { yes: t("yes"), no: t("no") }) };
   }
   if (kind === "date") {
-    const day = dayMeant(text);
+    const day = readDay(text);
     return day === null ? { text, fault: dayFault } : { text: day };
   }
   if (kind === "moment") {
     const [day = "", time = "00:00"] = text.split(/[T\s]+/);
     // With a time zone, as the API has it.
-    const iso = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${dayMeant(day) ?? day}T${time}`;
+    const iso = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${readDay(day) ?? day}T${time}`;
     return Number.isNaN(Date.parse(iso)) ? { text, fault: momentFault } : { text: iso };
   }
   return { text };
@@ -127,23 +127,6 @@ const isOne = (text, words) => words.some((one) => one.toLowerCase() === text.to
 
 const dayFault = t("paste.date");
 const momentFault = t("paste.moment");
-
-/** `day`, `month` and `year` in the order of the browser's language. */
-const order = new Intl.DateTimeFormat(locale, { dateStyle: "short" })
-  .formatToParts()
-  .map(({ type }) => type)
-  .filter((type) => type !== "literal");
-
-/** As `2026-03-14`; null: no such day. @param {string} text */
-function dayMeant(text) {
-  const numbers = /^(\d+)\D{1,2}(\d+)\D{1,2}(\d+)\D?$/.exec(text)?.slice(1) ?? [];
-  const names = (numbers[0]?.length ?? 0) > 2 ? ["year", "month", "day"] : order;
-  const part = (/** @type {string} */ name) => numbers[names.indexOf(name)] ?? "";
-  const year = part("year").length === 2 ? `20${part("year")}` : part("year").padStart(4, "0");
-  const day = `${year}-${part("month").padStart(2, "0")}-${part("day").padStart(2, "0")}`;
-  const at = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day) ? day : null;
-}
 
 /** @param {string} text @param {{ entity: Pick<Entity, "project">, field: Field }} place */
 async function referenceMeant(text, { entity, field }) {

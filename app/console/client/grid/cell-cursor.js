@@ -1,6 +1,7 @@
 /**
  * The cells and headings of a list for the keyboard: one of them has the focus, arrow keys move it, and with Shift, or
- * with the mouse, people select a range of cells. The list is one stop of Tab, as the ARIA pattern for grids has it.
+ * with the mouse, people select a range of cells. Tab comes to that one cell, as in the ARIA pattern for grids. From
+ * there it goes on through the cells, as in a spreadsheet, and leaves the list after the last one or after Escape.
  */
 import { leadOf, linesOf } from "./rows.js";
 
@@ -28,6 +29,7 @@ export function cellCursor({ table, scroller, position, turn, onEscape }) {
   /** Where the mouse went down. @type {HTMLTableCellElement | null} */
   let pressed = null;
   let takesFocus = false;
+  let isLeaving = false;
   /** @type {((event: KeyboardEvent, cell: HTMLTableCellElement) => boolean) | null} */
   let ownKeys = null;
 
@@ -121,6 +123,16 @@ export function cellCursor({ table, scroller, position, turn, onEscape }) {
     top = step > 0 ? 0 : Number.MAX_SAFE_INTEGER;
   }
 
+  /** False: Tab leads out of the list. @param {1 | -1} step */
+  function moveOn(step) {
+    const lead = leadOf(table);
+    const across = width() - lead;
+    const at = top * across + (step < 0 ? Math.max(lead, left) : left) - lead + step;
+    if (isLeaving || top < 0 || at < 0 || at >= lines().length * across) return false;
+    focusAt(Math.floor(at / across), (at % across) + lead);
+    return true;
+  }
+
   /** @param {KeyboardEvent} event */
   function onKey(event) {
     const cell = cellOf(event.target);
@@ -128,6 +140,12 @@ export function cellCursor({ table, scroller, position, turn, onEscape }) {
     const isControl = event.ctrlKey || event.metaKey;
     const isHeading = cell.tagName === "TH";
     if (!isHeading && ownKeys?.(event, cell)) return;
+    if (event.key !== "Tab" && event.key !== "Shift") isLeaving = event.key === "Escape";
+    if (event.key === "Tab") {
+      if (!isControl && moveOn(event.shiftKey ? -1 : 1)) event.preventDefault();
+      isLeaving = false;
+      return;
+    }
     const link = /** @type {HTMLElement | null} */ (
       (isControl ? null : cell.querySelector("a")) ?? cell.parentElement?.querySelector(".open")
     );

@@ -1,6 +1,6 @@
 /** The row of filters below the headings: one for each column, according to its type. */
 import { fill, h } from "../dom.js";
-import { conditionsOf, faultFor, hintFor } from "../filters.js";
+import { faultFor, hintFor, keptFilter, shownFilter } from "../filters.js";
 import { labelText } from "../format.js";
 import { remoteChoice } from "../remote-choice.js";
 import { choicesOf } from "../search.js";
@@ -69,22 +69,23 @@ function filterOf(entity, field, text, onChange) {
     type: "text",
     "aria-label": label,
     placeholder: hintFor(field),
-    value: text,
+    value: shownFilter(field, text),
   });
   const fault = h("p.fault-text", { id: `filter-fault-${field.name}`, role: "alert" });
   input.setAttribute("aria-describedby", fault.id);
   const check = () => {
-    const isUnderstood = conditionsOf(field, input.value) !== null;
-    input.setAttribute("aria-invalid", String(!isUnderstood));
-    fill(fault, isUnderstood ? "" : faultFor(field));
-    return isUnderstood;
+    const kept = keptFilter(field, input.value);
+    input.setAttribute("aria-invalid", String(kept === null));
+    fill(fault, kept === null ? faultFor(field) : "");
+    return kept;
   };
   // The address can contain any text.
   check();
   let timer = 0;
   input.addEventListener("input", () => {
     clearTimeout(timer);
-    if (check()) timer = setTimeout(() => onChange(input.value.trim()), pauseMs);
+    const kept = check();
+    if (kept !== null) timer = setTimeout(() => onChange(kept), pauseMs);
   });
   return [input, fault];
 }
@@ -98,5 +99,14 @@ function optionsOf(entity, { name, type }) {
     ];
   const values = choicesOf(entity, name);
   if (values.length === 0) return null;
-  return values.map((value) => [`=${value}`, labelText(value)]);
+  const isOpen = (/** @type {string} */ value) => !entity.status?.closed?.includes(value);
+  const open = entity.status?.field === name ? values.filter(isOpen) : [];
+  const isSome = open.length > 1 && open.length < values.length;
+  return [
+    ...(isSome ? [oneOf(open)] : []),
+    ...values.map((value) => /** @type {[string, string]} */ ([`=${value}`, labelText(value)])),
+  ];
 }
+
+/** @param {readonly string[]} values @returns {[string, string]} */
+const oneOf = (values) => [values.map((value) => `=${value}`).join("|"), t("filter.open")];

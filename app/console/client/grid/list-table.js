@@ -1,6 +1,7 @@
 /** The table of a list: loads its rows and draws them with DataTables, in the columns that people chose. */
 import { h, fill } from "../dom.js";
 import { cellIn, valueIn } from "../cells.js";
+import { listEditing } from "../editing/list-editing.js";
 import { isNumber } from "../format.js";
 import { loadPage, writeState } from "../grid-state.js";
 import { fieldOf } from "../model.js";
@@ -29,19 +30,17 @@ import { isTyping } from "./rows.js";
 /** @typedef {import("../types.d.ts").Field} Field */
 /** @typedef {import("../types.d.ts").Row} Row */
 /** @typedef {import("../grid-state.js").GridState} GridState */
-/** @typedef {import("../editing/list-editing.js").ListEditor} ListEditor */
 
 /** @typedef {ReturnType<typeof listTable>} ListTable */
 
 /**
  * @typedef {object} TablePlace
  * @property {import("./column-layout.js").ColumnLayout} layout
- * @property {(...place: Parameters<ListEditor>) => ReturnType<ListEditor>} edit
  * @property {() => void} onMove columns were moved by dragging
  */
 
 /** @param {Entity} entity @param {GridState} state @param {TablePlace} place */
-export function listTable(entity, state, { layout, edit, onMove }) {
+export function listTable(entity, state, { layout, onMove }) {
   const parts = [entity.project, entity.endpoint];
   const info = h("span.info", { role: "status" });
   const cutNote = h("p.note", { role: "status", hidden: true });
@@ -104,8 +103,8 @@ export function listTable(entity, state, { layout, edit, onMove }) {
     onEscape: () => editing?.deselect(),
   });
   const copied = { table, rowIn, columns: shownFields, cursor };
-  /** @type {ReturnType<ListEditor>} */
-  const editing = edit(entity, {
+  /** @type {ReturnType<typeof listEditing>} */
+  const editing = listEditing(entity, {
     table,
     rowIn,
     reload,
@@ -260,7 +259,7 @@ export function listTable(entity, state, { layout, edit, onMove }) {
       displayStart: (state.page - 1) * state.size,
     });
     // DataTables puts them below the table, where they would scroll with it.
-    fill(pager, holder.querySelector(".dt-paging"));
+    fill(pager, hint, holder.querySelector(".dt-paging"));
     made.on("draw", drawn);
     widths.start();
   }
@@ -294,7 +293,6 @@ export function listTable(entity, state, { layout, edit, onMove }) {
       cutNote,
       live?.element,
       holder,
-      hint,
       widths.status,
       editing?.bar,
     ],

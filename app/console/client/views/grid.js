@@ -42,12 +42,9 @@ export async function show(place, { parts, query }) {
     );
     return;
   }
-  const isEdited = ["bulk-update", "bulk-delete"].some((one) => entity.actions.has(one));
-  const edit = isEdited ? (await import("../editing/list-editing.js")).listEditing : () => null;
   const layout = columnLayout(entity, state, query.has("cols"));
   const grid = listTable(entity, state, {
     layout,
-    edit,
     onMove() {
       columns.show();
       grid.relayout();

@@ -2,7 +2,7 @@
 import { post } from "../api.js";
 import { fill, h, icon } from "../dom.js";
 import { textOf } from "../format.js";
-import { homeSearch, isSearched, recordLinks } from "../home-search.js";
+import { homeSearch, recordLinks } from "../home-search.js";
 import { loadIndex, mayUse, menuOf, titleOfEndpoint, wordsOf } from "../model.js";
 import { recentRecords } from "../recent.js";
 import { addressOf } from "../router.js";
@@ -26,8 +26,7 @@ export async function show(place) {
           title: titleOfEndpoint(project, one.name),
         })),
       ),
-    )
-    .filter(isSearched);
+    );
   const rest = h("div");
   const search = homeSearch(lists, { onText: (isSearching) => (rest.hidden = isSearching) });
   fill(place, lists.length > 0 && [search.element, search.results], rest);

@@ -56,6 +56,8 @@ function chooseFile(entity, place, fault = "") {
     type: "file",
     accept: ".xlsx,.csv",
     id: "import-file",
+    // The button opens it, and shows that it has the focus.
+    tabindex: "-1",
     "aria-label": t("import.workbook"),
   });
   const drop = h(
