@@ -1,9 +1,8 @@
-/** The read-only parts of a record: its title, its other values, its totals. */
+/** The read-only parts of a record: its title and its other values. */
 import { cellIn, cellOf } from "./cells.js";
 import { h } from "./dom.js";
 import { textOf } from "./format.js";
 import { fieldOf } from "./model.js";
-import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -89,22 +88,4 @@ export function valuesOf(entity, row, isWanted) {
         ),
       ),
   ];
-}
-
-/** @param {Entity} entity @param {Row} row @param {readonly string[]} names */
-export function totalsOf(entity, row, names) {
-  if (names.length === 0) return null;
-  return h(
-    "dl.totals",
-    { "aria-label": t("record.totals") },
-    names.map((name) => {
-      const field = entity.fields.get(name) ?? fieldOf(name, { type: "decimal" });
-      return h(
-        "div",
-        null,
-        h("dt", null, field.label),
-        h("dd", { "data-total": name }, textOf(row[name], field)),
-      );
-    }),
-  );
 }

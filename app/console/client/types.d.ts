@@ -69,7 +69,17 @@ export interface LinesNote {
   fields: Record<string, FieldNote>;
   computed: string[];
   totals: string[];
+  /** Absent: there are no formulas of which the caller sees the operands. */
+  calculation?: {
+    detail: Record<string, Term>;
+    header: Record<string, Term>;
+    /** Operands that the service or the database may fill in another way. */
+    filled: string[];
+  };
 }
+
+/** A column, or `["round", ["*", "quantity", "price"], 2]`; digits are `["value", "0.19"]`. */
+export type Term = string | [string, ...(Term | number)[]];
 
 export interface EntityNotes {
   project: string;

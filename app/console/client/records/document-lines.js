@@ -2,10 +2,11 @@
 import { cellOf } from "../cells.js";
 import { fill, h, icon, iconButton } from "../dom.js";
 import { formField } from "../form-field.js";
-import { isNumber } from "../format.js";
+import { isNumber, textOf } from "../format.js";
 import { fieldOf } from "../model.js";
 import { t } from "../words.js";
 import { attachLineKeys, focusIn } from "./line-keys.js";
+import { lineFormulas } from "./line-totals.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Lines} Lines */
@@ -18,6 +19,7 @@ import { attachLineKeys, focusIn } from "./line-keys.js";
  * @property {Entity} entity
  * @property {Lines} lines
  * @property {Schema} schema of one new line
+ * @property {Row | null} record the header with its totals; null: a new one
  * @property {Row[]} rows
  * @property {boolean} canEdit
  * @property {() => void} onInput
@@ -32,10 +34,11 @@ import { attachLineKeys, focusIn } from "./line-keys.js";
  * @property {boolean} isRemoved
  * @property {boolean} isOffered Enter in the last field began it; it counts once something is typed in it
  * @property {HTMLElement} element
+ * @property {Map<string, HTMLElement>} cells of values that are not entered
  */
 
 /** @param {LinesOptions} options */
-export function documentLines({ entity, lines, schema, rows, canEdit, onInput }) {
+export function documentLines({ entity, lines, schema, record, rows, canEdit, onInput }) {
   const properties = schema.properties ?? {};
   const isEditable = (/** @type {string} */ name) =>
     canEdit && name in properties && entity.deref(properties[name]).readOnly !== true;
@@ -49,6 +52,8 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
   function lineOf(row) {
     /** @type {Map<string, FormField>} */
     const inputs = new Map();
+    /** @type {Line["cells"]} */
+    const cells = new Map();
     const element = h("tr");
     for (const field of columns) {
       // A stored line is identified by its key.
@@ -59,24 +64,25 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
           isNeeded: needed.has(field.name),
           value: row ? row[field.name] : startOf(field.name),
           fallback: row ? otherTexts(row) : "",
-          onInput,
+          onInput: changedHere,
         });
         input.control
           .querySelector("input, select, textarea")
           ?.setAttribute("aria-label", field.label);
         inputs.set(field.name, input);
         element.append(h("td", { class: isNumber(field) ? "number" : "" }, input.control));
-      } else
-        element.append(
-          h(
-            "td",
-            { class: isNumber(field) ? "number" : "" },
-            cellOf(row?.[field.name], field, entity),
-          ),
+      } else {
+        const cell = h(
+          "td",
+          { class: isNumber(field) ? "number" : "" },
+          cellOf(row?.[field.name], field, entity),
         );
+        cells.set(field.name, cell);
+        element.append(cell);
+      }
     }
     const first = new Map([...inputs].map(([name, input]) => [name, input.text()]));
-    const line = { row, inputs, first, isRemoved: false, isOffered: false, element };
+    const line = { row, inputs, first, isRemoved: false, isOffered: false, element, cells };
     if (canEdit)
       element.append(
         h(
@@ -113,7 +119,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
       line.isRemoved = !line.isRemoved;
       line.element.classList.toggle("removed", line.isRemoved);
     }
-    onInput();
+    changedHere();
     if (!hadFocus) return;
     const next = all[line.row === null ? at : at + 1] ?? all.at(-1);
     if (next) focusIn(next);
@@ -123,7 +129,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
   function add() {
     const line = lineOf(null);
     all.push(line);
-    onInput();
+    changedHere();
     return line;
   }
 
@@ -154,6 +160,57 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         .map(([name, input]) => [name, input.value()])
         .filter(([, value]) => value !== undefined),
     );
+
+  const isChanged = () => added().length + changed().length + removed().length > 0;
+
+  function changedHere() {
+    showTotals();
+    onInput();
+  }
+
+  /** Amounts and totals as the service will store them, while lines are changed. */
+  function showTotals() {
+    const counted = [...kept(), ...added()];
+    const isStale = isChanged();
+    const results = isStale || record === null ? formulas?.computed(counted.map(typedIn)) : null;
+    const touched = new Set([...added(), ...changed()]);
+    for (const [at, line] of counted.entries()) {
+      const preview = touched.has(line) ? results?.lines[at] : undefined;
+      for (const name of formulas?.columns ?? []) {
+        const cell = line.cells.get(name);
+        if (!cell) continue;
+        const value = preview ? preview[name] : line.row?.[name];
+        fill(cell, cellOf(value, fieldNamed(lines.fields, name), entity));
+        cell.classList.toggle("preview", preview !== undefined);
+      }
+    }
+    fill(totals, totalsOf(results?.totals));
+    totals.classList.toggle("preview", Boolean(results));
+    totals.classList.toggle("stale", isStale && !results);
+    note.hidden = !results || totals.childElementCount === 0;
+  }
+
+  /** @param {Record<string, unknown>} [previews] */
+  const totalsOf = (previews = {}) =>
+    lines.totals
+      .filter((name) => name in { ...record, ...previews })
+      .map((name) => {
+        const field = fieldNamed(entity.fields, name);
+        const value = name in previews ? previews[name] : record?.[name];
+        const text = value === undefined ? "…" : textOf(value, field);
+        return h("div", null, h("dt", null, field.label), h("dd", { "data-total": name }, text));
+      });
+
+  /** What cannot be read is no number. @param {Line} line */
+  function typedIn(line) {
+    const { row, inputs } = line;
+    const names = changedNames(line);
+    const values = [...inputs].map(([name, input]) => {
+      if (row && !names.includes(name)) return [name, row[name]];
+      return [name, input.fault() ? input.text() : (input.value() ?? (row ? null : undefined))];
+    });
+    return { row, values: Object.fromEntries(values), isChanged: !row || names.length > 0 };
+  }
 
   attachLineKeys(body, {
     lines: () => all,
@@ -186,18 +243,25 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     ),
     body,
   );
+  const totals = h("dl.totals", { "aria-label": t("record.totals") });
+  const note = h("p.totals-note", { hidden: true }, t("lines.preview"));
+  const known = lines.calculation && lineFormulas(lines.calculation);
+  const formulas = known && (record === null || known.areKept(record, rows)) ? known : null;
   const element = h("div");
+  showTotals();
   fill(
     element,
     h("div.lines-head", null, h("h2", null, t("lines")), h("span.grow"), canEdit && adding),
     h("div.table-holder", { tabindex: "0", role: "region", "aria-label": t("lines") }, table),
+    totals,
+    note,
     canEdit && h("p.lines-keys", null, t("lines.keys")),
   );
 
   return {
     element,
     add,
-    isChanged: () => added().length + changed().length + removed().length > 0,
+    isChanged,
     /** Of a new document. */
     list: () => added().map(valuesOf),
     /** As update-composite takes them; only what there is. */
@@ -266,7 +330,8 @@ function columnsOf({ shown, fields, key, foreignKey }, properties, { isEditable,
     (key.includes(name) && /id$/i.test(name) && !needed.has(name)) ||
     /^(created|updated|deleted)_(at|by)$/.test(name) ||
     (choosesOther && !fields.has(name));
-  return names
-    .filter((name) => !isLeftOut(name))
-    .map((name) => fields.get(name) ?? fieldOf(name, { type: "text" }));
+  return names.filter((name) => !isLeftOut(name)).map((name) => fieldNamed(fields, name));
 }
+
+/** @param {Map<string, import("../types.d.ts").Field>} fields @param {string} name */
+const fieldNamed = (fields, name) => fields.get(name) ?? fieldOf(name, { type: "text" });

@@ -66,6 +66,7 @@ function showNew(place, entity, given) {
             entity,
             lines: one,
             schema: lineSchema(entity, one.name),
+            record: null,
             rows: [],
             canEdit: true,
             onInput: () => void (isTouched = true),

@@ -21,7 +21,7 @@ import {
 import { recordForm } from "../records/record-form.js";
 import { recordLock } from "../records/record-lock.js";
 import { rememberRecord } from "../recent.js";
-import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
+import { namesExpanded, titleOf, valuesOf } from "../record-values.js";
 import { relatedRecords } from "../records/related.js";
 import { recordParts, go, restoreScroll } from "../router.js";
 import { paramsIn, readParams } from "../params.js";
@@ -136,6 +136,7 @@ async function showRecord(place, entity, shown) {
       entity,
       lines: one,
       schema: lineSchema(entity, one.name),
+      record: row,
       rows,
       canEdit,
       onInput: changed,
@@ -262,9 +263,7 @@ async function showRecord(place, entity, shown) {
           (name) => !inForm.has(name) && !totals.includes(name) && !isRepeated(name),
         ),
       ),
-      lines.map(({ element }, at) =>
-        h("div.sheet", null, element, at === 0 && totalsOf(entity, row, totals)),
-      ),
+      lines.map(({ element }) => h("div.sheet", null, element)),
       saveBar,
     ),
     related,
