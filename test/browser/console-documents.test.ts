@@ -13,10 +13,13 @@ const place = openConsole({
     insert into bills values (1, 'kept', 2, 3.36, 0.64, 2.345, 0.558333, 1.4215, 9),
       (2, 'with lines that are not shown', 3, 99, 9, 9, 9, 9, 9);
     insert into bill_lines values (1, 1, 1, 1.005, 0, 1.01, 0.19, 4), (2, 1, 1.000, 2.345, 0, 2.35, 0.45, 5),
-      (3, 2, 1, 1, 0, 1, 0.19, 1)`,
+      (3, 2, 1, 1, 0, 1, 0.19, 1);
+    insert into bills values (4, 'of two people', 2, 7, 1.33, 3, 1.166667, 1.6667, 0);
+    insert into bill_lines values (10, 4, 1, 1, 0, 1, 0.19, null), (11, 4, 2, 3, 0, 6, 1.14, null)`,
   changes: {
     "bills.json": {
       tableName: "bills",
+      live: true,
       action: {
         create: true,
         read: true,
@@ -141,4 +144,44 @@ test("no totals are shown for a document whose stored ones are of more than its 
   await page.locator(".totals.stale").waitFor();
   expect(await totals(page)).toMatchObject({ lines: "3", net: "99.00" });
   expect(await page.locator(".preview").count()).toBe(0);
+});
+
+test("two people write one document: each sees what the other saves, and only what both typed is asked", async () => {
+  const mine = await place.visit("#/demo/bills/record/4");
+  const cell = (page: Page, at: number, name: string) =>
+    lines(page).nth(at).locator(`[name=${name}]`);
+  await cell(mine, 0, "price").fill("2");
+  await cell(mine, 1, "price").fill("4");
+  expect(await totals(mine)).toMatchObject({ net: "10.00" });
+  const theirs = await place.other("#/demo/bills/record/4");
+  await cell(theirs, 1, "qty").fill("5");
+  await theirs.locator("[name=note]").fill("of both");
+  await button(theirs, "Save").click();
+  await expect.poll(() => cell(mine, 1, "qty").inputValue()).toBe("5.000");
+  expect(await mine.locator("h1").innerText()).toBe("of both");
+  expect(await mine.locator("[name=note]").inputValue()).toBe("of both");
+  expect(await totals(mine)).toMatchObject({ net: "22.00", dearest: "4.000" });
+  expect(await mine.locator(".view-notice span").first().innerText()).toMatch(
+    /^Changed by somebody else at .*: Note, Bill lines$/,
+  );
+  expect(await mine.locator(".both-changed").count()).toBe(0);
+
+  await theirs.locator(".totals:not(.preview)").waitFor();
+  await cell(theirs, 1, "price").fill("3.5");
+  await button(theirs, "Save").click();
+  const question = mine.locator(".both-changed");
+  await question.waitFor();
+  expect(await question.locator("p").innerText()).toMatch(
+    /^Changed by somebody else at .*: 3.5000$/,
+  );
+  expect(await cell(mine, 1, "price").inputValue()).toBe("4");
+  await place.picture(mine, "two-people");
+  await question.locator("button").filter({ hasText: "Take theirs" }).click();
+  expect(await cell(mine, 1, "price").inputValue()).toBe("3.5000");
+  expect(await totals(mine)).toMatchObject({ net: "19.50" });
+  await theirs.locator(".totals:not(.preview)").waitFor();
+  await button(mine, "Save").click();
+  await expect.poll(() => cell(theirs, 0, "price").inputValue()).toBe("2.0000");
+  expect(await totals(theirs)).toMatchObject({ net: "19.50" });
+  expect(await totals(mine)).toEqual(await totals(theirs));
 });

@@ -277,6 +277,9 @@ export const fieldOf = (name, note) => ({
   label: note.label ?? wordsOf(note.references ? withoutId(name) : name),
 });
 
+/** What is known of a field, or a text of this name. @param {ReadonlyMap<string, Field>} fields @param {string} name */
+export const fieldNamed = (fields, name) => fields.get(name) ?? fieldOf(name, { type: "text" });
+
 /** @param {string} name */
 const withoutId = (name) => name.replace(/_?id$/i, "") || name;
 

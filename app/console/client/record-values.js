@@ -2,7 +2,7 @@
 import { cellIn, cellOf } from "./cells.js";
 import { h } from "./dom.js";
 import { textOf } from "./format.js";
-import { fieldOf } from "./model.js";
+import { fieldNamed } from "./model.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -61,8 +61,6 @@ export function valuesOf(entity, row, isWanted) {
   const names = entity.shown.filter(
     (name) => name in row && isWanted(name) && name !== entity.status?.field,
   );
-  const fieldNamed = (/** @type {string} */ name) =>
-    entity.fields.get(name) ?? fieldOf(name, { type: "text" });
   const plain = names.filter((name) => !isFact(name));
   const facts = names.filter((name) => isFact(name) && row[name] !== null);
   return [
@@ -74,8 +72,8 @@ export function valuesOf(entity, row, isWanted) {
           h(
             "div.field",
             null,
-            h("span.label", null, fieldNamed(name).label),
-            h("div.value", null, valueOf(entity, row, fieldNamed(name))),
+            h("span.label", null, fieldNamed(entity.fields, name).label),
+            h("div.value", null, valueOf(entity, row, fieldNamed(entity.fields, name))),
           ),
         ),
       ),
@@ -84,7 +82,12 @@ export function valuesOf(entity, row, isWanted) {
         "div.facts",
         null,
         facts.map((name) =>
-          h("span", null, `${fieldNamed(name).label}: `, valueOf(entity, row, fieldNamed(name))),
+          h(
+            "span",
+            null,
+            `${fieldNamed(entity.fields, name).label}: `,
+            valueOf(entity, row, fieldNamed(entity.fields, name)),
+          ),
         ),
       ),
   ];

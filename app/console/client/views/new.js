@@ -82,7 +82,7 @@ function showNew(place, entity, given) {
     save.disabled = true;
     const record = {
       ...form.all(),
-      ...Object.fromEntries(lineNames.map((name, at) => [name, lines[at]?.list() ?? []])),
+      ...Object.fromEntries(lines.map((one) => [one.name, one.list()])),
     };
     const sent = member === null ? form.all() : { [member]: record };
     try {
@@ -117,7 +117,7 @@ function showNew(place, entity, given) {
   );
   lines[0]?.add();
   isTouched = false;
-  setTimeout(() => form.inputs[0]?.focus());
+  setTimeout(() => [...form.inputs.values()][0]?.focus());
   return guard(() => isTouched);
 }
 
