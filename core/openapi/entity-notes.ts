@@ -100,10 +100,10 @@ export function entityNotes(
   const title = relations.titles.get(endpoint);
   const [grid, list] = [viewIn("datatables"), viewIn("read")];
   const listed = grid ?? list;
-  const shown = consoleNotes(
-    first.entity,
-    listed ? { entity: listed, isGrid: grid !== undefined } : null,
-  );
+  const shown = consoleNotes(first.entity, {
+    listing: listed ? { entity: listed, isGrid: grid !== undefined } : null,
+    takesSteps: viewIn("change-status") !== undefined,
+  });
   return {
     endpoint,
     key: key.map(({ name }) => name).filter((name) => columns.has(name)),

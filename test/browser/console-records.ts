@@ -199,11 +199,11 @@ export function describeFurtherFlows(place: ConsolePlace): void {
       .poll(async () =>
         (await page.locator(".status-step").allTextContents()).map((text) => text.trim()),
       )
-      .toEqual(["Set to Posted", "Set to Cancelled"]);
+      .toEqual(["Post", "Cancel receipt"]);
     await page.locator(".status-step").first().click();
     // A step into a closed status is asked first.
     const dialog = page.locator(".dialog");
-    expect(await dialog.locator("h2").innerText()).toBe("Set to Posted?");
+    expect(await dialog.locator("h2").innerText()).toBe("Post?");
     expect(await dialog.locator("p").first().innerText()).toMatch(/no longer be changed/);
     await dialog.locator(".actions button").first().click();
     expect(await one(`SELECT status FROM stock_receipts WHERE receipt_id = '${id}'`)).toBe(

@@ -117,6 +117,7 @@ beforeAll(async () => {
           icon: "cart",
           columns: ["number", "partner.name", "secret"],
           order: ["-secret", "partner.name", "-number"],
+          steps: { closed: "Close it" },
         },
         access: { clerk: ["read"], owner: "*", chief: "*" },
       },
@@ -256,9 +257,11 @@ test("the notes say what the console shows first, without what the caller may no
     ...place,
     columns: ["number", "partner.name", "secret"],
     order: ["-secret", "partner.name", "-number"],
+    steps: { closed: "Close it" },
     paths: { "partner.name": { type: "text", label: "Customer" } },
   });
   const clerk = await notesOf("orders", key);
+  // Nothing of steps that it may not take.
   expect(clerk["console"]).toEqual({ ...place, columns: ["number"], order: ["-number"] });
   // Without an order: the newest first, where the time of creation is known.
   const partners = await notesOf("partners", "key of the owner");

@@ -47,6 +47,8 @@ export interface ConsoleNote extends MenuNote {
   order?: string[];
   /** Columns of related records, by path. */
   paths?: Record<string, FieldNote>;
+  /** Verbs for the buttons that lead to a status. */
+  steps?: Record<string, string>;
 }
 
 export interface Field extends FieldNote {
@@ -155,6 +157,8 @@ export interface Entity {
     transitions?: Record<string, string[]> | null;
     closed?: string[];
   } | null;
+  /** Verbs for the buttons that lead to a status; the others show the status. */
+  steps: Map<string, string>;
   adjust: { reasonRequired: boolean; fields: string[] } | null;
   /** The field that says that a record is deleted; null: none does. */
   deletedField: string | null;

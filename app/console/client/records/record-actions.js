@@ -84,15 +84,18 @@ function statusButtons(entity, row, place) {
           "button.button.status-step",
           { type: "button", onclick: () => void change(one) },
           icon("next"),
-          h("span", null, t("record.step", { status: labelText(one) })),
+          h("span", null, stepTo(one)),
         ),
       );
       holder.replaceChildren(...steps);
     });
 
+  const stepTo = (/** @type {string} */ next) =>
+    entity.steps.get(next) ?? t("record.step", { status: labelText(next) });
+
   /** Asks before a step that closes the record, or that no other can follow. @param {string} next */
   async function mayTake(next) {
-    const step = t("record.step", { status: labelText(next) });
+    const step = stepTo(next);
     const closes = isClosed(entity, { [status?.field ?? ""]: next });
     // Without transitions, only a closed status is final.
     const isFinal = status?.transitions ? !status.transitions[next]?.length : closes;
