@@ -178,7 +178,7 @@ function lineNotes(detail: DetailPlan, { header, relations }: LinesPlace): Json 
  * alone is a column. `filled`: operands that the service or the database may fill in another way.
  */
 function calculationNotes(
-  { shown, computed, totals }: DetailPlan,
+  { shown, computed, totals, rules }: DetailPlan,
   header: Columns,
 ): Record<string, Json> {
   const areSeen = (columns: readonly Column[]) => columns.every(({ name }) => shown.has(name));
@@ -198,12 +198,13 @@ function calculationNotes(
     ...formulas.flatMap(({ operands }) => operands),
     ...sums.flatMap((one) => one.used),
   ];
-  const isFilled = ({ name, hasDefault, generated, isFilledByTrigger }: Column): boolean =>
-    !results.has(name) &&
-    (hasDefault ||
-      generated !== "none" ||
-      isFilledByTrigger === true ||
-      computed.some(({ column }) => column.name === name));
+  const isFilled = (column: Column): boolean =>
+    !results.has(column.name) &&
+    (column.hasDefault ||
+      column.generated !== "none" ||
+      column.isFilledByTrigger === true ||
+      rules.wordsOf(column).default !== undefined ||
+      computed.some((one) => one.column.name === column.name));
   return {
     calculation: {
       detail: Object.fromEntries(

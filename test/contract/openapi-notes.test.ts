@@ -86,7 +86,11 @@ beforeAll(async () => {
         },
         softDelete: true,
         workflow: { statusField: "state", transitions: { open: ["closed"], closed: [] } },
-        masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
+        masterDetail: {
+          detailTable: "order_lines",
+          foreignKey: "order_id",
+          detailConfig: { fieldValidation: [{ name: "cost", constraints: { default: 0 } }] },
+        },
         calculation: {
           detail: {
             amount: "qty * price * (1 - 0.050)",
@@ -174,7 +178,7 @@ test("the notes of lines have the formulas of which the caller sees every operan
       dearest: ["round", ["max", ["round", ["/", ["*", "qty", "price"], ["value", "3"]], 10]], 2],
       margins: ["round", ["sum", "margin"], 2],
     },
-    // By the default of the table, and by a formula with a hidden operand.
+    // By the default of the table, and by a formula with a hidden operand; below by a rule, too.
     filled: ["qty", "margin"],
   };
   expect(lines).toHaveProperty("calculation", calculation);
@@ -187,7 +191,7 @@ test("the notes of lines have the formulas of which the caller sees every operan
       margin: ["round", ["/", ["-", "amount", ["*", "qty", "cost"]], "amount"], 2],
     },
     header: { ...calculation.header, costs: ["round", ["sum", "cost"], 2] },
-    filled: ["qty"],
+    filled: ["qty", "cost"],
   });
 });
 
