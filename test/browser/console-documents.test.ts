@@ -15,7 +15,9 @@ const place = openConsole({
     insert into bill_lines values (1, 1, 1, 1.005, 0, 1.01, 0.19, 4), (2, 1, 1.000, 2.345, 0, 2.35, 0.45, 5),
       (3, 2, 1, 1, 0, 1, 0.19, 1);
     insert into bills values (4, 'of two people', 2, 7, 1.33, 3, 1.166667, 1.6667, 0);
-    insert into bill_lines values (10, 4, 1, 1, 0, 1, 0.19, null), (11, 4, 2, 3, 0, 6, 1.14, null)`,
+    insert into bill_lines values (10, 4, 1, 1, 0, 1, 0.19, null), (11, 4, 2, 3, 0, 6, 1.14, null);
+    alter table bills add column status text default 'open';
+    insert into bills (bill_id, note) values (5, 'to be sent')`,
   changes: {
     "bills.json": {
       tableName: "bills",
@@ -29,7 +31,9 @@ const place = openConsole({
         "create-composite": true,
         "read-composite": true,
         "update-composite": true,
+        "change-status": true,
       },
+      workflow: { transitions: { open: ["sent"], sent: ["open"] }, closed: ["sent"] },
       masterDetail: {
         detailTable: "bill_lines",
         foreignKey: "bill_id",
@@ -184,4 +188,30 @@ test("two people write one document: each sees what the other saves, and only wh
   await expect.poll(() => cell(theirs, 0, "price").inputValue()).toBe("2.0000");
   expect(await totals(theirs)).toMatchObject({ net: "19.50" });
   expect(await totals(mine)).toEqual(await totals(theirs));
+});
+
+test("a document that somebody else closes keeps what is typed, and says why it is not saved", async () => {
+  const mine = await place.visit("#/demo/bills/record/5");
+  const theirs = await place.other("#/demo/bills/record/5");
+  const status = (page: Page) => page.locator(".head .status").innerText();
+  const note = (page: Page) => page.locator("[name=note]");
+  await note(mine).fill("typed here");
+  await theirs.locator(".status-step").click();
+  await theirs.locator(".dialog .danger").click();
+  await expect.poll(() => status(mine)).toBe("Sent");
+  expect(await mine.locator(".banner.closed").innerText()).toMatch(/^This record is closed/);
+  expect(await note(mine).inputValue()).toBe("typed here");
+  await button(mine, "Save").click();
+  await expect.poll(() => mine.locator(".banner.fault").innerText()).toMatch(/closed/);
+  expect(place.takeFaults()).toEqual([expect.stringContaining("409")]);
+  expect(await note(mine).inputValue()).toBe("typed here");
+  await place.picture(mine, "closed-while-typed");
+
+  // What nobody types in becomes a form again by itself.
+  expect(await note(theirs).count()).toBe(0);
+  await place.call("bills/change-status", { bill_id: 5, status: "open" });
+  await expect.poll(() => note(theirs).inputValue()).toBe("to be sent");
+  await expect.poll(() => mine.locator(".banner.closed").count()).toBe(0);
+  await button(mine, "Save").click();
+  await expect.poll(() => note(theirs).inputValue()).toBe("typed here");
 });

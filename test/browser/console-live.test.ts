@@ -377,6 +377,44 @@ test("a form says who changed which fields, keeps what is typed, and asks of wha
   ]);
 });
 
+test("a drop-down and a box that both changed are asked too, and show what was chosen", async () => {
+  const id = await productOf("HAND-0012");
+  const suppliers = await place.sql(
+    "SELECT supplier_id, name FROM suppliers WHERE is_active ORDER BY code LIMIT 3",
+  );
+  await write("update", {
+    product_id: id,
+    supplier_id: suppliers[0]!["supplier_id"],
+    is_active: true,
+  });
+  const page = await listening(`#/demo/products/record/${id}`);
+  const supplier = page.locator("[data-field=supplier_id]");
+  const shown = () => supplier.locator(".ts-control .item").innerText();
+  const change = (at: number) =>
+    write("update", { product_id: id, supplier_id: suppliers[at]!["supplier_id"] });
+  await supplier.locator(".ts-control").waitFor();
+  await change(1);
+  await expect.poll(shown).toContain(String(suppliers[1]!["name"]));
+
+  const typed = String(suppliers[2]!["name"]);
+  await supplier.locator(".ts-control").click();
+  await supplier.locator(".ts-control input").pressSequentially(typed);
+  await page.locator(".ts-dropdown .option").filter({ hasText: typed }).first().click();
+  await field(page, "is_active").click();
+  await write("update", { product_id: id, is_active: false });
+  await change(0);
+  const question = supplier.locator(".both-changed");
+  await expect
+    .poll(() => question.locator("p").innerText())
+    .toContain(String(suppliers[0]!["name"]));
+  expect(await shown()).toContain(typed);
+  // Both have done the same.
+  expect(await page.locator(".both-changed").count()).toBe(1);
+  await question.locator("button").nth(1).click();
+  await expect.poll(shown).toContain(String(suppliers[0]!["name"]));
+  expect(await page.locator(".save-bar").isVisible()).toBe(false);
+});
+
 test("a page that signed in opens its stream with tickets, closes it in the background, and goes on later", async () => {
   const page = await place.visit("#/sign-in");
   const urls = requestsOf(page);
