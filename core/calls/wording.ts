@@ -177,7 +177,7 @@ export function labelledIn(language: string, entity: Entity): Entity {
   };
 }
 
-/** The place of an endpoint in the menu, in that language. */
+/** The names that an endpoint has in the console, in that language. */
 export function consoleIn(
   language: string,
   { name, console: plan, settings }: Entity,
@@ -185,7 +185,11 @@ export function consoleIn(
   const texts = settings.messages.get(language);
   const label = texts?.endpoints.get(name) ?? plan?.label ?? null;
   if (plan === null) return label === null ? null : { ...plainPlan, label };
-  return { ...plan, label, group: texts?.groups.get(plan.group ?? "") ?? plan.group };
+  const group = texts?.groups.get(plan.group ?? "") ?? plan.group;
+  const verbs = [...plan.steps].map(
+    ([status, verb]) => [status, texts?.steps.get(verb) ?? verb] as const,
+  );
+  return { ...plan, label, group, steps: new Map(verbs) };
 }
 
 /** The texts that the project of these routes has. */

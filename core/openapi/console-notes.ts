@@ -1,4 +1,4 @@
-/** What the notes of an endpoint say for the console: its place in the menu, and its list as people first see it. */
+/** What the notes of an endpoint say for the console: its place in the menu, its list, and the names of its steps. */
 import type { ConsolePlan } from "../plans/console-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Json } from "../values/json.ts";
@@ -11,10 +11,17 @@ export const menuNotes = (plan: ConsolePlan | null): Record<string, Json> => ({
   ...(plan?.isHidden && { hidden: true }),
 });
 
-/** `listing`: the endpoint as its list shows it to the caller; null if there is nothing to say. */
+export interface ConsoleUse {
+  /** The endpoint as its list shows it to the caller; null: there is none. */
+  readonly listing: { readonly entity: Entity; readonly isGrid: boolean } | null;
+  /** Whether the caller may change statuses. */
+  readonly takesSteps: boolean;
+}
+
+/** Null if there is nothing to say. */
 export function consoleNotes(
   { console: plan, labels }: Entity,
-  listing: { readonly entity: Entity; readonly isGrid: boolean } | null,
+  { listing, takesSteps }: ConsoleUse,
 ): Record<string, Json> | null {
   const source = listing && (listing.isGrid ? listing.entity.grid : listing.entity.read);
   const found = (name: string) => source?.columns.get(name) ?? source?.named.get(name);
@@ -37,6 +44,7 @@ export function consoleNotes(
     ...menuNotes(plan),
     ...(columns.length > 0 && { columns }),
     ...(terms.length + newest.length > 0 && { order: terms.length > 0 ? terms : newest }),
+    ...(takesSteps && plan && plan.steps.size > 0 && { steps: Object.fromEntries(plan.steps) }),
     ...(paths.length > 0 && { paths: Object.fromEntries(paths) }),
   };
   return Object.keys(notes).length > 0 ? notes : null;

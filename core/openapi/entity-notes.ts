@@ -6,8 +6,12 @@ import type { BoundAction } from "../dispatch.ts";
 import type { DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { MarkColumns } from "../plans/soft-delete.ts";
+import { fractionOf, scaleOfResult } from "../query/formula.ts";
+import { isExact, scaleOf } from "../values/types/arithmetic.ts";
 import type { Column, Columns, Table } from "../values/types/column.ts";
+import type { Term } from "../values/types/formula-tree.ts";
 import type { Json } from "../values/json.ts";
+import { limits } from "../values/limits.ts";
 import type { ActionView, ViewOf } from "./describe-endpoint.ts";
 import { consoleNotes } from "./console-notes.ts";
 import { relationNotes, titleFieldOf, type TitleFields } from "./relation-notes.ts";
@@ -96,10 +100,10 @@ export function entityNotes(
   const title = relations.titles.get(endpoint);
   const [grid, list] = [viewIn("datatables"), viewIn("read")];
   const listed = grid ?? list;
-  const shown = consoleNotes(
-    first.entity,
-    listed ? { entity: listed, isGrid: grid !== undefined } : null,
-  );
+  const shown = consoleNotes(first.entity, {
+    listing: listed ? { entity: listed, isGrid: grid !== undefined } : null,
+    takesSteps: viewIn("change-status") !== undefined,
+  });
   return {
     endpoint,
     key: key.map(({ name }) => name).filter((name) => columns.has(name)),
@@ -165,7 +169,71 @@ function lineNotes(detail: DetailPlan, { header, relations }: LinesPlace): Json 
       header,
       totals.map(({ column }) => column),
     ),
+    ...calculationNotes(detail, header),
   };
+}
+
+/**
+ * The formulas of which the caller sees every operand, as nested lists: `["round", ["*", "qty", "price"], 2]`. A text
+ * alone is a column. `filled`: operands that the service or the database may fill in another way.
+ */
+function calculationNotes(
+  { shown, computed, totals, rules }: DetailPlan,
+  header: Columns,
+): Record<string, Json> {
+  const areSeen = (columns: readonly Column[]) => columns.every(({ name }) => shown.has(name));
+  const formulas = computed.filter(({ column, operands }) => areSeen([column, ...operands]));
+  const sums = totals.flatMap(({ column, function: name, outputs: [output] }) => {
+    const source = output?.column ?? null;
+    const { operands } = source?.derived?.kind === "formula" ? source.derived : { operands: [] };
+    const used = source === null || operands.length > 0 ? operands : [source];
+    const isExactSum = [column, ...used].every(isExact);
+    return header.has(column.name) && areSeen(used) && isExactSum
+      ? [{ column, name, source, used }]
+      : [];
+  });
+  if (formulas.length + sums.length === 0) return {};
+  const results = new Set(formulas.map(({ column }) => column.name));
+  const used = [
+    ...formulas.flatMap(({ operands }) => operands),
+    ...sums.flatMap((one) => one.used),
+  ];
+  const isFilled = (column: Column): boolean =>
+    !results.has(column.name) &&
+    (column.hasDefault ||
+      column.generated !== "none" ||
+      column.isFilledByTrigger === true ||
+      rules.wordsOf(column).default !== undefined ||
+      computed.some((one) => one.column.name === column.name));
+  return {
+    calculation: {
+      detail: Object.fromEntries(
+        formulas.map(({ column, formula }) => {
+          const digits = scaleOfResult(column, fractionOf(formula.root));
+          return [column.name, rounded(termNote(formula.root), digits)];
+        }),
+      ),
+      header: Object.fromEntries(
+        sums.map(({ column, name, source }) => {
+          const digits = scaleOf(column) ?? (name === "avg" ? limits.quotientDigitsMax : null);
+          return [column.name, rounded([name, ...(source ? [sourceNote(source)] : [])], digits)];
+        }),
+      ),
+      filled: [...new Set(used.filter(isFilled).map(({ name }) => name))],
+    },
+  };
+}
+
+const sourceNote = ({ name, scale, derived }: Column): Json =>
+  derived?.kind === "formula" ? rounded(termNote(derived.formula.root), scale) : name;
+
+const rounded = (term: Json, digits: number | null): Json =>
+  digits === null ? term : ["round", term, digits];
+
+function termNote(term: Term): Json {
+  if (term.kind === "column") return term.name;
+  if (term.kind === "number") return ["value", term.digits];
+  return [term.operator, termNote(term.left), termNote(term.right)];
 }
 
 interface FieldPlace {

@@ -1,4 +1,4 @@
-/** How the console shows an endpoint: its place in the menu, and its list as people first see it. */
+/** How the console shows an endpoint: its place in the menu, its list as people first see it, its workflow. */
 
 /** The icons that the console can draw. */
 export const iconNames = [
@@ -35,6 +35,8 @@ export interface ConsolePlan {
   readonly columns: readonly string[];
   /** Empty: the newest first, where that is known. */
   readonly order: readonly ConsoleOrder[];
+  /** Verbs for the buttons that lead to a status, by the status. */
+  readonly steps: ReadonlyMap<string, string>;
 }
 
 export interface ConsoleOrder {
@@ -50,4 +52,5 @@ export const plainPlan: ConsolePlan = {
   isHidden: false,
   columns: [],
   order: [],
+  steps: new Map(),
 };

@@ -1,4 +1,4 @@
-/** `messages/<language>.json` of a project: texts of rules and labels of fields, endpoints and groups in other languages. */
+/** `messages/<language>.json` of a project: texts of rules and labels of fields, endpoints, groups and steps in other languages. */
 import type { MessageName } from "../rules/rule-definition.ts";
 
 /** The texts of one language. */
@@ -11,6 +11,8 @@ export interface LanguageTexts {
   readonly endpoints: ReadonlyMap<string, string>;
   /** By the groups of the endpoints' files. */
   readonly groups: ReadonlyMap<string, string>;
+  /** By the steps of the endpoints' files. */
+  readonly steps: ReadonlyMap<string, string>;
   /** By field, and by endpoint and field; the second ones come first. */
   labelOf(endpoint: string, field: string): string | undefined;
 }

@@ -51,6 +51,8 @@ const noticeText = async (page: Page): Promise<string> => {
   return notice(page).locator("span").first().innerText();
 };
 const show = (page: Page) => notice(page).locator("button").filter({ hasText: "Show" }).click();
+const toldBeside = (page: Page, name: string) =>
+  page.locator(`[data-field=${name}] .told-note`).innerText();
 const field = (page: Page, name: string) => page.locator(`form [name=${name}]`);
 
 /** A change by somebody else. */
@@ -159,17 +161,17 @@ test("a list is not told of what its own tab writes", async () => {
   await expect.poll(() => noticeText(page)).toBe("Others changed records of this list");
 });
 
-test("a form without typed values shows the new ones at once, and nothing of other records", async () => {
+test("a form shows the new values of what was not typed at once, and nothing of other records", async () => {
   const id = await productOf("HAND-0008");
   const page = await listening(`#/demo/products/record/${id}`);
   await write("update", { product_id: await productOf("HAND-0009"), price: 12 });
   await write("update", { product_id: id, price: 13 });
   expect(await noticeText(page)).toMatch(/: Price$/);
   await place.picture(page, "live-form");
-  await show(page);
-  await expect.poll(() => field(page, "price").inputValue()).toBe("13.00");
-  expect(await page.locator(".dialog").count()).toBe(0);
-  expect(await notice(page).isVisible()).toBe(false);
+  expect(await field(page, "price").inputValue()).toBe("13.00");
+  expect(await toldBeside(page, "price")).toMatch(/^Changed by clerk at \d\d:\d\d$/);
+  expect(await page.locator(".told-note").count()).toBe(1);
+  expect(await page.locator(".save-bar").isVisible()).toBe(false);
 });
 
 test("a form says that its record was deleted, and asks before it is left", async () => {
@@ -237,12 +239,80 @@ test("a form of a document says that others changed, added, moved and deleted it
   await writeLine("update", { line_id: others[1]!["line_id"], qty_received: 8 });
   for (const [action, body, by, shown] of changes) {
     await writeLine(action, body);
-    const text = await noticeText(page);
-    expect(text.replace(/\d\d:\d\d/, "…")).toBe(`Changed by ${by} at …: Stock receipt lines`);
+    await expect
+      .poll(async () => (await noticeText(page)).replace(/\d\d:\d\d/, "…"))
+      .toBe(`Changed by ${by} at …: Stock receipt lines`);
     if (action === "create") await place.picture(page, "live-lines");
-    await show(page);
     await expect.poll(numbers).toEqual(shown);
   }
+});
+
+test("lines that others change keep what is typed in them, and ask of what both changed", async () => {
+  const [receipt] = await place.sql(
+    "SELECT receipt_id FROM stock_receipts WHERE status = 'received' AND total_items > 3 LIMIT 1",
+  );
+  const id = String(receipt!["receipt_id"]);
+  const stored = async () =>
+    (
+      await place.sql(
+        `SELECT line_number, qty_received, unit_price FROM stock_receipt_lines WHERE receipt_id = '${id}' ORDER BY line_number`,
+      )
+    ).map((row) => Object.values(row).map(Number));
+  const ids = await place.sql(
+    `SELECT line_id FROM stock_receipt_lines WHERE receipt_id = '${id}' ORDER BY line_number`,
+  );
+  const writeLine = (at: number, change: object) =>
+    write("update", { ...ids[at], ...change }, "stock-receipt-lines");
+  const deleteLine = (at: number) =>
+    write(
+      "delete",
+      { where: [{ key: "line_id", value: ids[at]!["line_id"] }] },
+      "stock-receipt-lines",
+    );
+  const before = await stored();
+  const page = await listening(`#/demo/stock-receipts/record/${id}`);
+  const line = (at: number) => page.locator(".lines tbody tr").nth(at);
+  const cell = (at: number, name: string) => line(at).locator(`[name=${name}]`);
+  await cell(0, "qty_received").fill("41");
+  await cell(1, "qty_received").fill("42");
+  await line(2).locator("td:last-child button").click();
+  await cell(3, "qty_received").fill("44");
+  await cell(3, "qty_received").focus();
+  await page.keyboard.press("End");
+  // Of a line that is typed in, another field; of one that is, the same; of one that was removed here; and one is gone.
+  await writeLine(0, { unit_price: 7.5 });
+  await writeLine(1, { qty_received: 9 });
+  await writeLine(2, { unit_price: 8.5 });
+  await deleteLine(3);
+  const questions = page.locator(".lines .both-changed");
+  await expect.poll(() => questions.count()).toBe(3);
+  expect(await cell(0, "unit_price").inputValue()).toBe("7.50");
+  expect(await line(0).locator(".told-note").innerText()).toMatch(/^Changed by clerk at/);
+  expect(await cell(1, "qty_received").inputValue()).toBe("42");
+  const gone = page.locator(".lines tr").filter({ hasText: "Somebody else deleted this line" });
+  expect(await gone.locator("[name=qty_received]").inputValue()).toBe("44");
+  await page.keyboard.type("4");
+  expect(await gone.locator("[name=qty_received]").inputValue()).toBe("444");
+  await place.picture(page, "live-lines-both");
+
+  await page.locator(".save-bar .primary").click();
+  await page.locator(".banner.fault").waitFor();
+  await line(1).locator(".both-changed button").nth(1).click();
+  expect(await cell(1, "qty_received").inputValue()).toBe("9");
+  await line(2).locator(".both-changed button").nth(1).click();
+  expect(await page.locator(".lines tr.removed").count()).toBe(0);
+  await gone.locator(".both-changed button").first().click();
+  await expect.poll(() => questions.count()).toBe(0);
+  await page.locator(".save-bar .primary").click();
+  await expect.poll(() => page.locator(".notice").allTextContents()).toContain("Saved");
+  const [first, second, third, fourth, ...rest] = before;
+  expect(await stored()).toEqual([
+    [first![0], 41, 7.5],
+    [second![0], 9, second![2]],
+    [third![0], third![1], 8.5],
+    [fourth![0], 444, fourth![2]],
+    ...rest,
+  ]);
 });
 
 test("a list that is not live asks for no changes", async () => {
@@ -256,39 +326,93 @@ test("a list that is not live asks for no changes", async () => {
   expect(urls.filter((url) => url.includes("/changes"))).toEqual([]);
 });
 
-test("a form says who changed which fields, and keeps what is typed beside the new values", async () => {
+test("a form says who changed which fields, keeps what is typed, and asks of what both changed", async () => {
   const id = await productOf("HAND-0007");
   const page = await listening(`#/demo/products/record/${id}`, { width: 390, theme: "dark" });
   await field(page, "name").fill("Typed here");
+  await field(page, "stock").fill("12");
+  await page.locator("[name=name]").focus();
   const top = () => field(page, "name").evaluateAll(([one]) => one.getBoundingClientRect().top);
   const before = await top();
   await write("update", { product_id: id, price: 99.5, reorder_level: 8 });
   expect(await noticeText(page)).toMatch(/^Changed by clerk at \d\d:\d\d: Price, Reorder at$/);
   expect(await top()).toBe(before);
+  expect(await field(page, "price").inputValue()).toBe("99.50");
   expect(await field(page, "name").inputValue()).toBe("Typed here");
+  expect(await page.locator(".both-changed").count()).toBe(0);
+  expect(await page.evaluate("document.activeElement.name")).toBe("name");
   await place.picture(page, "live-form-narrow-dark");
 
-  await show(page);
-  const rows = page.locator(".dialog tbody tr");
-  expect(await rows.filter({ hasText: "Price" }).locator("td").allTextContents()).toEqual([
-    "99.50",
-    "not changed",
-  ]);
-  expect(await rows.filter({ hasText: "Product" }).locator("td").last().innerText()).toBe(
-    "Typed here",
+  await write("update", { product_id: id, name: "Theirs", stock: 99, price: 98 });
+  const questions = page.locator(".both-changed");
+  await expect.poll(() => questions.count()).toBe(2);
+  expect(await page.locator("[data-field=name] .both-changed p").innerText()).toMatch(
+    /^Changed by clerk at \d\d:\d\d: Theirs$/,
   );
-  await place.picture(page, "live-compare");
-  await page.locator(".dialog .primary").click();
-  await expect.poll(() => field(page, "price").inputValue()).toBe("99.50");
-  expect(await field(page, "name").inputValue()).toBe("Typed here");
-  expect(await notice(page).isVisible()).toBe(false);
+  expect([await field(page, "name").inputValue(), await field(page, "stock").inputValue()]).toEqual(
+    ["Typed here", "12"],
+  );
+  await place.picture(page, "live-both");
+  // Without a choice, nothing is sent.
+  await page.locator(".save-bar .primary").click();
+  await expect
+    .poll(() => page.locator(".banner.fault").innerText())
+    .toBe("Some fields need another look. Nothing was saved yet.");
+  await page.locator("[data-field=stock] .both-changed button").nth(1).click();
+  expect(await field(page, "stock").inputValue()).toBe("99");
+  await page.locator("[data-field=name] .both-changed button").first().click();
+  await expect.poll(() => questions.count()).toBe(0);
 
   await page.locator(".save-bar .primary").click();
   await expect.poll(() => page.locator("h1").innerText()).toBe("Typed here");
   await write("update", { product_id: id, cost: 3 });
-  expect(await noticeText(page)).toMatch(/: Cost$/);
-  const [row] = await place.sql(`SELECT name, price FROM products WHERE product_id = '${id}'`);
-  expect([row!["name"], Number(row!["price"])]).toEqual(["Typed here", 99.5]);
+  await expect.poll(() => noticeText(page)).toMatch(/: Cost$/);
+  const [row] = await place.sql(
+    `SELECT name, price, stock FROM products WHERE product_id = '${id}'`,
+  );
+  expect([row!["name"], Number(row!["price"]), Number(row!["stock"])]).toEqual([
+    "Typed here",
+    98,
+    99,
+  ]);
+});
+
+test("a drop-down and a box that both changed are asked too, and show what was chosen", async () => {
+  const id = await productOf("HAND-0012");
+  const suppliers = await place.sql(
+    "SELECT supplier_id, name FROM suppliers WHERE is_active ORDER BY code LIMIT 3",
+  );
+  await write("update", {
+    product_id: id,
+    supplier_id: suppliers[0]!["supplier_id"],
+    is_active: true,
+  });
+  const page = await listening(`#/demo/products/record/${id}`);
+  const supplier = page.locator("[data-field=supplier_id]");
+  const shown = () => supplier.locator(".ts-control .item").innerText();
+  const change = (at: number) =>
+    write("update", { product_id: id, supplier_id: suppliers[at]!["supplier_id"] });
+  await supplier.locator(".ts-control").waitFor();
+  await change(1);
+  await expect.poll(shown).toContain(String(suppliers[1]!["name"]));
+
+  const typed = String(suppliers[2]!["name"]);
+  await supplier.locator(".ts-control").click();
+  await supplier.locator(".ts-control input").pressSequentially(typed);
+  await page.locator(".ts-dropdown .option").filter({ hasText: typed }).first().click();
+  await field(page, "is_active").click();
+  await write("update", { product_id: id, is_active: false });
+  await change(0);
+  const question = supplier.locator(".both-changed");
+  await expect
+    .poll(() => question.locator("p").innerText())
+    .toContain(String(suppliers[0]!["name"]));
+  expect(await shown()).toContain(typed);
+  // Both have done the same.
+  expect(await page.locator(".both-changed").count()).toBe(1);
+  await question.locator("button").nth(1).click();
+  await expect.poll(shown).toContain(String(suppliers[0]!["name"]));
+  expect(await page.locator(".save-bar").isVisible()).toBe(false);
 });
 
 test("a page that signed in opens its stream with tickets, closes it in the background, and goes on later", async () => {

@@ -58,6 +58,26 @@ test.each([
   },
 );
 
+test.each([
+  ["de-DE", ["Ware annehmen", "Stornieren"], "Stornieren?"],
+  ["en-GB", ["Receive goods", "Cancel receipt"], "Cancel receipt?"],
+])("for %s the buttons of a workflow are the verbs %s", async (locale, verbs, question) => {
+  const [draft] = await place.sql(
+    "SELECT receipt_id FROM stock_receipts WHERE status = 'draft' LIMIT 1",
+  );
+  const page = await place.visit(`#/demo/stock-receipts/record/${draft!["receipt_id"]}`, {
+    locale,
+  });
+  const steps = page.locator(".status-step");
+  await expect
+    .poll(async () => (await steps.allTextContents()).map((text) => text.trim()))
+    .toEqual(verbs);
+  await place.picture(page, `steps-${locale}`);
+  await steps.nth(1).click();
+  expect(await textAt(page, ".dialog h2")).toBe(question);
+  expect(await textAt(page, ".dialog .danger")).toBe(verbs[1]);
+});
+
 test("a person can choose the language, and the browser keeps it", async () => {
   const page = await place.visit("#/demo/products", { locale: "en-GB" });
   const files: string[] = [];

@@ -1,7 +1,7 @@
 /** The setting `console` of an endpoint: its compiled form, and refusals with position and the nearest name. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { iconNames } from "../../core/plans/console-plan.ts";
 import { filesOf, load } from "./shop.ts";
 
@@ -71,6 +71,54 @@ test.each([
 ])("an endpoint's file is refused for %s", async (_, console, more, place) => {
   const { faults } = await loaded(console, more);
   expect(faults).toMatchObject([{ path: `console.${place}` }]);
+});
+
+describe("steps", () => {
+  const steps = { steps: { posted: "Post" } };
+  const flow = (console: unknown, more: object = {}) =>
+    load(
+      filesOf({
+        "receipts.json": {
+          tableName: "receipts",
+          action: { read: true, "change-status": true },
+          workflow: { transitions: { draft: ["posted"], posted: [] } },
+          ...more,
+          console,
+        },
+      }),
+    );
+
+  test("are verbs by status, with transitions and without", async () => {
+    for (const more of [{}, { workflow: {} }, { action: { workflow: true } }]) {
+      const { entities, faults } = await flow(steps, more);
+      expect(faults).toEqual([]);
+      expect(entities.get("receipts")!.console!.steps).toEqual(new Map([["posted", "Post"]]));
+    }
+  });
+
+  test.each<[what: string, console: object, more: object, place: string, hint: string]>([
+    ["an unknown status", { steps: { postd: "Post" } }, {}, ".postd", 'mean "posted"?'],
+    ["a status that only begins", { steps: { draft: "Draft" } }, {}, ".draft", "can change to"],
+    ["an empty verb", { steps: { posted: "" } }, {}, ".posted", "not empty"],
+    ["a verb that is no text", { steps: { posted: true } }, {}, ".posted", "a string"],
+    ["a list", { steps: ["posted"] }, {}, "", "object"],
+    ["no change-status", steps, { action: { read: true } }, "", "the action change-status"],
+    [
+      "a status that no rule allows",
+      { steps: { posted: "Post" } },
+      {
+        workflow: {},
+        fieldValidation: [{ name: "status", constraints: { enum: ["draft"] } }],
+      },
+      ".posted",
+      "a valid value of status",
+    ],
+  ])("are refused for %s", async (_, console, more, place, hint) => {
+    const { faults } = await flow(console, more);
+    const own = faults.filter(({ path }) => path === `console.steps${place}`);
+    expect(own).toHaveLength(1);
+    expect(JSON.stringify(own[0])?.replaceAll('\\"', '"')).toContain(hint);
+  });
 });
 
 test("the console draws each icon", () => {

@@ -20,6 +20,7 @@ describe("messages are refused for", () => {
     ["a label that is none", { fieldLabels: { name: 1 } }, "fieldLabels.name"],
     ["an endpoint's label that is none", { endpointLabels: { items: {} } }, "endpointLabels.items"],
     ["an empty label of a group", { groupLabels: { Stock: "" } }, "groupLabels.Stock"],
+    ["an empty verb", { stepLabels: { Post: "" } }, "stepLabels.Post"],
     ["a label below a label", { fieldLabels: { items: { name: {} } } }, "fieldLabels.items"],
   ];
   test.each(cases)("%s", async (_, messages, ...words) => {

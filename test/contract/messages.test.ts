@@ -20,6 +20,7 @@ const german = {
   fieldLabels: { price: "Preis", items: { name: "Bezeichnung" } },
   endpointLabels: { items: "Artikel", listed: "Liste", constructor: "x" },
   groupLabels: { Stock: "Lager" },
+  stepLabels: { Finish: "Abschließen" },
 };
 
 const rules = [
@@ -74,6 +75,12 @@ const options: FixtureOptions = {
         import: true,
         export: true,
       },
+    },
+    papers: {
+      tableName: "heads",
+      console: { steps: { done: "Finish", open: "Reopen" } },
+      action: { "change-status": true },
+      workflow: { statusField: "title", transitions: { open: ["done"], done: ["open"] } },
     },
     heads: {
       tableName: "heads",
@@ -397,18 +404,18 @@ test("OpenAPI has the labels of the language", async () => {
   expect(text).not.toContain('"Price"');
 });
 
-describe("names of endpoints and groups:", () => {
+describe("names of endpoints, groups and steps:", () => {
   const goods = { label: "Artikel", group: "Lager", icon: "box" };
-  const papers = { label: "Papers", group: "Office" };
-  const own = { items: { ...goods, label: "Goods", group: "Stock" }, heads: papers };
-  const german = { items: goods, heads: papers, listed: { label: "Liste" } };
-  const languages: [header: string, names: object][] = [
-    ["de-AT", german],
-    ["fr, de;q=0.2", german],
-    ["en", own],
-    ["pt-BR", own],
+  const heads = { label: "Papers", group: "Office" };
+  const own = { items: { ...goods, label: "Goods", group: "Stock" }, heads };
+  const german = { items: goods, heads, listed: { label: "Liste" } };
+  const languages: [header: string, names: object, verb: string][] = [
+    ["de-AT", german, "Abschließen"],
+    ["fr, de;q=0.2", german, "Abschließen"],
+    ["en", own, "Finish"],
+    ["pt-BR", own, "Finish"],
   ];
-  test.each(languages)("%s", async (language, names) => {
+  test.each(languages)("%s", async (language, names, verb) => {
     const headers = { accept: "application/json", "accept-language": language };
     const index = await fixture.request("/", { headers });
     expect(index.headers.get("vary")).toBe("Accept, Accept-Language");
@@ -420,6 +427,7 @@ describe("names of endpoints and groups:", () => {
     const tags = body.tags.flatMap(({ "x-rowgate": notes }: Record<string, any>) =>
       notes?.console ? [[notes.endpoint, notes.console]] : [],
     );
-    expect(Object.fromEntries(tags)).toEqual(names);
+    const papers = { steps: { done: verb, open: "Reopen" } };
+    expect(Object.fromEntries(tags)).toEqual({ ...names, papers });
   });
 });

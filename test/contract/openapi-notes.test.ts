@@ -19,6 +19,11 @@ beforeAll(async () => {
           partner_id: { type: "text(36)", references: "partners" },
           state: "text(40)",
           total: "decimal(10,2)",
+          line_count: "integer",
+          average: "decimal(10,3)",
+          dearest: "decimal(10,2)",
+          costs: "decimal(10,2)",
+          margins: "decimal(10,2)",
           secret: "text(40)",
           deleted_at: "timestamp",
         },
@@ -30,6 +35,10 @@ beforeAll(async () => {
           order_id: { type: "text(36)", references: "orders" },
           partner_id: { type: "text(36)", references: "partners" },
           amount: "decimal(10,2)",
+          qty: { type: "integer", default: "1" },
+          price: "decimal(10,4)",
+          cost: "decimal(10,4)",
+          margin: "decimal(10,2)",
         },
       },
     ],
@@ -41,6 +50,11 @@ beforeAll(async () => {
             id: "owner",
             sha256: createHash("sha256").update("key of the owner").digest("hex"),
             roles: ["owner"],
+          },
+          {
+            id: "chief",
+            sha256: createHash("sha256").update("key of the chief").digest("hex"),
+            roles: ["chief"],
           },
         ],
       },
@@ -72,8 +86,25 @@ beforeAll(async () => {
         },
         softDelete: true,
         workflow: { statusField: "state", transitions: { open: ["closed"], closed: [] } },
-        masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
-        calculation: { header: { total: "SUM(amount)" } },
+        masterDetail: {
+          detailTable: "order_lines",
+          foreignKey: "order_id",
+          detailConfig: { fieldValidation: [{ name: "cost", constraints: { default: 0 } }] },
+        },
+        calculation: {
+          detail: {
+            amount: "qty * price * (1 - 0.050)",
+            margin: "(amount - qty * cost) / amount",
+          },
+          header: {
+            total: "SUM(amount)",
+            line_count: "COUNT(*)",
+            average: "AVG(price)",
+            dearest: "MAX(qty * price / 3)",
+            costs: "SUM(cost)",
+            margins: "SUM(margin)",
+          },
+        },
         fieldLabels: { number: "Order", secret: "Secret", "partner.name": "Customer" },
         relations: {
           partner: { endpoint: "partners", column: "partner_id" },
@@ -83,15 +114,16 @@ beforeAll(async () => {
             through: { endpoint: "links", column: "order_id", foreignColumn: "partner_id" },
           },
         },
-        hiddenFields: { clerk: ["secret"] },
+        hiddenFields: { clerk: ["secret"], owner: ["cost"] },
         console: {
           label: "Sales",
           group: "Trade",
           icon: "cart",
           columns: ["number", "partner.name", "secret"],
           order: ["-secret", "partner.name", "-number"],
+          steps: { closed: "Close it" },
         },
-        access: { clerk: ["read"], owner: "*" },
+        access: { clerk: ["read"], owner: "*", chief: "*" },
       },
     },
   });
@@ -119,7 +151,8 @@ test("an endpoint's tag says its key, labels, references, statuses and lines", a
         endpoint: "lines",
         key: ["id"],
         foreignKey: "order_id",
-        totals: ["total"],
+        totals: ["total", "line_count", "average", "dearest", "costs", "margins"],
+        computed: ["amount", "margin"],
         fields: { amount: { type: "decimal", label: "Sum" } },
       },
     ],
@@ -128,6 +161,37 @@ test("an endpoint's tag says its key, labels, references, statuses and lines", a
     number: { type: "text", label: "Order" },
     partner_id: { type: "text", references: { endpoint: "partners", field: "id" } },
     secret: { label: "Secret" },
+  });
+});
+
+test("the notes of lines have the formulas of which the caller sees every operand", async () => {
+  const [lines] = (await notesOf("orders", "key of the owner"))["lines"] as [
+    Record<string, unknown>,
+  ];
+  const price = ["*", ["*", "qty", "price"], ["-", ["value", "1"], ["value", "0.05"]]];
+  const calculation = {
+    detail: { amount: ["round", price, 2] },
+    header: {
+      total: ["round", ["sum", "amount"], 2],
+      line_count: ["round", ["count"], 0],
+      average: ["round", ["avg", "price"], 3],
+      dearest: ["round", ["max", ["round", ["/", ["*", "qty", "price"], ["value", "3"]], 10]], 2],
+      margins: ["round", ["sum", "margin"], 2],
+    },
+    // By the default of the table, and by a formula with a hidden operand; below by a rule, too.
+    filled: ["qty", "margin"],
+  };
+  expect(lines).toHaveProperty("calculation", calculation);
+  const [all] = (await notesOf("orders", "key of the chief"))["lines"] as [
+    Record<string, { detail: object; header: object }>,
+  ];
+  expect(all["calculation"]).toEqual({
+    detail: {
+      ...calculation.detail,
+      margin: ["round", ["/", ["-", "amount", ["*", "qty", "cost"]], "amount"], 2],
+    },
+    header: { ...calculation.header, costs: ["round", ["sum", "cost"], 2] },
+    filled: ["qty", "cost"],
   });
 });
 
@@ -197,9 +261,11 @@ test("the notes say what the console shows first, without what the caller may no
     ...place,
     columns: ["number", "partner.name", "secret"],
     order: ["-secret", "partner.name", "-number"],
+    steps: { closed: "Close it" },
     paths: { "partner.name": { type: "text", label: "Customer" } },
   });
   const clerk = await notesOf("orders", key);
+  // Nothing of steps that it may not take.
   expect(clerk["console"]).toEqual({ ...place, columns: ["number"], order: ["-number"] });
   // Without an order: the newest first, where the time of creation is known.
   const partners = await notesOf("partners", "key of the owner");

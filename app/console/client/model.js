@@ -164,7 +164,13 @@ function entityOf(described, notes) {
   const own = listed.length > 0 ? listed : all;
   const names = namesOf(relations.values(), fields, own);
   for (const { field } of names) fields.set(field.name, field);
-  const { label, columns: first = [], order: terms = [], paths = {} } = notes.console ?? {};
+  const {
+    label,
+    columns: first = [],
+    order: terms = [],
+    paths = {},
+    steps = {},
+  } = notes.console ?? {};
   const more = Object.keys(paths).filter((name) => !fields.has(name));
   for (const name of more)
     fields.set(name, { ...fieldOf(name, paths[name] ?? { type: "text" }), isPath: true });
@@ -192,6 +198,7 @@ function entityOf(described, notes) {
     relations,
     referencedBy: notes.referencedBy ?? [],
     status: notes.status ?? null,
+    steps: new Map(Object.entries(steps)),
     deletedField: notes.deletedField ?? null,
     adjust: notes.adjust ? { ...notes.adjust, fields: adjustable(body("adjust"), deref) } : null,
     lines: (notes.lines ?? []).map((lines) => ({
@@ -276,6 +283,9 @@ export const fieldOf = (name, note) => ({
   name,
   label: note.label ?? wordsOf(note.references ? withoutId(name) : name),
 });
+
+/** What is known of a field, or a text of this name. @param {ReadonlyMap<string, Field>} fields @param {string} name */
+export const fieldNamed = (fields, name) => fields.get(name) ?? fieldOf(name, { type: "text" });
 
 /** @param {string} name */
 const withoutId = (name) => name.replace(/_?id$/i, "") || name;

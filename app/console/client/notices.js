@@ -56,15 +56,15 @@ export function viewNotice() {
   return {
     element: [h("div.view-notice-place", null, line), status],
     hide,
-    /** `said`: what screen readers are told, once for each text. @param {{ text: any, action: string, act: () => void, said?: string }} content */
+    /** `said`: what screen readers are told, once for each text. @param {{ text: any, action?: string, act?: () => void, said?: string }} content */
     show({ text, action, act, said }) {
       const focused = line.contains(document.activeElement);
-      const button = h("button.button", { type: "button", onclick: act }, action);
+      const button = act && h("button.button", { type: "button", onclick: act }, action);
       const close = iconButton("close", t("close"), { compact: true, onclick: hide });
       const content = h("span", null, text);
       fill(line, content, button, close);
       line.hidden = false;
-      if (focused) button.focus();
+      if (focused) (button ?? close).focus();
       const told = said ?? content.textContent;
       if (status.textContent !== told) status.textContent = told;
     },

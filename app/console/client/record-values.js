@@ -1,9 +1,8 @@
-/** The read-only parts of a record: its title, its other values, its totals. */
+/** The read-only parts of a record: its title and its other values. */
 import { cellIn, cellOf } from "./cells.js";
 import { h } from "./dom.js";
 import { textOf } from "./format.js";
-import { fieldOf } from "./model.js";
-import { t } from "./words.js";
+import { fieldNamed } from "./model.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
 /** @typedef {import("./types.d.ts").Row} Row */
@@ -62,8 +61,6 @@ export function valuesOf(entity, row, isWanted) {
   const names = entity.shown.filter(
     (name) => name in row && isWanted(name) && name !== entity.status?.field,
   );
-  const fieldNamed = (/** @type {string} */ name) =>
-    entity.fields.get(name) ?? fieldOf(name, { type: "text" });
   const plain = names.filter((name) => !isFact(name));
   const facts = names.filter((name) => isFact(name) && row[name] !== null);
   return [
@@ -75,8 +72,8 @@ export function valuesOf(entity, row, isWanted) {
           h(
             "div.field",
             null,
-            h("span.label", null, fieldNamed(name).label),
-            h("div.value", null, valueOf(entity, row, fieldNamed(name))),
+            h("span.label", null, fieldNamed(entity.fields, name).label),
+            h("div.value", null, valueOf(entity, row, fieldNamed(entity.fields, name))),
           ),
         ),
       ),
@@ -85,26 +82,13 @@ export function valuesOf(entity, row, isWanted) {
         "div.facts",
         null,
         facts.map((name) =>
-          h("span", null, `${fieldNamed(name).label}: `, valueOf(entity, row, fieldNamed(name))),
+          h(
+            "span",
+            null,
+            `${fieldNamed(entity.fields, name).label}: `,
+            valueOf(entity, row, fieldNamed(entity.fields, name)),
+          ),
         ),
       ),
   ];
-}
-
-/** @param {Entity} entity @param {Row} row @param {readonly string[]} names */
-export function totalsOf(entity, row, names) {
-  if (names.length === 0) return null;
-  return h(
-    "dl.totals",
-    { "aria-label": t("record.totals") },
-    names.map((name) => {
-      const field = entity.fields.get(name) ?? fieldOf(name, { type: "decimal" });
-      return h(
-        "div",
-        null,
-        h("dt", null, field.label),
-        h("dd", { "data-total": name }, textOf(row[name], field)),
-      );
-    }),
-  );
 }

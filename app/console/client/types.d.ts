@@ -47,6 +47,8 @@ export interface ConsoleNote extends MenuNote {
   order?: string[];
   /** Columns of related records, by path. */
   paths?: Record<string, FieldNote>;
+  /** Verbs for the buttons that lead to a status. */
+  steps?: Record<string, string>;
 }
 
 export interface Field extends FieldNote {
@@ -69,7 +71,17 @@ export interface LinesNote {
   fields: Record<string, FieldNote>;
   computed: string[];
   totals: string[];
+  /** Absent: there are no formulas of which the caller sees the operands. */
+  calculation?: {
+    detail: Record<string, Term>;
+    header: Record<string, Term>;
+    /** Operands that the service or the database may fill in another way. */
+    filled: string[];
+  };
 }
+
+/** A column, or `["round", ["*", "quantity", "price"], 2]`; digits are `["value", "0.19"]`. */
+export type Term = string | [string, ...(Term | number)[]];
 
 export interface EntityNotes {
   project: string;
@@ -145,6 +157,8 @@ export interface Entity {
     transitions?: Record<string, string[]> | null;
     closed?: string[];
   } | null;
+  /** Verbs for the buttons that lead to a status; the others show the status. */
+  steps: Map<string, string>;
   adjust: { reasonRequired: boolean; fields: string[] } | null;
   /** The field that says that a record is deleted; null: none does. */
   deletedField: string | null;

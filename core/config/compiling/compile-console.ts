@@ -1,4 +1,5 @@
 /** The setting `console`: what the console shows of an endpoint first. It changes nothing that callers may do. */
+import { switchedOn } from "../../actions.ts";
 import type { ConsolePlan } from "../../plans/console-plan.ts";
 import type { GridPlan } from "../../plans/grid-plan.ts";
 import type { ReadPlan } from "../../plans/read-plan.ts";
@@ -40,5 +41,10 @@ export function consoleOf(
       });
     }
   }
-  return { label, group, icon, isHidden, columns, order };
+  const steps = new Map(Object.entries(asked.steps));
+  if (steps.size > 0 && switchedOn(action, ({ name }) => name === "change-status").length === 0)
+    survey.fault(["console", "steps"], {
+      expected: "the action change-status, because there are no buttons without it",
+    });
+  return { label, group, icon, isHidden, columns, order, steps };
 }

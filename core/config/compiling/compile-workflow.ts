@@ -39,6 +39,8 @@ export function workflowOf(
     fields: [...(write?.readBack && parts.read ? parts.read.columns : parts.shown).keys()],
   };
   checkReserved(survey, isStatus);
+  for (const status of Object.keys(survey.payload.console?.steps ?? {}))
+    checkReachable(survey, status, { path: ["console", "steps", status], isStatus });
   return {
     fields,
     status,
@@ -142,20 +144,28 @@ function checkReserved(survey: Survey, isStatus: IsStatus): void {
     });
 }
 
+function checkReachable(
+  survey: Survey,
+  status: string,
+  { path, isStatus }: { path: Path; isStatus: IsStatus },
+): void {
+  const { transitions } = survey.payload.workflow ?? {};
+  const reachable = transitions && new Set(Object.values(transitions).flat());
+  if (!isStatus(status, path) || !reachable || reachable.has(status)) return;
+  survey.fault(path, {
+    found: `the status ${JSON.stringify(status)}, to which no transition leads`,
+    expected: "a status that a record can change to",
+    hint: didYouMean(status, reachable),
+  });
+}
+
 function hooksOf(context: HookSettings, isStatus: IsStatus): WorkflowPlan["hooks"] {
   const { survey } = context;
-  const { hooks = {}, transitions } = survey.payload.workflow ?? {};
-  const reachable = transitions && new Set(Object.values(transitions).flat());
+  const { hooks = {} } = survey.payload.workflow ?? {};
   const plans = new Map<string, { onBefore: StatusHook[]; onAfter: StatusHook[] }>();
   for (const [status, config] of Object.entries(hooks)) {
     const path = ["workflow", "hooks", status];
-    if (isStatus(status, path) && reachable && !reachable.has(status)) {
-      survey.fault(path, {
-        found: `the status ${JSON.stringify(status)}, to which no transition leads`,
-        expected: "a status that a record can change to",
-        hint: didYouMean(status, reachable),
-      });
-    }
+    checkReachable(survey, status, { path, isStatus });
     const of = (when: "onBefore" | "onAfter") =>
       config[when].flatMap(
         (hook, index) => hookOf(context, hook, { when, index, path: [...path, when, index] }) ?? [],

@@ -17,5 +17,9 @@ export const consoleSchema = z.strictObject({
   columns: names
     .default([])
     .describe("Columns, and paths over relations, that its list shows first, in this order."),
+  steps: z
+    .record(z.string(), text)
+    .default({})
+    .describe('Verbs on the buttons that lead to a status, such as {"posted": "Post"}.'),
   hidden: z.boolean().default(false).describe("true: not in the menu; access stays as it is."),
 });

@@ -48,6 +48,10 @@ export const messagesSchema = z
       .describe(
         "Names of groups in the menu of the console, by the group in the endpoints' files.",
       ),
+    stepLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe("Verbs on the buttons that lead to a status, by the verb in the endpoints' files."),
   })
   .meta({ title: "Rowgate messages", description: "Texts of one language." });
 
@@ -86,6 +90,7 @@ function textsOf({
   importErrors,
   endpointLabels,
   groupLabels,
+  stepLabels,
   ...texts
 }: z.output<typeof messagesSchema>): LanguageTexts {
   const rules = new Map(
@@ -100,6 +105,7 @@ function textsOf({
     importErrors,
     endpoints: new Map(Object.entries(endpointLabels)),
     groups: new Map(Object.entries(groupLabels)),
+    steps: new Map(Object.entries(stepLabels)),
     labelOf(endpoint, field) {
       const own = labels.get(endpoint);
       const ofEndpoint = typeof own === "object" && Object.hasOwn(own, field) ? own[field] : null;

@@ -1,8 +1,10 @@
 /** Saves all changed cells in one request. Faults go to their cells; what somebody else changed meanwhile is a choice. */
 import { ApiError, post } from "../api.js";
-import { h } from "../dom.js";
+import { cellOf } from "../cells.js";
+import { h, plainTable } from "../dom.js";
+import { jsonText } from "../json.js";
+import { fieldNamed } from "../model.js";
 import { openDialog, tell, tellFault } from "../notices.js";
-import { conflictTable } from "../records/record-actions.js";
 import { titleOf } from "../record-values.js";
 import { indexedFaults, keyOf } from "../grid/rows.js";
 import { t } from "../words.js";
@@ -151,5 +153,38 @@ function conflictPart(entity, { row, mine, stored }, at) {
             way("stored", t("conflict.theirs"), false),
           ),
         ],
+  );
+}
+
+/**
+ * The fields that were changed here or elsewhere, with both values.
+ * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row, names: readonly string[] }} versions
+ */
+function conflictTable(entity, { mine, before, stored, names: edited }) {
+  const theirs = edited.filter(
+    (name) => name in stored && jsonText(stored[name]) !== jsonText(before[name]),
+  );
+  const names = [...new Set([...Object.keys(mine), ...theirs])];
+  return h(
+    "div.table-holder",
+    null,
+    plainTable(
+      [t("field"), t("conflict.stored"), t("conflict.yours")],
+      names.map((name) =>
+        h(
+          "tr",
+          null,
+          h("th", { scope: "row" }, fieldNamed(entity.fields, name).label),
+          h("td", null, cellOf(stored[name], fieldNamed(entity.fields, name), entity)),
+          h(
+            "td",
+            null,
+            name in mine
+              ? cellOf(mine[name], fieldNamed(entity.fields, name), entity)
+              : h("span.none", null, t("conflict.same")),
+          ),
+        ),
+      ),
+    ),
   );
 }

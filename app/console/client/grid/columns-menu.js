@@ -1,6 +1,6 @@
 /** The choice of columns: a list of boxes to tick, with buttons that move columns and keep them at the left. */
 import { fill, h, icon } from "../dom.js";
-import { fieldOf } from "../model.js";
+import { fieldNamed } from "../model.js";
 import { t } from "../words.js";
 
 /** @param {import("../types.d.ts").Entity} entity @param {import("../grid-state.js").GridState} state @param {{ layout: import("./column-layout.js").ColumnLayout, onChange: () => void }} place */
@@ -29,7 +29,7 @@ export function columnsMenu(entity, state, { layout, onChange }) {
 
   /** @param {string} column */
   function rowOf(column) {
-    const { label } = entity.fields.get(column) ?? fieldOf(column, { type: "text" });
+    const { label } = fieldNamed(entity.fields, column);
     const box = h("input", { type: "checkbox", name: column });
     /** @param {"higher" | "lower" | "pin"} shape @param {string} text @param {() => void} act */
     const button = (shape, text, act) =>

@@ -4,7 +4,7 @@ import { cellIn, valueIn } from "../cells.js";
 import { listEditing } from "../editing/list-editing.js";
 import { isNumber } from "../format.js";
 import { loadPage, writeState } from "../grid-state.js";
-import { fieldOf } from "../model.js";
+import { fieldNamed } from "../model.js";
 import { tellFault } from "../notices.js";
 import { paramQuery, paramsForm } from "../params.js";
 import {
@@ -54,12 +54,7 @@ export function listTable(entity, state, { layout, onMove }) {
   const scroller = h("div.scroller", null, table);
   const pager = h("div.pager");
   const holder = h("div.grid-holder", null, scroller, pager);
-  const known = new Map(
-    entity.columns.map((name) => [
-      name,
-      entity.fields.get(name) ?? fieldOf(name, { type: "text" }),
-    ]),
-  );
+  const known = new Map(entity.columns.map((name) => [name, fieldNamed(entity.fields, name)]));
   const fieldsOf = (/** @type {readonly string[]} */ names) =>
     names.flatMap((name) => known.get(name) ?? []);
   const shownFields = () => fieldsOf(state.columns);

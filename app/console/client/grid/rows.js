@@ -18,7 +18,7 @@ export const isTyping = (target) =>
 /** @param {Entity} entity @param {Row} row @returns {Row} */
 export const keyOf = ({ key }, row) => Object.fromEntries(key.map((name) => [name, row[name]]));
 
-/** Names a record within the page; null: the row has no whole key. @param {Entity} entity @param {Row} row */
+/** Names a record within the page; null: the row has no whole key. @param {Pick<Entity, "key">} entity @param {Row} row */
 export function idOf({ key }, row) {
   const values = key.map((name) => row[name] ?? null);
   return values.includes(null) ? null : JSON.stringify(values.map(String));

@@ -1,11 +1,16 @@
-/** The lines of a document as a table of inputs: what was added, changed and removed. */
+/** The lines of a document as a table of inputs: what was added, changed and removed, and what others changed. */
 import { cellOf } from "../cells.js";
 import { fill, h, icon, iconButton } from "../dom.js";
 import { formField } from "../form-field.js";
 import { isNumber } from "../format.js";
-import { fieldOf } from "../model.js";
+import { idOf } from "../grid/rows.js";
+import { jsonText } from "../json.js";
+import { fieldNamed } from "../model.js";
 import { t } from "../words.js";
+import { editedFields, questionOf, toldNote } from "./edited-fields.js";
 import { attachLineKeys, focusIn } from "./line-keys.js";
+import { lineColumns } from "./record-editing.js";
+import { totalsPreview } from "./totals-preview.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Lines} Lines */
@@ -18,6 +23,7 @@ import { attachLineKeys, focusIn } from "./line-keys.js";
  * @property {Entity} entity
  * @property {Lines} lines
  * @property {Schema} schema of one new line
+ * @property {Row | null} record the header with its totals; null: a new one
  * @property {Row[]} rows
  * @property {boolean} canEdit
  * @property {() => void} onInput
@@ -28,55 +34,64 @@ import { attachLineKeys, focusIn } from "./line-keys.js";
  * @typedef {object} Line
  * @property {Row | null} row
  * @property {Map<string, FormField>} inputs
- * @property {Map<string, string>} first
+ * @property {() => string[]} changed names of the inputs that differ from the row
+ * @property {import("./edited-fields.js").EditedFields} edited
+ * @property {HTMLElement | null} question whether a line that was removed here or there stays
  * @property {boolean} isRemoved
+ * @property {boolean} isLost others deleted it
  * @property {boolean} isOffered Enter in the last field began it; it counts once something is typed in it
  * @property {HTMLElement} element
+ * @property {Map<string, HTMLElement>} cells of values that are not entered
  */
 
 /** @param {LinesOptions} options */
-export function documentLines({ entity, lines, schema, rows, canEdit, onInput }) {
+export function documentLines({ entity, lines, schema, record, rows, canEdit, onInput }) {
   const properties = schema.properties ?? {};
   const isEditable = (/** @type {string} */ name) =>
     canEdit && name in properties && entity.deref(properties[name]).readOnly !== true;
   const needed = new Set(schema.required ?? []);
-  const columns = columnsOf(lines, Object.keys(properties), { isEditable, needed });
+  const columns = lineColumns(lines, Object.keys(properties), { isEditable, needed });
   const body = h("tbody");
+  const totals = totalsPreview(entity, lines);
   /** @type {Line[]} */
-  const all = rows.map((row) => lineOf(row));
+  const all = [];
 
-  /** @param {Row | null} row @returns {Line} */
-  function lineOf(row) {
-    /** @type {Map<string, FormField>} */
-    const inputs = new Map();
+  /** @param {Row | null} row @param {Row} [start] values that a new line begins with @returns {Line} */
+  function lineOf(row, start = {}) {
+    // A stored line is identified by its key.
+    const names = columns
+      .map(({ name }) => name)
+      .filter((name) => isEditable(name) && (row === null || !lines.key.includes(name)));
+    const edited = editedFields({
+      names,
+      row,
+      make: (name, stored) => inputOf(name, stored, start[name]),
+      part: "control",
+      show: (name, stored) => cellOf(stored[name], fieldNamed(lines.fields, name), entity),
+      onChoice: changedHere,
+    });
+    const { inputs, changed } = edited;
+    const cells = new Map();
     const element = h("tr");
     for (const field of columns) {
-      // A stored line is identified by its key.
-      if (isEditable(field.name) && (row === null || !lines.key.includes(field.name))) {
-        const input = formField(field, {
-          entity,
-          schema: properties[field.name] ?? {},
-          isNeeded: needed.has(field.name),
-          value: row ? row[field.name] : startOf(field.name),
-          fallback: row ? otherTexts(row) : "",
-          onInput,
-        });
-        input.control
-          .querySelector("input, select, textarea")
-          ?.setAttribute("aria-label", field.label);
-        inputs.set(field.name, input);
-        element.append(h("td", { class: isNumber(field) ? "number" : "" }, input.control));
-      } else
-        element.append(
-          h(
-            "td",
-            { class: isNumber(field) ? "number" : "" },
-            cellOf(row?.[field.name], field, entity),
-          ),
-        );
+      const cell = h("td", { class: isNumber(field) ? "number" : "" });
+      const input = inputs.get(field.name);
+      if (!input) cells.set(field.name, cell);
+      fill(cell, input?.control ?? cellOf(row?.[field.name], field, entity));
+      element.append(cell);
     }
-    const first = new Map([...inputs].map(([name, input]) => [name, input.text()]));
-    const line = { row, inputs, first, isRemoved: false, isOffered: false, element };
+    const line = {
+      row,
+      edited,
+      inputs,
+      changed,
+      cells,
+      element,
+      question: null,
+      isRemoved: false,
+      isLost: false,
+      isOffered: false,
+    };
     if (canEdit)
       element.append(
         h(
@@ -85,8 +100,22 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
           iconButton("trash", t("lines.remove"), { compact: true, onclick: () => remove(line) }),
         ),
       );
-    body.append(element);
     return line;
+  }
+
+  /** @param {string} name @param {Row | null} row @param {unknown} start */
+  function inputOf(name, row, start = startOf(name)) {
+    const field = fieldNamed(lines.fields, name);
+    const input = formField(field, {
+      entity,
+      schema: properties[name] ?? {},
+      isNeeded: needed.has(name),
+      value: row ? row[name] : start,
+      fallback: row ? otherTexts(row) : "",
+      onInput: changedHere,
+    });
+    input.control.querySelector("input, select, textarea")?.setAttribute("aria-label", field.label);
+    return input;
   }
 
   /** The texts that a query adds of another record; they name it if the lookup does not. @param {Row} row */
@@ -106,24 +135,38 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
   function remove(line) {
     const at = all.indexOf(line);
     const hadFocus = line.element.contains(document.activeElement);
-    if (line.row === null) {
-      line.element.remove();
-      all.splice(all.indexOf(line), 1);
-    } else {
-      line.isRemoved = !line.isRemoved;
-      line.element.classList.toggle("removed", line.isRemoved);
-    }
-    onInput();
+    close(line);
+    if (line.row === null || line.isLost) drop(line);
+    else mark(line, !line.isRemoved);
+    changedHere();
     if (!hadFocus) return;
-    const next = all[line.row === null ? at : at + 1] ?? all.at(-1);
+    const next = all[all.includes(line) ? at + 1 : at] ?? all.at(-1);
     if (next) focusIn(next);
     else adding.focus();
   }
 
-  function add() {
-    const line = lineOf(null);
+  /** @param {Line} line */
+  function drop(line) {
+    line.element.remove();
+    all.splice(all.indexOf(line), 1);
+  }
+
+  /** @param {Line} line @param {boolean} isRemoved */
+  function mark(line, isRemoved) {
+    line.isRemoved = isRemoved;
+    line.element.classList.toggle("removed", isRemoved);
+  }
+
+  /** @param {Line} line */
+  function append(line) {
     all.push(line);
-    onInput();
+    body.append(line.element);
+    return line;
+  }
+
+  function add() {
+    const line = append(lineOf(null));
+    changedHere();
     return line;
   }
 
@@ -134,10 +177,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     setTimeout(() => focusIn(line, name));
   }
 
-  const isUntouched = (/** @type {Line} */ line) =>
-    line.isOffered && changedNames(line).length === 0;
-  const changedNames = (/** @type {Line} */ { inputs, first }) =>
-    [...inputs].filter(([name, input]) => input.text() !== first.get(name)).map(([name]) => name);
+  const isUntouched = (/** @type {Line} */ line) => line.isOffered && line.changed().length === 0;
   const keyOf = (/** @type {Row} */ row) =>
     Object.fromEntries(
       lines.key
@@ -146,14 +186,100 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     );
   const added = () => all.filter((line) => line.row === null && !isUntouched(line));
   const kept = () => all.filter(({ row, isRemoved }) => row !== null && !isRemoved);
-  const changed = () => kept().filter((line) => changedNames(line).length > 0);
+  const changed = () => kept().filter((line) => line.changed().length > 0);
   const removed = () => all.filter(({ isRemoved }) => isRemoved);
+  const isChanged = () => added().length + changed().length + removed().length > 0;
   const valuesOf = (/** @type {Line} */ { inputs }) =>
     Object.fromEntries(
       [...inputs]
         .map(([name, input]) => [name, input.value()])
         .filter(([, value]) => value !== undefined),
     );
+
+  function changedHere() {
+    showTotals();
+    onInput();
+  }
+
+  const showTotals = () =>
+    totals.show([...kept(), ...added()], {
+      touched: new Set([...added(), ...changed()]),
+      isChanged: isChanged(),
+    });
+
+  const idIn = (/** @type {Row} */ row) =>
+    (lines.key.length > 0 && idOf(lines, row)) || jsonText(row);
+
+  /** @param {Line} line */
+  function close(line) {
+    line.question?.remove();
+    line.question = null;
+  }
+
+  /** @param {Line} line @param {any} text @param {{ mine: () => void, theirs: () => void }} choice */
+  function ask(line, text, { mine, theirs }) {
+    close(line);
+    const chosen = (/** @type {() => void} */ act) => () => {
+      close(line);
+      act();
+      changedHere();
+    };
+    line.question = questionOf(text, { mine: chosen(mine), theirs: chosen(theirs) });
+    line.element.firstElementChild?.append(/** @type {HTMLElement} */ (line.question));
+  }
+
+  /** Others changed the line. @param {Line & { row: Row }} line @param {Row} row @param {string} by */
+  function update(line, row, by) {
+    if (line.isLost) close(line);
+    line.isLost = false;
+    if (jsonText(line.row) === jsonText(row)) return;
+    line.edited.renew(line.row, row, by);
+    line.row = row;
+    for (const [name, cell] of line.cells)
+      fill(cell, cellOf(row[name], fieldNamed(lines.fields, name), entity));
+    if (line.isRemoved) ask(line, by, { mine() {}, theirs: () => mark(line, false) });
+  }
+
+  /** Others deleted the line. What was typed in it can become a new line. @param {Line} line */
+  function lose(line) {
+    if (line.isRemoved || line.changed().length === 0) return drop(line);
+    line.isLost = true;
+    ask(line, t("lines.deleted"), {
+      mine() {
+        const other = lineOf(null, { ...line.row, ...valuesOf(line) });
+        line.element.replaceWith(other.element);
+        all.splice(all.indexOf(line), 1, other);
+      },
+      theirs: () => drop(line),
+    });
+  }
+
+  /**
+   * Takes what others changed. A line that was typed in keeps what was typed.
+   * @param {Row} stored the header @param {Row[]} fresh its lines @param {(row: Row) => string} byOf who changed a record
+   */
+  function renew(stored, fresh, byOf) {
+    const active = /** @type {HTMLElement | null} */ (document.activeElement);
+    const known = new Map(all.flatMap((line) => (line.row ? [[idIn(line.row), line]] : [])));
+    const shown = fresh.map((row) => {
+      const id = idIn(row);
+      const line = known.get(id);
+      known.delete(id);
+      if (line) update(/** @type {any} */ (line), row, byOf(row));
+      const added = line ?? lineOf(row);
+      if (!line) added.element.firstElementChild?.append(toldNote(byOf(row)));
+      return added;
+    });
+    for (const line of known.values()) lose(line);
+    // In the order of the service; what is not stored follows.
+    all.splice(0, all.length, ...shown, ...all.filter((line) => !shown.includes(line)));
+    for (const [at, { element: row }] of all.entries())
+      if (body.children[at] !== row) body.insertBefore(row, body.children[at] ?? null);
+    // A line that is moved loses the focus.
+    if (active?.isConnected && active !== document.activeElement) active.focus();
+    totals.renew(stored, fresh);
+    showTotals();
+  }
 
   attachLineKeys(body, {
     lines: () => all,
@@ -186,18 +312,24 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
     ),
     body,
   );
-  const element = h("div");
-  fill(
-    element,
+  for (const row of rows) append(lineOf(row));
+  totals.renew(record, rows);
+  showTotals();
+  const element = h(
+    "div",
+    null,
     h("div.lines-head", null, h("h2", null, t("lines")), h("span.grow"), canEdit && adding),
     h("div.table-holder", { tabindex: "0", role: "region", "aria-label": t("lines") }, table),
+    totals.element,
     canEdit && h("p.lines-keys", null, t("lines.keys")),
   );
 
   return {
+    name: lines.name,
     element,
     add,
-    isChanged: () => added().length + changed().length + removed().length > 0,
+    renew,
+    isChanged,
     /** Of a new document. */
     list: () => added().map(valuesOf),
     /** As update-composite takes them; only what there is. */
@@ -206,7 +338,7 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
       const update = changed().map((line) => ({
         ...keyOf(/** @type {Row} */ (line.row)),
         ...Object.fromEntries(
-          changedNames(line).map((name) => [name, line.inputs.get(name)?.value() ?? null]),
+          line.changed().map((name) => [name, line.inputs.get(name)?.value() ?? null]),
         ),
       }));
       const gone = removed().map(({ row }) => keyOf(/** @type {Row} */ (row)));
@@ -216,13 +348,18 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
         ...(gone.length > 0 && { delete: gone }),
       };
     },
-    /** Whether all entered values can be sent; faults are shown beside their inputs. */
+    /** Whether all entered values can be sent; faults and questions stand beside their inputs. */
     check() {
       const sent = [...added(), ...changed()].flatMap(({ inputs }) => [...inputs.values()]);
       for (const input of sent) input.showFaults([input.fault()].filter(Boolean));
       const wrong = sent.filter((input) => input.fault() !== "");
+      const [question] = [
+        ...all.flatMap((line) => line.question ?? []),
+        ...changed().flatMap((line) => line.edited.question() ?? []),
+      ];
+      question?.querySelector("button")?.focus();
       wrong[0]?.focus();
-      return wrong.length === 0;
+      return wrong.length === 0 && !question;
     },
     /**
      * Shows messages with a path such as `stock_receipt_lines[0].product_id` beside their inputs. The number is the
@@ -247,26 +384,4 @@ export function documentLines({ entity, lines, schema, rows, canEdit, onInput })
       });
     },
   };
-}
-
-/**
- * The columns that people read and enter: without generated keys and audit columns, and without values that a query
- * adds of another record, which its drop-down shows.
- * @param {Lines} lines @param {string[]} properties
- * @param {{ isEditable: (name: string) => boolean, needed: ReadonlySet<string> }} about
- */
-function columnsOf({ shown, fields, key, foreignKey }, properties, { isEditable, needed }) {
-  const names = [
-    ...shown,
-    ...properties.filter((name) => isEditable(name) && !shown.includes(name)),
-  ];
-  const choosesOther = names.some((name) => fields.get(name)?.references && isEditable(name));
-  const isLeftOut = (/** @type {string} */ name) =>
-    name === foreignKey ||
-    (key.includes(name) && /id$/i.test(name) && !needed.has(name)) ||
-    /^(created|updated|deleted)_(at|by)$/.test(name) ||
-    (choosesOther && !fields.has(name));
-  return names
-    .filter((name) => !isLeftOut(name))
-    .map((name) => fields.get(name) ?? fieldOf(name, { type: "text" }));
 }

@@ -1,15 +1,13 @@
-/** Actions of a record: next statuses, adjusting, deleting, restoring. Also the choice after a conflict. */
+/** Actions of a record: next statuses, adjusting, deleting, restoring. */
 import { post } from "../api.js";
-import { cellOf } from "../cells.js";
-import { h, icon, iconButton, plainTable } from "../dom.js";
+import { h, icon, iconButton } from "../dom.js";
 import { labelText, sentence } from "../format.js";
-import { exactNumber, jsonText } from "../json.js";
-import { fieldOf } from "../model.js";
+import { exactNumber } from "../json.js";
 import { isClosed } from "./record-editing.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "../notices.js";
 import { numberFault, readNumber } from "../numbers.js";
 import { cameFrom, go } from "../router.js";
-import { locale, t } from "../words.js";
+import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -86,15 +84,18 @@ function statusButtons(entity, row, place) {
           "button.button.status-step",
           { type: "button", onclick: () => void change(one) },
           icon("next"),
-          h("span", null, t("record.step", { status: labelText(one) })),
+          h("span", null, stepTo(one)),
         ),
       );
       holder.replaceChildren(...steps);
     });
 
+  const stepTo = (/** @type {string} */ next) =>
+    entity.steps.get(next) ?? t("record.step", { status: labelText(next) });
+
   /** Asks before a step that closes the record, or that no other can follow. @param {string} next */
   async function mayTake(next) {
-    const step = t("record.step", { status: labelText(next) });
+    const step = stepTo(next);
     const closes = isClosed(entity, { [status?.field ?? ""]: next });
     // Without transitions, only a closed status is final.
     const isFinal = status?.transitions ? !status.transitions[next]?.length : closes;
@@ -213,80 +214,13 @@ async function restore(entity, row) {
   tell(t("restore.done"));
 }
 
-const ago = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
-
-/** Who saved a record, and when, as far as its fields say it. @param {Row} row */
-export function savedBy({ updated_by: by, updated_at: at }) {
-  const owner = typeof by === "string" && by !== "" ? by : t("conflict.somebody");
-  const minutes = Math.round((Date.parse(String(at)) - Date.now()) / 60_000);
-  // A clock that is wrong could put it into the future.
-  if (!(minutes > -60 && minutes <= 1)) return t("conflict.savedBy", { owner });
-  const when = ago.format(Math.min(0, minutes), "minute");
-  return t("conflict.savedAgo", { owner, when });
-}
-
-/**
- * Asks which values to keep after another caller has changed the record.
- * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row | null, names: readonly string[] }} versions `names`: fields that are edited
- * @returns {Promise<"mine" | "stored" | null>} null: go on editing
- */
-export function conflictChoice(entity, { mine, before, stored, names }) {
-  if (stored === null)
-    return openDialog(t("conflict.gone"), (close) => [
-      h("p", null, t("conflict.goneNote")),
-      h(
-        "div.actions",
-        null,
-        h("button.button", { type: "button", onclick: () => close("stored") }, t("backToList")),
-      ),
-    ]);
-  return openDialog(t("conflict.title", { count: 1 }), (close) => [
-    h("p", null, `${savedBy(stored)} ${t("conflict.note")}`),
-    conflictTable(entity, { mine, before, stored, names }),
+/** After somebody else has deleted the record. @returns {Promise<true | null>} null: go on editing */
+export const askToLeave = () =>
+  openDialog(t("conflict.gone"), (close) => [
+    h("p", null, t("conflict.goneNote")),
     h(
       "div.actions",
       null,
-      h("button.button", { type: "button", onclick: () => close("stored") }, t("conflict.theirs")),
-      h(
-        "button.button.primary",
-        { type: "button", onclick: () => close("mine") },
-        t("conflict.mine"),
-      ),
+      h("button.button", { type: "button", onclick: () => close(true) }, t("backToList")),
     ),
   ]);
-}
-
-/**
- * The fields that were changed here or elsewhere, with both values.
- * @param {Entity} entity @param {{ mine: Row, before: Row, stored: Row, names: readonly string[] }} versions
- */
-export function conflictTable(entity, { mine, before, stored, names: edited }) {
-  const fieldNamed = (/** @type {string} */ name) =>
-    entity.fields.get(name) ?? fieldOf(name, { type: "text" });
-  const theirs = edited.filter(
-    (name) => name in stored && jsonText(stored[name]) !== jsonText(before[name]),
-  );
-  const names = [...new Set([...Object.keys(mine), ...theirs])];
-  return h(
-    "div.table-holder",
-    null,
-    plainTable(
-      [t("field"), t("conflict.stored"), t("conflict.yours")],
-      names.map((name) =>
-        h(
-          "tr",
-          null,
-          h("th", { scope: "row" }, fieldNamed(name).label),
-          h("td", null, cellOf(stored[name], fieldNamed(name), entity)),
-          h(
-            "td",
-            null,
-            name in mine
-              ? cellOf(mine[name], fieldNamed(name), entity)
-              : h("span.none", null, t("conflict.same")),
-          ),
-        ),
-      ),
-    ),
-  );
-}

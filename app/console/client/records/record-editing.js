@@ -2,6 +2,7 @@
 import { ApiError } from "../api.js";
 import { fill } from "../dom.js";
 import { sentence } from "../format.js";
+import { fieldNamed } from "../model.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
@@ -29,6 +30,30 @@ export function lineSchema(entity, name) {
   const list = entity.deref(body?.schema.properties?.[name]);
   const inserted = entity.deref(list.properties?.["insert"] ?? list);
   return entity.deref(inserted.items);
+}
+
+/**
+ * The columns that people read and enter: without generated keys and audit columns, and without values that a query
+ * adds of another record, which its drop-down shows.
+ * @param {import("../types.d.ts").Lines} lines @param {string[]} properties
+ * @param {{ isEditable: (name: string) => boolean, needed: ReadonlySet<string> }} about
+ */
+export function lineColumns(
+  { shown, fields, key, foreignKey },
+  properties,
+  { isEditable, needed },
+) {
+  const names = [
+    ...shown,
+    ...properties.filter((name) => isEditable(name) && !shown.includes(name)),
+  ];
+  const choosesOther = names.some((name) => fields.get(name)?.references && isEditable(name));
+  const isLeftOut = (/** @type {string} */ name) =>
+    name === foreignKey ||
+    (key.includes(name) && /id$/i.test(name) && !needed.has(name)) ||
+    /^(created|updated|deleted)_(at|by)$/.test(name) ||
+    (choosesOther && !fields.has(name));
+  return names.filter((name) => !isLeftOut(name)).map((name) => fieldNamed(fields, name));
 }
 
 /** @typedef {{ form: import("./record-form.js").RecordForm, lines: ReturnType<typeof import("./document-lines.js").documentLines>[], fault: HTMLElement }} EditingPlace */

@@ -1,7 +1,9 @@
 /** A form for one record: a field for each member of the action's body, and the changed values. */
+import { cellOf } from "../cells.js";
 import { h } from "../dom.js";
 import { formField } from "../form-field.js";
-import { fieldOf } from "../model.js";
+import { fieldNamed } from "../model.js";
+import { editedFields } from "./edited-fields.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Field} Field */
@@ -12,7 +14,7 @@ import { fieldOf } from "../model.js";
  * @typedef {object} FormOptions
  * @property {Schema} schema of the body, or of the part of it that the form is for
  * @property {Map<string, Field>} fields
- * @property {Pick<Entity, "project" | "deref">} entity
+ * @property {Pick<Entity, "project" | "deref" | "status">} entity
  * @property {Row | null} row null: a new record
  * @property {readonly string[]} [needed] names of fields that must not be empty, beside those that the schema requires
  * @property {readonly string[]} without names of fields that have another place
@@ -27,8 +29,7 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
   /** @param {string} name @param {Row | null} stored */
   function inputFor(name, stored) {
     const part = entity.deref(schema.properties?.[name]);
-    const field = fields.get(name) ?? fieldOf(name, { type: "text" });
-    return formField(field, {
+    return formField(fieldNamed(fields, name), {
       entity,
       schema: part,
       isNeeded: needed.has(name),
@@ -37,16 +38,21 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
     });
   }
 
-  const inputs = editableNames(schema, entity, without).map((name) => inputFor(name, row));
-  const first = new Map(inputs.map((input) => [input.name, input.text()]));
-  const isChanged = (/** @type {import("../form-field.js").FormField} */ input) =>
-    input.text() !== first.get(input.name);
+  const edited = editedFields({
+    names: editableNames(schema, entity, without),
+    row,
+    make: inputFor,
+    part: "element",
+    show: (name, stored) => cellOf(stored[name], fieldNamed(fields, name), entity, { whole: true }),
+    onChoice: onInput,
+  });
+  const { inputs } = edited;
 
   /** @param {Record<string, string[]>} errors @returns {[string, string[]][]} */
   function showFaults(errors) {
     const rest = new Map(Object.entries(errors));
     let isFocused = false;
-    for (const input of inputs) {
+    for (const input of inputs.values()) {
       const messages = rest.get(input.name) ?? [];
       rest.delete(input.name);
       input.showFaults(messages);
@@ -61,39 +67,28 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
     element: h(
       "div.fields",
       null,
-      inputs.map(({ element }) => element),
+      [...inputs.values()].map(({ element }) => element),
     ),
-    isChanged: () => inputs.some(isChanged),
-    /** After these fields were changed elsewhere: what is typed here stays. @param {readonly string[]} names @param {Row} stored */
-    renew(names, stored) {
-      for (const [at, input] of inputs.entries()) {
-        if (!names.includes(input.name)) continue;
-        const other = inputFor(input.name, stored);
-        if (!isChanged(input)) {
-          input.element.replaceWith(other.element);
-          inputs[at] = other;
-        }
-        first.set(input.name, other.text());
-      }
-    },
+    isChanged: () => edited.changed().length > 0,
+    renew: edited.renew,
     /** The values of a new record, without empty fields. */
     all: () =>
       Object.fromEntries(
-        inputs
-          .map((input) => [input.name, input.value()])
+        [...inputs]
+          .map(([name, input]) => [name, input.value()])
           .filter(([, value]) => value !== undefined),
       ),
     /** The changed values; an emptied field is null. @returns {Row} */
     changes: () =>
-      Object.fromEntries(
-        inputs.filter(isChanged).map((input) => [input.name, input.value() ?? null]),
-      ),
-    /** Whether all entered values can be sent; faults are shown beside their fields. */
+      Object.fromEntries(edited.changed().map((name) => [name, inputs.get(name)?.value() ?? null])),
+    /** Whether all entered values can be sent; faults and questions stand beside their fields. */
     check() {
-      const faults = inputs.filter(isChanged).map((input) => [input.name, input.fault()]);
+      const faults = edited.changed().map((name) => [name, inputs.get(name)?.fault() ?? ""]);
       const wrong = faults.filter(([, fault]) => fault !== "");
+      const question = edited.question();
+      question?.querySelector("button")?.focus();
       showFaults(Object.fromEntries(wrong.map(([name, fault]) => [name, [fault]])));
-      return wrong.length === 0;
+      return wrong.length === 0 && !question;
     },
     /** Shows the messages beside their fields; returns those without a field. */
     showFaults,

@@ -4,7 +4,7 @@ import { cellOf } from "../cells.js";
 import { fill, h, plainTable } from "../dom.js";
 import { sentence, textOf } from "../format.js";
 import { jsonText } from "../json.js";
-import { fieldOf, wordsOf } from "../model.js";
+import { fieldNamed, wordsOf } from "../model.js";
 import { openDialog, tell, tellFault } from "../notices.js";
 import { bodyOf, isClosed } from "./record-editing.js";
 import { editableNames } from "./record-form.js";
@@ -136,7 +136,7 @@ function valuesTable(
 
 /** With a reference where a relation to one says what the key names. @param {Entity} entity @param {string} name */
 function fieldIn({ fields, relations }, name) {
-  const field = fields.get(name) ?? fieldOf(name, { type: "text" });
+  const field = fieldNamed(fields, name);
   const relation = [...relations.values()].find(
     ({ many, columns }) => !many && name in columns && Object.keys(columns).length === 1,
   );

@@ -4,7 +4,7 @@ import { cellIn } from "../cells.js";
 import { fill, h, icon } from "../dom.js";
 import { isNumber, textOf } from "../format.js";
 import { pathsOf, usualColumns } from "../grid-state.js";
-import { fieldOf, loadEntity, mayOpen, mayUse, titleOfEndpoint, wordsOf } from "../model.js";
+import { fieldNamed, loadEntity, mayOpen, mayUse, titleOfEndpoint, wordsOf } from "../model.js";
 import { tellFault } from "../notices.js";
 import { recordHistory } from "./record-history.js";
 import { addressOf, currentRoute, go, keepInAddress, recordParts } from "../router.js";
@@ -210,9 +210,7 @@ function fieldsIn(other, entity, { columns, through }) {
     (name) => (other.fields.get(name)?.relation || readable.includes(name)) && !isConstant(name),
   );
   const usual = usualColumns({ ...other, columns: known.length > 0 ? known : readable });
-  return usual
-    .slice(0, columnsMax)
-    .map((name) => other.fields.get(name) ?? fieldOf(name, { type: "text" }));
+  return usual.slice(0, columnsMax).map((name) => fieldNamed(other.fields, name));
 }
 
 /** @param {Entity} other @param {Row[]} rows @param {{ fields: Field[], sorted: Field | undefined }} shown */

@@ -66,6 +66,7 @@ function showNew(place, entity, given) {
             entity,
             lines: one,
             schema: lineSchema(entity, one.name),
+            record: null,
             rows: [],
             canEdit: true,
             onInput: () => void (isTouched = true),
@@ -81,7 +82,7 @@ function showNew(place, entity, given) {
     save.disabled = true;
     const record = {
       ...form.all(),
-      ...Object.fromEntries(lineNames.map((name, at) => [name, lines[at]?.list() ?? []])),
+      ...Object.fromEntries(lines.map((one) => [one.name, one.list()])),
     };
     const sent = member === null ? form.all() : { [member]: record };
     try {
@@ -116,7 +117,7 @@ function showNew(place, entity, given) {
   );
   lines[0]?.add();
   isTouched = false;
-  setTimeout(() => form.inputs[0]?.focus());
+  setTimeout(() => [...form.inputs.values()][0]?.focus());
   return guard(() => isTouched);
 }
 

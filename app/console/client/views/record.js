@@ -5,10 +5,10 @@ import { statusBadge } from "../cells.js";
 import { documentLines } from "../records/document-lines.js";
 import { fill, h, icon } from "../dom.js";
 import { labelText, sentence } from "../format.js";
-import { changedNames, recordChanges } from "../records/live-record.js";
+import { changeOf, changeText, recordChanges } from "../records/live-record.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
-import { conflictChoice, recordActions } from "../records/record-actions.js";
+import { askToLeave, recordActions } from "../records/record-actions.js";
 import {
   bodyOf,
   guard,
@@ -21,7 +21,7 @@ import {
 import { recordForm } from "../records/record-form.js";
 import { recordLock } from "../records/record-lock.js";
 import { rememberRecord } from "../recent.js";
-import { namesExpanded, titleOf, totalsOf, valuesOf } from "../record-values.js";
+import { namesExpanded, titleOf, valuesOf } from "../record-values.js";
 import { relatedRecords } from "../records/related.js";
 import { recordParts, go, restoreScroll } from "../router.js";
 import { paramsIn, readParams } from "../params.js";
@@ -98,7 +98,7 @@ function closedText({ status, lines }, row) {
 /** @param {HTMLElement} place @param {Entity} entity @param {Shown} shown */
 async function showRecord(place, entity, shown) {
   const { row, live } = shown;
-  /** What the form was filled with. */
+  /** What the form was filled with, or has taken since. */
   let { row: known, etag } = shown;
   const closed = isClosed(entity, row);
   const body = closed ? null : bodyOf(entity, "update");
@@ -127,7 +127,7 @@ async function showRecord(place, entity, shown) {
       without: [...lineNames, ...entity.key, ...(statusField ? [statusField] : [])],
       onInput: changed,
     });
-  const inForm = new Set(form?.inputs.map(({ name }) => name));
+  const inForm = new Set(form?.inputs.keys());
   const lines = entity.lines.flatMap((one) => {
     const rows = row[one.name];
     if (!Array.isArray(rows)) return [];
@@ -136,11 +136,14 @@ async function showRecord(place, entity, shown) {
       entity,
       lines: one,
       schema: lineSchema(entity, one.name),
+      record: row,
       rows,
       canEdit,
       onInput: changed,
     });
   });
+  /** What others changed, found when this form was saved. @type {string[]} */
+  const taken = [];
   const isTouched = () => (form?.isChanged() ?? false) || lines.some((one) => one.isChanged());
 
   function changed() {
@@ -178,9 +181,9 @@ async function showRecord(place, entity, shown) {
     save.disabled = true;
     const keys = Object.fromEntries(entity.key.map((name) => [name, row[name]]));
     const record = { ...keys, ...form.changes() };
-    for (const [at, name] of lineNames.entries()) {
-      const operations = lines[at]?.operations() ?? {};
-      if (Object.keys(operations).length > 0) record[name] = operations;
+    for (const one of lines) {
+      const operations = one.operations();
+      if (Object.keys(operations).length > 0) record[one.name] = operations;
     }
     const sent = body.member === null ? record : { [body.member]: record };
     /** @type {Record<string, string>} */
@@ -189,94 +192,113 @@ async function showRecord(place, entity, shown) {
       await lock.write((token) =>
         post(`${entity.path}/${body.action}`, sent, { headers: { ...version, ...token } }),
       );
-      tell(t("saved"));
+      tell([t("saved"), ...taken].join(". "));
       await again();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 412)
-        await settleConflict({ isSaving: true });
+      if (error instanceof ApiError && error.status === 412) await saveAfterOthers();
       else showFaults(error, { form, lines, fault });
     } finally {
       save.disabled = false;
     }
   }
 
-  /** @param {{ isSaving: boolean }} way */
-  async function settleConflict({ isSaving }) {
+  async function saveAfterOthers() {
     const fresh = await load();
-    const choice = await conflictChoice(entity, {
-      mine: form?.changes() ?? {},
-      before: known,
-      stored: fresh?.row ?? null,
-      names: [...inForm],
-    });
-    if (choice === "stored") await again();
-    if (choice !== "mine" || !fresh) return;
-    form?.renew(changedNames(entity, known, fresh.row), fresh.row);
-    ({ row: known, etag } = fresh);
-    live?.hide();
-    if (!isSaving) return changed();
+    if (!fresh) return void ((await askToLeave()) && (await again()));
+    const news = changeText(entity, known, fresh.row);
+    if (news !== "") taken.push(news);
+    take(fresh);
     save.disabled = false;
-    await submit();
+    // All that was typed can be what others have saved already.
+    if (isTouched()) await submit();
+    else await again();
   }
 
-  const title = titleOf(entity, row);
-  document.title = titled(title, entity.title);
-  rememberRecord(recordParts(entity, row), title);
+  /** Takes what others changed; what both changed is asked. @param {Stored} fresh @param {string | null} [at] */
+  function take(fresh, at) {
+    const isOther = isClosed(entity, fresh.row) !== closed;
+    if (isOther && !isTouched()) return void again().catch(tellFault);
+    const by = (/** @type {Row} */ one) =>
+      t("live.by", changeOf("updated_by" in one ? one : fresh.row, at));
+    form?.renew(known, fresh.row, by(fresh.row));
+    for (const one of lines)
+      one.renew(fresh.row, /** @type {Row[]} */ (fresh.row[one.name] ?? []), by);
+    ({ row: known, etag } = fresh);
+    showFacts();
+    changed();
+  }
+
   const totals = entity.lines.flatMap((one) => one.totals);
   // A drop-down already shows the name of the other record.
-  const chosen = form?.inputs
-    .map(({ name }) => entity.fields.get(name))
-    .filter((field) => field?.references);
+  const chosen = [...inForm]
+    .map((name) => entity.fields.get(name))
+    .filter((one) => one?.references);
   const isRepeated = (/** @type {string} */ name) =>
-    chosen?.some((field) => field?.label === entity.fields.get(name)?.label) ?? false;
+    chosen.some((field) => field?.label === entity.fields.get(name)?.label);
   const own = { etag: () => etag, lock, isTouched, again };
-  const related = h("div");
-  fill(
-    place,
-    h(
-      "div.head",
-      null,
+  const [head, closing, facts, related] = [h("div.head"), h("div"), h("div"), h("div")];
+
+  /** What is no input. */
+  function showFacts() {
+    const title = titleOf(entity, known);
+    document.title = titled(title, entity.title);
+    rememberRecord(recordParts(entity, known), title);
+    const status = entity.status && known[entity.status.field];
+    const isNowClosed = isClosed(entity, known);
+    fill(
+      head,
       crumb(entity),
       h("h1", { dir: "auto" }, title),
-      entity.status && row[entity.status.field]
-        ? statusBadge(String(row[entity.status.field]))
-        : null,
+      status ? statusBadge(String(status)) : null,
       h("span.grow"),
-      recordActions(entity, row, own),
-    ),
-    closed &&
-      h("div.banner.closed", null, icon("lock"), h("span.grow", null, closedText(entity, row))),
+      recordActions(entity, known, own),
+    );
+    fill(
+      closing,
+      isNowClosed &&
+        h("div.banner.closed", null, icon("lock"), h("span.grow", null, closedText(entity, known))),
+    );
+    fill(
+      facts,
+      valuesOf(
+        entity,
+        known,
+        (name) => !inForm.has(name) && !totals.includes(name) && !isRepeated(name),
+      ),
+    );
+    if (!related.contains(document.activeElement)) showRelated();
+  }
+
+  function showRelated() {
+    // A change can only be undone while nothing newer is stored than what is shown.
+    const [of, version] = [known, etag];
+    void relatedRecords(entity, of, { ...own, etag: () => version })
+      .then((found) => of === known && fill(related, found), tellFault)
+      .then(() => place.isConnected && restoreScroll());
+  }
+
+  showFacts();
+  fill(
+    place,
+    head,
+    closing,
     banner,
     fault,
     live?.element,
     h(
       "form",
       { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
-      h(
-        "div.sheet",
-        null,
-        form?.element,
-        valuesOf(
-          entity,
-          row,
-          (name) => !inForm.has(name) && !totals.includes(name) && !isRepeated(name),
-        ),
-      ),
-      lines.map(({ element }, at) =>
-        h("div.sheet", null, element, at === 0 && totalsOf(entity, row, totals)),
-      ),
+      h("div.sheet", null, form?.element, facts),
+      lines.map(({ element }) => h("div.sheet", null, element)),
       saveBar,
     ),
     related,
   );
-  void relatedRecords(entity, row, own)
-    .then((found) => found && related.replaceWith(found), tellFault)
-    .then(() => place.isConnected && restoreScroll());
   void lock.look().catch(tellFault);
   live?.attach({
     row: () => known,
     load,
-    show: () => void (isTouched() ? settleConflict({ isSaving: false }) : again()).catch(tellFault),
+    take,
   });
   let isDone = false;
   const leave = guard(() => !isDone && isTouched());
