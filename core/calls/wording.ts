@@ -185,7 +185,12 @@ export function consoleIn(
   const texts = settings.messages.get(language);
   const label = texts?.endpoints.get(name) ?? plan?.label ?? null;
   if (plan === null) return label === null ? null : { ...plainPlan, label };
-  return { ...plan, label, group: texts?.groups.get(plan.group ?? "") ?? plan.group };
+  const group = texts?.groups.get(plan.group ?? "") ?? plan.group;
+  const views = plan.views.map((view) => ({
+    ...view,
+    name: texts?.views.get(view.name) ?? view.name,
+  }));
+  return { ...plan, label, group, views };
 }
 
 /** The texts that the project of these routes has. */

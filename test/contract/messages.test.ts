@@ -20,6 +20,7 @@ const german = {
   fieldLabels: { price: "Preis", items: { name: "Bezeichnung" } },
   endpointLabels: { items: "Artikel", listed: "Liste", constructor: "x" },
   groupLabels: { Stock: "Lager" },
+  viewLabels: { Dear: "Teuer" },
 };
 
 const rules = [
@@ -65,7 +66,12 @@ const options: FixtureOptions = {
       primaryKey: "item_id",
       fieldValidation: rules,
       fieldLabels: { code: "Code", price: "Price", name: "Name" },
-      console: { label: "Goods", group: "Stock", icon: "box" },
+      console: {
+        label: "Goods",
+        group: "Stock",
+        icon: "box",
+        views: { Dear: { order: ["-price"] }, Cheap: {} },
+      },
       action: {
         create: true,
         read: true,
@@ -402,7 +408,7 @@ describe("names of endpoints and groups:", () => {
   const papers = { label: "Papers", group: "Office" };
   const own = { items: { ...goods, label: "Goods", group: "Stock" }, heads: papers };
   const german = { items: goods, heads: papers, listed: { label: "Liste" } };
-  const languages: [header: string, names: object][] = [
+  const languages: [header: string, names: Record<string, object>][] = [
     ["de-AT", german],
     ["fr, de;q=0.2", german],
     ["en", own],
@@ -420,6 +426,14 @@ describe("names of endpoints and groups:", () => {
     const tags = body.tags.flatMap(({ "x-rowgate": notes }: Record<string, any>) =>
       notes?.console ? [[notes.endpoint, notes.console]] : [],
     );
-    expect(Object.fromEntries(tags)).toEqual(names);
+    for (const [name, { views, ...notes }] of tags) {
+      expect(notes).toEqual(names[name]);
+      if (name !== "items") continue;
+      expect(views).toMatchObject([
+        { name: names === german ? "Teuer" : "Dear" },
+        { name: "Cheap" },
+      ]);
+    }
+    expect(tags.map(([name]: string[]) => name).toSorted()).toEqual(Object.keys(names).toSorted());
   });
 });

@@ -164,7 +164,13 @@ function entityOf(described, notes) {
   const own = listed.length > 0 ? listed : all;
   const names = namesOf(relations.values(), fields, own);
   for (const { field } of names) fields.set(field.name, field);
-  const { label, columns: first = [], order: terms = [], paths = {} } = notes.console ?? {};
+  const {
+    label,
+    columns: first = [],
+    order: terms = [],
+    views = [],
+    paths = {},
+  } = notes.console ?? {};
   const more = Object.keys(paths).filter((name) => !fields.has(name));
   for (const name of more)
     fields.set(name, { ...fieldOf(name, paths[name] ?? { type: "text" }), isPath: true });
@@ -185,6 +191,10 @@ function entityOf(described, notes) {
     firstOrder: terms
       .map((term) => ({ field: term.replace(/^-/, ""), isDown: term.startsWith("-") }))
       .filter(({ field }) => columns.includes(field)),
+    views: views.map(({ columns: shown, ...view }) => ({
+      ...view,
+      ...(shown && { columns: shown.map(shownAs) }),
+    })),
     listed: own,
     read,
     shown: shown.length > 0 ? shown : all,

@@ -48,6 +48,10 @@ export const messagesSchema = z
       .describe(
         "Names of groups in the menu of the console, by the group in the endpoints' files.",
       ),
+    viewLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe("Names of views in the console, by the name in the endpoints' files."),
   })
   .meta({ title: "Rowgate messages", description: "Texts of one language." });
 
@@ -86,6 +90,7 @@ function textsOf({
   importErrors,
   endpointLabels,
   groupLabels,
+  viewLabels,
   ...texts
 }: z.output<typeof messagesSchema>): LanguageTexts {
   const rules = new Map(
@@ -100,6 +105,7 @@ function textsOf({
     importErrors,
     endpoints: new Map(Object.entries(endpointLabels)),
     groups: new Map(Object.entries(groupLabels)),
+    views: new Map(Object.entries(viewLabels)),
     labelOf(endpoint, field) {
       const own = labels.get(endpoint);
       const ofEndpoint = typeof own === "object" && Object.hasOwn(own, field) ? own[field] : null;

@@ -38,10 +38,11 @@ import { isTyping } from "./rows.js";
  * @property {import("./column-layout.js").ColumnLayout} layout
  * @property {(...place: Parameters<ListEditor>) => ReturnType<ListEditor>} edit
  * @property {() => void} onMove columns were moved by dragging
+ * @property {() => void} onShow something else is shown: filters, order, page, columns
  */
 
 /** @param {Entity} entity @param {GridState} state @param {TablePlace} place */
-export function listTable(entity, state, { layout, edit, onMove }) {
+export function listTable(entity, state, { layout, edit, onMove, onShow }) {
   const parts = [entity.project, entity.endpoint];
   const info = h("span.info", { role: "status" });
   const cutNote = h("p.note", { role: "status", hidden: true });
@@ -155,6 +156,7 @@ export function listTable(entity, state, { layout, edit, onMove }) {
     });
     (isStep ? stepInAddress : keepInAddress)(parts, writeState(state, entity));
     isStep = true;
+    onShow();
     loading.abort();
     loading = new AbortController();
     const none = { recordsTotal: 0, recordsFiltered: 0, data: [] };
@@ -310,6 +312,7 @@ export function listTable(entity, state, { layout, edit, onMove }) {
       const { scrollTop, scrollLeft } = scroller;
       const before = columnsMade;
       keepInAddress(parts, writeState(state, entity));
+      onShow();
       isKept = true;
       dispose();
       fill(scroller, table);
