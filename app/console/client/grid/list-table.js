@@ -385,8 +385,13 @@ const boxColumn = (box) => ({
 /** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: Field, isFirst: boolean, params: GridState["params"] }} place */
 function rowCell(entity, row, { field, isFirst, params }) {
   const cell = cellIn(row, field, entity);
-  if (!isFirst || !opens(entity, row) || cell.tagName === "A") return cell;
-  return h("a.open", { href: addressOf(recordParts(entity, row), paramQuery(params)) }, cell);
+  const isReference = cell.tagName === "A" && !cell.classList.contains("web");
+  if (!isFirst || !opens(entity, row) || isReference || field.type === "bytes") return cell;
+  return h(
+    "a.open",
+    { href: addressOf(recordParts(entity, row), paramQuery(params)) },
+    cell.tagName === "A" ? cell.textContent : cell,
+  );
 }
 
 /** @param {Entity} entity @param {Row} row */

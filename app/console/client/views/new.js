@@ -116,7 +116,7 @@ function showNew(place, entity, given) {
   );
   lines[0]?.add();
   isTouched = false;
-  setTimeout(() => form.inputs[0]?.focus());
+  setTimeout(() => form.inputs[0]?.focus(true));
   return guard(() => isTouched);
 }
 
