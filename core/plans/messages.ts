@@ -11,6 +11,8 @@ export interface LanguageTexts {
   readonly endpoints: ReadonlyMap<string, string>;
   /** By the groups of the endpoints' files. */
   readonly groups: ReadonlyMap<string, string>;
+  /** By the texts of dashboard.json: its title, titles of tiles, headings of columns. */
+  readonly dashboard: ReadonlyMap<string, string>;
   /** By the names of views in the endpoints' files. */
   readonly views: ReadonlyMap<string, string>;
   /** By field, and by endpoint and field; the second ones come first. */

@@ -28,11 +28,21 @@ export const valueIn = (row, { name, isPath }) =>
 function nameLink(other, { endpoint, key, titleField }, project) {
   if (!other) return h("span.none", null, "–");
   const keys = key.map((name) => other[name]);
-  const text = textOf(other[titleField], { type: "text" }) || t("untitled");
-  if (keys.length === 0 || !mayOpen(project, endpoint))
-    return h("span.text", { dir: "auto" }, text);
-  const href = addressOf([project, endpoint, "record", ...keys.map(String)]);
-  return h("a.reference", { href, dir: "auto" }, text);
+  const name = textOf(other[titleField], { type: "text" });
+  const mayLead = keys.length > 0 && mayOpen(project, endpoint);
+  const href = mayLead && addressOf([project, endpoint, "record", ...keys.map(String)]);
+  const element = h(
+    mayLead ? "a.reference" : "span.text",
+    { href, dir: "auto" },
+    name || t("untitled"),
+  );
+  const [field = ""] = key;
+  // Such as a draft that gets its number later.
+  if (name === "" && key.length === 1 && mayLead)
+    void labelOf(project, { endpoint, field }, keys[0]).then(
+      (label) => label && (element.textContent = label),
+    );
+  return element;
 }
 
 /**

@@ -48,6 +48,10 @@ export const messagesSchema = z
       .describe(
         "Names of groups in the menu of the console, by the group in the endpoints' files.",
       ),
+    dashboardLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe("Titles and headings of the dashboard, by the text in dashboard.json."),
     viewLabels: z
       .record(z.string(), label)
       .default({})
@@ -91,6 +95,7 @@ function textsOf({
   endpointLabels,
   groupLabels,
   viewLabels,
+  dashboardLabels,
   ...texts
 }: z.output<typeof messagesSchema>): LanguageTexts {
   const rules = new Map(
@@ -105,6 +110,7 @@ function textsOf({
     importErrors,
     endpoints: new Map(Object.entries(endpointLabels)),
     groups: new Map(Object.entries(groupLabels)),
+    dashboard: new Map(Object.entries(dashboardLabels)),
     views: new Map(Object.entries(viewLabels)),
     labelOf(endpoint, field) {
       const own = labels.get(endpoint);

@@ -3,7 +3,7 @@ import { ApiError, post } from "../api.js";
 import { h } from "../dom.js";
 import { openDialog, tell, tellFault } from "../notices.js";
 import { conflictTable } from "../records/record-actions.js";
-import { titleOf } from "../record-values.js";
+import { titleOf } from "../titles.js";
 import { indexedFaults, keyOf } from "../grid/rows.js";
 import { t } from "../words.js";
 
