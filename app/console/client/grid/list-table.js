@@ -387,11 +387,8 @@ function rowCell(entity, row, { field, isFirst, params }) {
   const cell = cellIn(row, field, entity);
   const isReference = cell.tagName === "A" && !cell.classList.contains("web");
   if (!isFirst || !opens(entity, row) || isReference || field.type === "bytes") return cell;
-  return h(
-    "a.open",
-    { href: addressOf(recordParts(entity, row), paramQuery(params)) },
-    cell.tagName === "A" ? cell.textContent : cell,
-  );
+  const href = addressOf(recordParts(entity, row), paramQuery(params));
+  return h("a.open", { href }, cell.tagName === "A" ? cell.textContent : cell);
 }
 
 /** @param {Entity} entity @param {Row} row */
