@@ -2,7 +2,7 @@
  * The tiles of a dashboard: what the answer to a tile's request has, and whether it can be drawn as the tile wants. The
  * grammar of the action reads the request, as it reads those of clients; nothing asks the database.
  */
-import { labelledIn } from "./calls/wording.ts";
+import { labelledIn, messagesIn } from "./calls/wording.ts";
 import type { Routes } from "./dispatch.ts";
 import type { FiguresRequest } from "./lists/aggregate-request.ts";
 import type { Caller } from "./plans/caller.ts";
@@ -11,6 +11,7 @@ import type { Entity } from "./plans/entity.ts";
 import { selectedBy } from "./query/select.ts";
 import { closest } from "./values/closest.ts";
 import { AppError } from "./values/errors.ts";
+import { scaleOf } from "./values/types/arithmetic.ts";
 import type { Column } from "./values/types/column.ts";
 import type { Output } from "./query/statement.ts";
 
@@ -20,7 +21,7 @@ export interface TileColumn {
   /** Null: it has none but its name. */
   readonly label: string | null;
   readonly type: Column["type"];
-  /** Digits behind the point; null: any number. */
+  /** Digits behind the point, of an average those of its column; null: any number. */
   readonly scale: number | null;
   /** A group is along the axis, or divides what is drawn; a value is drawn. */
   readonly role: "group" | "value" | "other";
@@ -46,6 +47,21 @@ export type JudgedTile =
 export interface ShownTile {
   readonly tile: Tile;
   readonly columns: readonly TileColumn[];
+}
+
+/** The dashboard with its texts in that language. */
+export function dashboardIn(language: string, dashboard: Dashboard, routes: Routes): Dashboard {
+  const texts = messagesIn(routes).get(language)?.dashboard;
+  if (texts === undefined) return dashboard;
+  const worded = (text: string): string => texts.get(text) ?? text;
+  const tiles = dashboard.tiles.map((tile) => ({
+    ...tile,
+    title: worded(tile.title),
+    labels: Object.fromEntries(
+      Object.entries(tile.labels).map(([name, label]) => [name, worded(label)]),
+    ),
+  }));
+  return { title: worded(dashboard.title), tiles };
 }
 
 /** Those whose request the caller may send, and whose columns the caller may all see. */
@@ -113,6 +129,8 @@ function columnsOfFigures(
 ): TileColumn[] {
   return outputs.map(({ alias, function: name, result, column }) => ({
     ...described(alias, result, { tile, entity }),
+    // An average has as many digits as the database computes; people compare it with the values of the column.
+    ...(name === "avg" && column && { scale: scaleOf(column) }),
     role: name === null ? "group" : "value",
     by: name === null ? spanOf(column) : null,
   }));

@@ -6,7 +6,7 @@ import type { Dashboard } from "../../core/plans/dashboard.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
 import type { Routes } from "../../core/dispatch.ts";
-import { type ShownTile, tilesFor } from "../../core/tiles.ts";
+import { dashboardIn, type ShownTile, tilesFor } from "../../core/tiles.ts";
 import { messagesIn } from "../../core/calls/wording.ts";
 import { languageFor } from "../../core/plans/messages.ts";
 import { notFound, unavailable } from "../../core/values/errors.ts";
@@ -31,9 +31,10 @@ export function showDashboard(deps: DashboardDeps): Handle {
     const { routes } = project;
     if (routes === null)
       throw unavailable("The database of this project is not reachable yet; try again later");
-    const dashboard = dashboards.get(name);
     const messages = messagesIn(routes);
     const language = languageFor(incoming.headers.get("accept-language"), messages);
+    const known = dashboards.get(name);
+    const dashboard = known && dashboardIn(language, known, routes);
     const tiles = dashboard ? tilesFor(dashboard, routes, { caller, language }) : [];
     if (!dashboard || tiles.length === 0) throw notFound("There is no dashboard here for you");
     const batch = batchOf(routes, caller);

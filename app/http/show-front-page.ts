@@ -7,7 +7,7 @@ import { accepts } from "hono/accepts";
 import type { Project, Projects } from "../../core/dispatch.ts";
 import { messagesIn } from "../../core/calls/wording.ts";
 import { languageFor } from "../../core/plans/messages.ts";
-import { tilesFor } from "../../core/tiles.ts";
+import { dashboardIn, tilesFor } from "../../core/tiles.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { menuFor } from "../../core/openapi/menu.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
@@ -193,7 +193,10 @@ function shownTo(
           status: "ready",
           endpoints,
           ...(hasTiles && {
-            dashboard: { title: dashboard.title, path: `${basePath}/api/${name}/dashboard.json` },
+            dashboard: {
+              title: dashboardIn(client.language, dashboard, routes).title,
+              path: `${basePath}/api/${name}/dashboard.json`,
+            },
           }),
         },
       ]

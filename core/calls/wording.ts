@@ -189,7 +189,11 @@ export function consoleIn(
   const verbs = [...plan.steps].map(
     ([status, verb]) => [status, texts?.steps.get(verb) ?? verb] as const,
   );
-  return { ...plan, label, group, steps: new Map(verbs) };
+  const views = plan.views.map((view) => ({
+    ...view,
+    name: texts?.views.get(view.name) ?? view.name,
+  }));
+  return { ...plan, label, group, views, steps: new Map(verbs) };
 }
 
 /** The texts that the project of these routes has. */

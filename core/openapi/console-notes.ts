@@ -1,5 +1,10 @@
 /** What the notes of an endpoint say for the console: its place in the menu, its list, and the names of its steps. */
-import type { ConsolePlan } from "../plans/console-plan.ts";
+import {
+  type ConsoleOrder,
+  type ConsolePlan,
+  type ConsoleView,
+  namedColumns,
+} from "../plans/console-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Json } from "../values/json.ts";
 
@@ -29,8 +34,16 @@ export function consoleNotes(
   const order = (plan?.order ?? []).filter(({ name }) => found(name) !== undefined);
   const made = listing?.entity.read?.times.create?.name;
   const newest = made !== undefined && source?.columns.has(made) ? [`-${made}`] : [];
-  const terms = order.map(({ name, isDown }) => (isDown ? "-" : "") + name);
-  const used = new Set([...columns, ...order.map(({ name }) => name)]);
+  const terms = order.map(termOf);
+  // A view that names what the caller does not see would show other records than its name says.
+  const views = (plan?.views ?? []).filter(
+    (view) => source && namedColumns(view).every((name) => found(name) !== undefined),
+  );
+  const used = new Set([
+    ...columns,
+    ...order.map(({ name }) => name),
+    ...views.flatMap(namedColumns),
+  ]);
   const paths = [...used].flatMap((name): [string, Json][] => {
     const column = source?.columns.has(name) ? undefined : found(name);
     const label = labels.get(name);
@@ -45,7 +58,25 @@ export function consoleNotes(
     ...(columns.length > 0 && { columns }),
     ...(terms.length + newest.length > 0 && { order: terms.length > 0 ? terms : newest }),
     ...(takesSteps && plan && plan.steps.size > 0 && { steps: Object.fromEntries(plan.steps) }),
+    ...(views.length > 0 && {
+      views: views.map((view) => ({
+        name: view.name,
+        ...(view.where.length > 0 && { where: view.where.map(conditionNote) }),
+        ...(view.searchValue !== null && { search_value: view.searchValue }),
+        ...(view.order.length > 0 && { order: view.order.map(termOf) }),
+        ...(view.columns.length > 0 && { columns: [...view.columns] }),
+        ...(Object.keys(view.params).length > 0 && { params: { ...view.params } }),
+      })),
+    }),
     ...(paths.length > 0 && { paths: Object.fromEntries(paths) }),
   };
   return Object.keys(notes).length > 0 ? notes : null;
 }
+
+const termOf = ({ name, isDown }: ConsoleOrder): string => (isDown ? "-" : "") + name;
+
+const conditionNote = ({ key, operator, value }: ConsoleView["where"][number]): Json => ({
+  key,
+  operator,
+  ...(value !== undefined && { value }),
+});

@@ -13,6 +13,10 @@ export interface LanguageTexts {
   readonly groups: ReadonlyMap<string, string>;
   /** By the steps of the endpoints' files. */
   readonly steps: ReadonlyMap<string, string>;
+  /** By the texts of dashboard.json: its title, titles of tiles, headings of columns. */
+  readonly dashboard: ReadonlyMap<string, string>;
+  /** By the names of views in the endpoints' files. */
+  readonly views: ReadonlyMap<string, string>;
   /** By field, and by endpoint and field; the second ones come first. */
   labelOf(endpoint: string, field: string): string | undefined;
 }

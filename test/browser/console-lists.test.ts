@@ -103,9 +103,9 @@ test("a list searches, filters and sorts by several columns, and keeps all of it
 test("a person chooses columns, the number of rows, and the page", async () => {
   const page = await place.visit("#/demo/products");
   await expect.poll(() => info(page)).toBe("2,273 records");
-  await page.locator(".menu summary").click();
-  await page.locator(".menu [name=stock]").click();
-  await page.locator(".menu [name=product_id]").click();
+  await page.locator(".columns-menu summary").click();
+  await page.locator(".columns-menu [name=stock]").click();
+  await page.locator(".columns-menu [name=product_id]").click();
   await page.keyboard.press("Escape");
   expect(await headings(page)).toEqual([
     "Product id",
@@ -197,10 +197,10 @@ test("a list says how many columns it hides, and tells empty texts from missing 
     "empty",
     "–",
   ]);
-  const button = page.locator(".menu summary");
+  const button = page.locator(".columns-menu summary");
   expect(await button.innerText()).toMatch(/^2 of \d+ columns$/);
-  await page.locator(".menu summary").click();
-  await page.locator(".menu [name=city]").click();
+  await page.locator(".columns-menu summary").click();
+  await page.locator(".columns-menu [name=city]").click();
   expect(await button.innerText()).toMatch(/^3 of \d+ columns$/);
   await place.picture(page, "list-hidden-columns");
 });
@@ -266,7 +266,7 @@ test("an endpoint without datatables is listed with read; references show labels
   const tabs = page.locator(".related .tab");
   await tabs.nth(1).click();
   await page.locator(".tab-panel .grid").waitFor();
-  await page.locator(".tab-panel a").filter({ hasText: "Open as a list" }).click();
+  await page.locator(".tab-panel:not([aria-busy]) a").filter({ hasText: "Open as a list" }).click();
   await page.waitForURL(/stock-receipts\?f\.supplier_id/);
   const [count] = await column(
     "SELECT count(*) FROM stock_receipts WHERE supplier_id = (SELECT supplier_id FROM stock_receipts WHERE receipt_number = 'GR-2026-01836')",
@@ -320,7 +320,7 @@ test("related records are found by a field that the grid does not show", async (
     "SELECT supplier_id FROM suppliers WHERE is_active ORDER BY code LIMIT 1",
   );
   const page = await place.visit(`#/demo/suppliers/record/${String(id)}`);
-  await page.locator(".tab-panel a").filter({ hasText: "Open as a list" }).click();
+  await page.locator(".tab-panel:not([aria-busy]) a").filter({ hasText: "Open as a list" }).click();
   const [count] = await column(`SELECT count(*) ${active} AND supplier_id = '${String(id)}'`);
   await expect.poll(() => info(page)).toMatch(new RegExp(`^${count} records`));
   const [name] = await column(`SELECT name FROM suppliers WHERE supplier_id = '${String(id)}'`);

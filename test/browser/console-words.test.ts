@@ -37,11 +37,11 @@ test.each(cases)("for %s the button of a new record says %s", async (locale, tex
 });
 
 test.each([
-  ["de-DE", /^\d\d\.10\.2026 · /, "Ohne Titel"],
-  ["en-GB", /^\d\d Oct 2026 · /, "Untitled"],
+  ["de-DE", /^\d\d\.10\.2026 · /],
+  ["en-GB", /^\d\d Oct 2026 · /],
 ])(
-  "for %s a draft is named by its date and its supplier, and is %s in other lists",
-  async (locale, date, untitled) => {
+  "for %s a draft is named by its date and its supplier, in other lists too",
+  async (locale, date) => {
     const [draft] = await place.sql(
       "SELECT receipt_id, name FROM stock_receipts JOIN suppliers USING (supplier_id) WHERE status = 'draft' LIMIT 1",
     );
@@ -54,7 +54,58 @@ test.each([
     await page.evaluate(
       `location.hash = "#/demo/stock-receipt-lines?f.receipt_id=${draft!["receipt_id"]}"`,
     );
-    await expect.poll(() => textAt(page, ".grid .reference")).toBe(untitled);
+    await expect.poll(() => textAt(page, ".grid .reference")).toBe(title);
+  },
+);
+
+test("in German, the dashboard, its tiles and the lines of documents have German names", async () => {
+  const page = await place.visit("#/demo", { locale: "de-AT" });
+  await expect.poll(() => textAt(page, "h1")).toBe("Bestand");
+  const titles = await page.locator(".tile h2").allTextContents();
+  expect(titles.slice(0, 2)).toEqual(["Gebuchte Wareneingänge", "Noch zu buchen"]);
+  expect(await page.locator(".side section a").first().innerText()).toBe("Bestand");
+  const headings = page.locator(".tile-table").first().locator("th");
+  await expect
+    .poll(() => headings.allTextContents())
+    .toEqual(["Lieferant", "Wareneingänge", "Betrag, €"]);
+  await place.picture(page, "words-dashboard");
+  const [receipt] = await place.sql(
+    "SELECT receipt_id FROM stock_receipts WHERE status = 'draft' LIMIT 1",
+  );
+  const record = await place.visit(`#/demo/stock-receipts/record/${receipt!["receipt_id"]}`, {
+    locale: "de-AT",
+  });
+  await record.locator("table.lines th, .lines th").first().waitFor();
+  const lines = (await record.locator(".lines th").allInnerTexts()).map((one) => one.trim());
+  await place.picture(record, "words-lines");
+  expect(lines.slice(0, 5).map((one) => one.replace(/ \*$/, ""))).toEqual([
+    "Position",
+    "Artikel",
+    "Erhaltene Menge",
+    "Einzelpreis",
+    "Betrag",
+  ]);
+});
+
+const figures: [measure: string, result: string, least: number, most: number][] = [
+  ["avg:total_amount", "avg(total_amount)", 2, 4],
+  ["sum:total_amount", "sum(total_amount)", 2, 2],
+  ["avg:total_qty", "avg(total_qty)", 0, 2],
+  ["sum:total_qty", "sum(total_qty)", 0, 0],
+];
+
+test.each(figures)(
+  "a chart of %s has the digits of its column, and of an average two more",
+  async (measure, result, minimumFractionDigits, maximumFractionDigits) => {
+    const page = await place.visit("#/demo/stock-receipts/chart", { locale: "de-DE" });
+    await page.locator("#chart-measure").selectOption(measure);
+    const rows = await place.sql(
+      `SELECT ${result} AS n FROM stock_receipts GROUP BY status HAVING n IS NOT NULL`,
+    );
+    const digits = { minimumFractionDigits, maximumFractionDigits };
+    await expect
+      .poll(async () => (await page.locator(".chart .value-text").allTextContents()).toSorted())
+      .toEqual(rows.map(({ n }) => Number(n).toLocaleString("de-DE", digits)).toSorted());
   },
 );
 

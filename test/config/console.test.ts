@@ -37,6 +37,41 @@ test("columns and order become columns of the list, also those of related record
   expect((await loaded({ hidden: true })).entities.get("products")!.console!.isHidden).toBe(true);
 });
 
+test("views have the words of a list: conditions, search, order and columns", async () => {
+  const views = {
+    "Dear <b>ones</b>": {
+      where: [
+        { key: "price", operator: "BETWEEN", value: [10, 20] },
+        { key: "sku", operator: "IS NULL" },
+        { key: "receipt.status", value: "draft" },
+        { key: "receipt.total", operator: ">", value: 5 },
+        { key: "created_at", operator: ">=", value: "2026-03-14" },
+      ],
+      search_value: "saw",
+      order: ["-receipt.total"],
+      columns: ["sku", "receipt.status"],
+    },
+    All: {},
+  };
+  const { entities, faults } = await loaded({ views }, { relations });
+  expect(faults).toEqual([]);
+  const [first, second] = entities.get("products")!.console!.views;
+  expect(first).toMatchObject({
+    name: "Dear <b>ones</b>",
+    searchValue: "saw",
+    order: [{ name: "receipt.total", isDown: true }],
+    columns: ["sku", "receipt.status"],
+  });
+  expect(first!.where.map(({ operator }) => operator)).toEqual([
+    "BETWEEN",
+    "IS NULL",
+    "=",
+    ">",
+    ">=",
+  ]);
+  expect(second).toMatchObject({ name: "All", where: [], order: [], columns: [], params: {} });
+});
+
 test.each([
   ["an unknown column", { columns: ["sku", "prise"] }, "columns[1]", 'mean "price"?'],
   ["a hidden column", { columns: ["secret"] }, "columns[0]", "what its lists show"],
@@ -53,6 +88,92 @@ test.each([
   ["an unknown icon", { icon: "boxx" }, "icon", "box"],
   ["an empty label", { label: "" }, "label", "not empty"],
   ["no columns", { columns: [] }, "columns", "not empty"],
+  [
+    "a view without columns",
+    { views: { Mine: { columns: [] } } },
+    "views.Mine.columns",
+    "not empty",
+  ],
+  ["a view without a name", { views: { "": {} } }, "views", "Invalid key"],
+  [
+    "an unknown column of a view",
+    { views: { Mine: { columns: ["prise"] } } },
+    "views.Mine.columns[0]",
+    'mean "price"?',
+  ],
+  [
+    "an unknown order of a view",
+    { views: { Mine: { order: ["-prise"] } } },
+    "views.Mine.order[0]",
+    'mean "price"?',
+  ],
+  [
+    "an unknown condition of a view",
+    { views: { Mine: { where: [{ key: "prise", value: 1 }] } } },
+    "views.Mine.where[0].key",
+    'mean "price"?',
+  ],
+  [
+    "a hidden column in a condition",
+    { views: { Mine: { where: [{ key: "secret", value: "x" }] } } },
+    "views.Mine.where[0].key",
+    "what its lists show",
+  ],
+  [
+    "an unknown path in a condition",
+    { views: { Mine: { where: [{ key: "receipt.statu", value: "x" }] } } },
+    "views.Mine.where[0].key",
+    'mean "receipt.status"?',
+  ],
+  [
+    "a wrong value of a path",
+    { views: { Mine: { where: [{ key: "receipt.total", value: "much" }] } } },
+    "views.Mine.where[0]",
+    "a valid condition",
+  ],
+  [
+    "two conditions for a column",
+    { views: { Mine: { where: [1, 2].map((value) => ({ key: "price", value })) } } },
+    "views.Mine.where[1].key",
+    "one condition for each column",
+  ],
+  [
+    "an operator that no filter has",
+    { views: { Mine: { where: [{ key: "price", operator: "IN", value: 1 }] } } },
+    "views.Mine.where[0].operator",
+    "BETWEEN",
+  ],
+  [
+    "texts in an order",
+    { views: { Mine: { where: [{ key: "sku", operator: ">", value: "A" }] } } },
+    "views.Mine.where[0].operator",
+    "= or IS NULL",
+  ],
+  [
+    "a value of another type",
+    { views: { Mine: { where: [{ key: "price", operator: "<", value: "cheap" }] } } },
+    "views.Mine.where[0]",
+    "a valid condition",
+  ],
+  [
+    "a comparison without a value",
+    { views: { Mine: { where: [{ key: "price", operator: "<" }] } } },
+    "views.Mine.where[0]",
+    "a valid condition",
+  ],
+  [
+    "a moment instead of a day",
+    { views: { Mine: { where: [{ key: "created_at", value: "2026-03-14T10:00:00Z" }] } } },
+    "views.Mine.where[0].value",
+    "a day, such as 2026-03-14",
+  ],
+  [
+    "unknown params of a view",
+    { views: { Mine: { params: { from: "2026-01-01" } } } },
+    "views.Mine.params.from",
+    "params",
+  ],
+  ["an unknown property of a view", { views: { Mine: { sort: ["sku"] } } }, "views.Mine", "sort"],
   ["hidden as text", { hidden: "yes" }, "hidden", "true or false"],
   ["an unknown property", { columnes: ["sku"] }, "columnes", '"columns"?'],
 ])("an endpoint's file is refused for %s", async (_, console, place, hint) => {
@@ -67,6 +188,18 @@ test.each([
 test.each([
   ["a path without relations", { columns: ["receipt.status"] }, {}, "columns[0]"],
   ["columns where nothing is listed", { columns: ["sku"] }, { action: { first: true } }, "columns"],
+  [
+    "views where nothing is listed",
+    { views: { Mine: { order: ["sku"] } } },
+    { action: { first: true } },
+    "views",
+  ],
+  [
+    "a path without relations in a view",
+    { views: { Mine: { where: [{ key: "receipt.status", value: "draft" }] } } },
+    {},
+    "views.Mine.where[0].key",
+  ],
   ["an order where nothing is listed", { order: ["sku"] }, { action: { first: true } }, "order"],
 ])("an endpoint's file is refused for %s", async (_, console, more, place) => {
   const { faults } = await loaded(console, more);

@@ -19,6 +19,12 @@ describe("messages are refused for", () => {
     ["a placeholder of a rule without a value", { required: "{required}" }, "required", "without"],
     ["a label that is none", { fieldLabels: { name: 1 } }, "fieldLabels.name"],
     ["an endpoint's label that is none", { endpointLabels: { items: {} } }, "endpointLabels.items"],
+    [
+      "an empty title of the dashboard",
+      { dashboardLabels: { Stock: "" } },
+      "dashboardLabels.Stock",
+    ],
+    ["an empty label of a view", { viewLabels: { Dear: "" } }, "viewLabels.Dear"],
     ["an empty label of a group", { groupLabels: { Stock: "" } }, "groupLabels.Stock"],
     ["an empty verb", { stepLabels: { Post: "" } }, "stepLabels.Post"],
     ["a label below a label", { fieldLabels: { items: { name: {} } } }, "fieldLabels.items"],

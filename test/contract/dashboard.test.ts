@@ -40,6 +40,57 @@ const filesWith = (tiles: object[]) => ({
 });
 const path = "/api/test/dashboard.json";
 
+describe("in other languages", () => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    const averaged = {
+      ...priced,
+      title: "constructor",
+      body: { operations: [{ function: "avg", field: "price", alias: "worth" }] },
+      show: "number",
+    };
+    const german = {
+      dashboardLabels: { Shop: "Laden", "Prices by month": "Preise je Monat", Worth: "Wert" },
+      fieldLabels: { name: "Bezeichnung" },
+    };
+    fixture = await openFixture({
+      tables,
+      endpoints: { goods: { ...goods, action: { read: true, aggregate: true } } },
+      files: {
+        ...filesWith([priced, listed, averaged]),
+        "test/messages/de.json": JSON.stringify(german),
+      },
+    });
+  });
+  afterAll(() => fixture?.close());
+
+  const languages: [header: string, title: string, tiles: string[], labels: string[]][] = [
+    ["de-AT", "Laden", ["Preise je Monat", "Goods", "constructor"], ["Wert", "Bezeichnung"]],
+    ["en", "Shop", ["Prices by month", "Goods", "constructor"], ["Worth", "Name"]],
+    ["fr", "Shop", ["Prices by month", "Goods", "constructor"], ["Worth", "Name"]],
+  ];
+  test.each(languages)("titles and headings for %s", async (language, title, tiles, labels) => {
+    const headers = { "accept-language": language, accept: "application/json" };
+    const { body, headers: sent } = await fixture.request(path, { headers });
+    expect(sent.get("vary")).toContain("Accept-Language");
+    expect([body.title, ...body.tiles.map((one: { title: string }) => one.title)]).toEqual([
+      title,
+      ...tiles,
+    ]);
+    const last = body.tiles.map(
+      ({ columns }: { columns: { label: string }[] }) => columns.at(-1)!.label,
+    );
+    expect(last).toEqual([...labels, labels[0]]);
+    const index = await fixture.request("/", { headers });
+    expect(index.body.projects[0].dashboard.title).toBe(title);
+  });
+
+  test("an average says the digits of its column, so that people are shown no more than two others", async () => {
+    const { body } = await fixture.request(path);
+    expect(body.tiles[2].columns).toMatchObject([{ name: "worth", type: "decimal", scale: 2 }]);
+  });
+});
+
 describe("without auth", () => {
   let fixture: Fixture;
   beforeAll(async () => {

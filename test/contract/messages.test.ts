@@ -21,6 +21,7 @@ const german = {
   endpointLabels: { items: "Artikel", listed: "Liste", constructor: "x" },
   groupLabels: { Stock: "Lager" },
   stepLabels: { Finish: "Abschließen" },
+  viewLabels: { Dear: "Teuer" },
 };
 
 const rules = [
@@ -66,7 +67,12 @@ const options: FixtureOptions = {
       primaryKey: "item_id",
       fieldValidation: rules,
       fieldLabels: { code: "Code", price: "Price", name: "Name" },
-      console: { label: "Goods", group: "Stock", icon: "box" },
+      console: {
+        label: "Goods",
+        group: "Stock",
+        icon: "box",
+        views: { Dear: { order: ["-price"] }, Cheap: {} },
+      },
       action: {
         create: true,
         read: true,
@@ -427,7 +433,10 @@ describe("names of endpoints, groups and steps:", () => {
     const tags = body.tags.flatMap(({ "x-rowgate": notes }: Record<string, any>) =>
       notes?.console ? [[notes.endpoint, notes.console]] : [],
     );
-    const papers = { steps: { done: verb, open: "Reopen" } };
-    expect(Object.fromEntries(tags)).toEqual({ ...names, papers });
+    const { papers, ...rest } = Object.fromEntries(tags);
+    expect(papers).toEqual({ steps: { done: verb, open: "Reopen" } });
+    const { views, ...items } = rest.items;
+    expect({ ...rest, items }).toEqual(names);
+    expect(views).toMatchObject([{ name: names === german ? "Teuer" : "Dear" }, { name: "Cheap" }]);
   });
 });

@@ -122,6 +122,15 @@ beforeAll(async () => {
           columns: ["number", "partner.name", "secret"],
           order: ["-secret", "partner.name", "-number"],
           steps: { closed: "Close it" },
+          views: {
+            Open: {
+              where: [{ key: "state", value: "open" }],
+              order: ["-number"],
+              columns: ["number"],
+            },
+            Secret: { where: [{ key: "secret", operator: "IS NULL" }] },
+            "By partner": { where: [{ key: "partner.name", value: "Graz" }], search_value: "a" },
+          },
         },
         access: { clerk: ["read"], owner: "*", chief: "*" },
       },
@@ -256,6 +265,12 @@ test("a caller learns of no relation to an endpoint that it may not read", async
 
 test("the notes say what the console shows first, without what the caller may not see", async () => {
   const place = { label: "Sales", group: "Trade", icon: "cart" };
+  const open = {
+    name: "Open",
+    where: [{ key: "state", operator: "=", value: "open" }],
+    order: ["-number"],
+    columns: ["number"],
+  };
   const owner = await notesOf("orders", "key of the owner");
   expect(owner["console"]).toEqual({
     ...place,
@@ -263,10 +278,24 @@ test("the notes say what the console shows first, without what the caller may no
     order: ["-secret", "partner.name", "-number"],
     steps: { closed: "Close it" },
     paths: { "partner.name": { type: "text", label: "Customer" } },
+    views: [
+      open,
+      { name: "Secret", where: [{ key: "secret", operator: "IS NULL" }] },
+      {
+        name: "By partner",
+        where: [{ key: "partner.name", operator: "=", value: "Graz" }],
+        search_value: "a",
+      },
+    ],
   });
   const clerk = await notesOf("orders", key);
   // Nothing of steps that it may not take.
-  expect(clerk["console"]).toEqual({ ...place, columns: ["number"], order: ["-number"] });
+  expect(clerk["console"]).toEqual({
+    ...place,
+    columns: ["number"],
+    order: ["-number"],
+    views: [open],
+  });
   // Without an order: the newest first, where the time of creation is known.
   const partners = await notesOf("partners", "key of the owner");
   expect(partners["console"]).toEqual({ order: ["-created_at"] });

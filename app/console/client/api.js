@@ -1,4 +1,5 @@
 /** Requests to the service. Each one is kept for the drawer that shows them (`requests.js`). */
+import { saveAs } from "./bytes.js";
 import { sentence } from "./format.js";
 import { jsonText, parseJson } from "./json.js";
 import { authHeaders } from "./session.js";
@@ -152,10 +153,5 @@ export async function download(path) {
   const disposition = response.headers.get("Content-Disposition") ?? "";
   const coded = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];
   const name = coded ? decodeURIComponent(coded) : /filename="?([^";]+)/.exec(disposition)?.[1];
-  const url = URL.createObjectURL(await response.blob());
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name ?? "download";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  saveAs(await response.blob(), name ?? "download");
 }

@@ -1,6 +1,8 @@
 /** A value as an element: for cells of lists and for fields that cannot be edited. */
+import { bytesShown } from "./bytes.js";
 import { h } from "./dom.js";
 import { isNumber, labelText, shortText, textOf } from "./format.js";
+import { openTree } from "./json-tree.js";
 import { labelOf } from "./labels.js";
 import { mayOpen } from "./model.js";
 import { addressOf } from "./router.js";
@@ -26,11 +28,21 @@ export const valueIn = (row, { name, isPath }) =>
 function nameLink(other, { endpoint, key, titleField }, project) {
   if (!other) return h("span.none", null, "–");
   const keys = key.map((name) => other[name]);
-  const text = textOf(other[titleField], { type: "text" }) || t("untitled");
-  if (keys.length === 0 || !mayOpen(project, endpoint))
-    return h("span.text", { dir: "auto" }, text);
-  const href = addressOf([project, endpoint, "record", ...keys.map(String)]);
-  return h("a.reference", { href, dir: "auto" }, text);
+  const name = textOf(other[titleField], { type: "text" });
+  const mayLead = keys.length > 0 && mayOpen(project, endpoint);
+  const href = mayLead && addressOf([project, endpoint, "record", ...keys.map(String)]);
+  const element = h(
+    mayLead ? "a.reference" : "span.text",
+    { href, dir: "auto" },
+    name || t("untitled"),
+  );
+  const [field = ""] = key;
+  // Such as a draft that gets its number later.
+  if (name === "" && key.length === 1 && mayLead)
+    void labelOf(project, { endpoint, field }, keys[0]).then(
+      (label) => label && (element.textContent = label),
+    );
+  return element;
 }
 
 /**
@@ -45,12 +57,41 @@ export function cellOf(value, field, entity, { whole = false } = {}) {
   if (field.references) return referenceLink(value, field, entity.project);
   if (field.type === "boolean")
     return h(`span.flag${value ? ".yes" : ""}`, null, t(value ? "yes" : "no"));
+  if (field.type === "bytes") return bytesShown(String(value), field.label);
+  if (whole && typeof value === "object") return openTree(value);
   const text = whole ? textOf(value, field) : shortText(value, field);
   if (isNumber(field)) return h("span.number", null, text);
   const isTime = field.type === "timestamp" || field.type === "date";
   if (isTime) return h("span.moment", { title: String(value) }, text);
+  const link = field.type === "text" && webLink(value, text);
+  if (link) return link;
   // Isolates the text: one that runs from right to left must not reorder its neighbours.
   return h("span.text", { dir: "auto" }, text);
+}
+
+/** The text of an address as a link, or as a picture where the page may load it; null: it is no address of the web. @param {unknown} value @param {string} text */
+function webLink(value, text) {
+  const address = webAddress(value);
+  if (address === null) return null;
+  const link = h(
+    "a.web",
+    { href: address.href, target: "_blank", rel: "noopener noreferrer", dir: "auto" },
+    text,
+  );
+  // The policy of the page forbids those of other hosts.
+  if (address.origin === location.origin && /\.(png|jpe?g|gif|webp)$/i.test(address.pathname)) {
+    const picture = h("img.small-picture", { src: address.href, alt: text, loading: "lazy" });
+    picture.addEventListener("error", () => picture.replaceWith(text));
+    link.replaceChildren(picture);
+  }
+  return link;
+}
+
+/** Only http and https: other schemes can run scripts. @param {unknown} value */
+export function webAddress(value) {
+  if (typeof value !== "string" || !/^https?:\/\/\S+$/i.test(value) || !URL.canParse(value))
+    return null;
+  return new URL(value);
 }
 
 /** @param {string} status @param {string} [text] where it has another name */

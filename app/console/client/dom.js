@@ -95,3 +95,18 @@ export const plainTable = (headings, rows) =>
     ),
     h("tbody", null, rows),
   );
+
+/** Closes an open menu by a click elsewhere, and by Escape. @param {HTMLDetailsElement} menu */
+export function closeOutside(menu) {
+  const close = (/** @type {Event} */ event) => {
+    if (!menu.isConnected) return document.removeEventListener("click", close);
+    // What was clicked can be gone from the menu meanwhile.
+    if (menu.open && !event.composedPath().includes(menu)) menu.open = false;
+  };
+  document.addEventListener("click", close);
+  menu.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  });
+}

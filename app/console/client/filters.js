@@ -98,6 +98,14 @@ export function conditionsOf({ name: key, type, references }, text) {
   return [contains(key, asked)];
 }
 
+/** The filter that says a condition of a view. @param {Condition} condition @param {Field | undefined} field */
+export function filterText({ operator, value }, field) {
+  if (operator === "IS NULL") return "-";
+  if (operator === "BETWEEN") return /** @type {unknown[]} */ (value).join("..");
+  if (operator !== "=") return `${operator} ${value}`;
+  return field?.type === "boolean" || field?.references ? String(value) : `=${value}`;
+}
+
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const time = /^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d+)?)?$/;
 

@@ -1,9 +1,12 @@
 /** One field of a form: an input according to its schema, its label, its fault, and its value for a request. */
+import { sizeText } from "./bytes.js";
+import { webAddress } from "./cells.js";
 import { h, fill } from "./dom.js";
+import { fileChoice, openLink, toolsOf } from "./field-parts.js";
 import { isNumber, labelText, sentence } from "./format.js";
-import { exactNumber, jsonText, parseJson } from "./json.js";
+import { exactNumber, jsonFault, jsonText, parseJson } from "./json.js";
 import { numberFault, readNumber, writeNumber } from "./numbers.js";
-import { remoteChoice } from "./remote-choice.js";
+import { focusChoice, remoteChoice } from "./remote-choice.js";
 import { t } from "./words.js";
 
 /** @typedef {import("./types.d.ts").Entity} Entity */
@@ -19,7 +22,7 @@ import { t } from "./words.js";
  * @property {() => string} fault why the input has no value that could be sent; empty: it has one
  * @property {() => string} text as it stands in the input
  * @property {(messages: readonly string[]) => void} showFaults
- * @property {() => void} focus
+ * @property {(isQuiet?: boolean) => void} focus quiet: a drop-down does not open
  */
 
 /**
@@ -34,6 +37,8 @@ import { t } from "./words.js";
 
 /** Longer texts get several lines. */
 const lineLengthMax = 160;
+/** After the last letter. */
+const checkPauseMs = 500;
 let count = 0;
 
 /** @param {Field} field @param {FieldOptions} options @returns {FormField} */
@@ -59,8 +64,9 @@ export function formField(field, options) {
     const { fault: text } = read();
     if (text !== undefined) showFaults([text]);
   });
-  // A drop-down over a lookup has its options later than its value.
+  // A drop-down over a lookup has its options later than its value; a file is read after it was chosen.
   let chosen = textFor(kind, value);
+  let isQuiet = false;
   if (kind === "reference" && field.references) {
     const { references: reference } = field;
     setTimeout(async () => {
@@ -74,26 +80,44 @@ export function formField(field, options) {
           changed();
         },
       });
-      if (document.activeElement === input) made?.focus();
+      if (made && document.activeElement === input) focusChoice(made, isQuiet);
     });
   }
 
+  let timer = 0;
   function changed() {
     showFaults([]);
     onInput();
+    if (kind !== "json") return;
+    clearTimeout(timer);
+    timer = setTimeout(() => input.isConnected && showFaults([read().fault ?? ""]), checkPauseMs);
   }
 
   /** @param {readonly string[]} messages */
   function showFaults(messages) {
-    fill(fault, messages.map((message) => sentence(message)).join(" "));
-    input.setAttribute("aria-invalid", String(messages.length > 0));
+    const shown = messages.filter(Boolean);
+    fill(fault, shown.map((message) => sentence(message)).join(" "));
+    input.setAttribute("aria-invalid", String(shown.length > 0));
   }
 
-  const text = () => (kind === "reference" ? chosen : textIn(kind, input));
+  const isChosen = kind === "reference" || kind === "bytes";
+  const text = () => (isChosen ? chosen : textIn(kind, input));
   const read = () => readText(kind, text(), { schema, value });
 
-  const control = h("div", null, input, fault);
-  const isBroad = kind === "long" || kind === "json";
+  const file =
+    kind === "bytes" &&
+    fileChoice(input, field, {
+      start: chosen,
+      onChange(base64) {
+        chosen = base64;
+        changed();
+        const { fault: tooLarge } = read();
+        if (tooLarge !== undefined) showFaults([tooLarge]);
+      },
+    });
+  const address = kind === "line" || kind === "long" ? webAddress(value) : null;
+  const control = h("div", null, file || input, address && openLink(address), fault);
+  const broad = kind === "long" || kind === "json" ? kind : null;
   const label = h(
     "label",
     { for: id },
@@ -102,17 +126,27 @@ export function formField(field, options) {
   );
   return {
     name: field.name,
-    element: h(`div.field${isBroad ? ".broad" : ""}`, { "data-field": field.name }, label, control),
+    element: h(
+      `div.field${broad ? ".broad" : ""}`,
+      { "data-field": field.name },
+      label,
+      control,
+      broad && toolsOf(broad, input, { check: () => read().fault, changed, showFaults }),
+    ),
     control,
     text,
     value: () => read().value,
     fault: () => read().fault ?? "",
     showFaults,
-    focus: () => (input.tomselect ?? input).focus(),
+    focus(quiet = false) {
+      isQuiet = quiet;
+      if (input.tomselect) focusChoice(input.tomselect, quiet);
+      else input.focus();
+    },
   };
 }
 
-/** @typedef {"reference" | "choice" | "flag" | "maybe" | "date" | "moment" | "time" | "number" | "json" | "long" | "line"} Kind */
+/** @typedef {"reference" | "choice" | "flag" | "maybe" | "date" | "moment" | "time" | "number" | "json" | "bytes" | "long" | "line"} Kind */
 
 /** The kind of input that a field has. @param {Field} field @param {Schema} schema @returns {Kind} */
 export function kindOf(field, schema) {
@@ -125,6 +159,7 @@ export function kindOf(field, schema) {
   if (field.type === "time" && !schema.pattern?.includes("838")) return "time";
   if (isNumber(field)) return "number";
   if (field.type === "json" || field.type === "array") return "json";
+  if (field.type === "bytes") return "bytes";
   const isLong = field.type === "text" && (schema.maxLength ?? Infinity) > lineLengthMax;
   return isLong && !schema.pattern && !schema.format && !isShortName(field.name) ? "long" : "line";
 }
@@ -164,6 +199,7 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
     );
   if (kind === "json") return h("textarea.code", { rows: "4", value: text, spellcheck: "false" });
   if (kind === "long") return h("textarea", { rows: "3", value: text, dir: "auto" });
+  if (kind === "bytes") return h("input", { type: "file" });
   if (kind === "date") return h("input", { type: "date", value: text });
   if (kind === "moment") return h("input", { type: "datetime-local", step: "1", value: text });
   if (kind === "time") return h("input", { type: "time", step: "1", value: text });
@@ -246,6 +282,8 @@ export function readText(kind, text, { schema, value }) {
   if (isBlank) return {};
   if (kind === "moment") return { value: exactMoment(text, value) };
   if (kind === "json") return readJson(text);
+  if (kind === "bytes" && text.length > (schema.maxLength ?? Infinity))
+    return { fault: t("bytes.tooLarge", { size: sizeText(((schema.maxLength ?? 0) * 3) / 4) }) };
   if (kind === "number") {
     const number = readNumber(text);
     return number === null ? { fault: numberFault } : { value: exactNumber(number) };
@@ -258,13 +296,11 @@ export function readText(kind, text, { schema, value }) {
 
 /** @param {string} text */
 function readJson(text) {
-  try {
-    JSON.parse(text);
-    return { value: parseJson(text) };
-  } catch (error) {
-    const { message } = /** @type {Error} */ (error);
-    return { fault: t("fault.json", { reason: message }) };
-  }
+  const found = jsonFault(text);
+  if (found === null) return { value: parseJson(text) };
+  const { line, column, need, sign } = found;
+  const place = { line: String(line), column: String(column) };
+  return { fault: t("fault.json", { ...place, reason: t(need, { sign }) }) };
 }
 
 /** Adds the hidden digits of the second from the value before, if the visible part is unchanged. @param {string} text @param {unknown} before */

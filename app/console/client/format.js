@@ -47,6 +47,21 @@ function numberText(value, scale) {
   return text === "NaN" ? String(value) : text;
 }
 
+/** Digits that an average, or a quotient, shows beyond those of its column. */
+const moreDigits = 2;
+
+/** A result of a chart or a tile. @param {unknown} value @param {{ type: string, scale?: number | null }} column those that its values are of; without a scale, two digits */
+export function figureText(value, { type, scale }) {
+  const number = Number(value);
+  const known = scale ?? (type === "integer" ? 0 : null);
+  const shown = known ?? 2;
+  const digits = Math.min(shown + (known === null ? 0 : moreDigits), 20);
+  // Of a column without a scale, small values would be zeros.
+  const isTiny = known === null && Math.abs(number) < 1;
+  const rounded = Number(isTiny ? number.toPrecision(moreDigits + 1) : number.toFixed(digits));
+  return textOf(rounded, { type: "decimal", scale: shown });
+}
+
 /** @param {string} value */
 function dateText(value) {
   const at = new Date(`${value}T00:00:00Z`);

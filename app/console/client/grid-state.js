@@ -59,6 +59,20 @@ const orderText = (sort) => sort.map(({ field, isDown }) => (isDown ? "-" : "") 
 const isFiltered = ({ fields, relations }, name) =>
   fields.has(name) || (relations.get(name)?.many === true && relations.get(name)?.key.length === 1);
 
+/** Whether the caller sees all fields that the query names. @param {Entity} entity @param {URLSearchParams} query */
+export function isViewOf(entity, query) {
+  const { params, filters, sort, columns } = readState(query, entity);
+  const named = (/** @type {string} */ start) =>
+    [...query.keys()].filter((name) => name.startsWith(start));
+  const listed = (/** @type {string} */ name) => (query.get(name) || "").split(",").filter(Boolean);
+  return (
+    named("f.").every((name) => filters.has(name.slice(2))) &&
+    named("p.").every((name) => params.has(name.slice(2))) &&
+    listed("sort").length === (query.has("sort") ? sort.length : 0) &&
+    listed("cols").every((name) => columns.includes(name))
+  );
+}
+
 /** Only the differences from a new grid. @param {GridState} state @param {Entity} entity */
 export function writeState(state, entity) {
   const query = paramQuery(state.params);

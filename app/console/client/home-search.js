@@ -3,7 +3,7 @@ import { post } from "./api.js";
 import { fill, h, icon } from "./dom.js";
 import { lookup } from "./labels.js";
 import { loadEntity, mayOpen, mayUse } from "./model.js";
-import { titleOf } from "./record-values.js";
+import { titleOf } from "./titles.js";
 import { addressOf, recordParts } from "./router.js";
 import { t } from "./words.js";
 

@@ -15,6 +15,7 @@ export const shapes = {
   up: "M12 16V5M7 9l5-5 5 5M5 20h14",
   higher: "M6 15l6-6 6 6",
   lower: "M6 9l6 6 6-6",
+  pen: "M4 20l1-5L16 4l4 4L9 19zM13 7l4 4",
   pin: "M9 4h6l-1 7 3 3H7l3-3zM12 14v6",
   close: "M6 6l12 12M18 6L6 18",
   trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",

@@ -1,14 +1,14 @@
 /** The labels of referenced records: requested together, and kept while the page is open. */
 import { ask, post } from "./api.js";
-import { textOf } from "./format.js";
 import { loadEntity, mayUse } from "./model.js";
+import { namesExpanded, titleOf } from "./titles.js";
 
 /** @typedef {{ endpoint: string, field: string }} Reference */
 
 /** Ids per request. */
 const idsMax = 100;
 /** Maximum of records that are requested one by one, because the lookup does not offer them. */
-const recordsMax = 10;
+const recordsMax = 25;
 
 /** @typedef {(label: string | null) => void} Resolve */
 /** @typedef {{ project: string, reference: Reference, ids: Map<string, Resolve> }} Waiting */
@@ -67,21 +67,23 @@ async function askSome({ project, reference, ids }) {
   for (const [id, resolve] of ids) if (labels.has(id)) resolve(labels.get(id) ?? null);
   const titles = others
     .slice(0, recordsMax)
-    .map((id) => titleOf(project, reference, id).catch(() => null));
+    .map((id) => titleAt(project, reference, id).catch(() => null));
   for (const [at, id] of others.entries()) ids.get(id)?.((await titles[at]) ?? null);
 }
 
 /**
- * The name of a record that drop-downs do not offer, such as one that is no longer active.
+ * The title of a record that drop-downs do not offer, such as one that is no longer active, or has no name yet.
  * @param {string} project @param {Reference} reference @param {string} id
  */
-async function titleOf(project, { endpoint, field }, id) {
+async function titleAt(project, { endpoint, field }, id) {
   const entity = await loadEntity(project, endpoint);
-  const name = entity?.titleField;
-  if (!entity || !name || !entity.actions.has("first")) return null;
-  const where = { key: field, value: id };
-  const { body } = await post(`${entity.path}/first`, { where });
-  return textOf(body.data[name], { type: "text" }) || null;
+  if (!entity?.titleField || !entity.actions.has("first")) return null;
+  const expand = namesExpanded(entity);
+  const { body } = await post(`${entity.path}/first`, {
+    where: { key: field, value: id },
+    ...(Object.keys(expand).length > 0 && { expand }),
+  });
+  return body.data && titleOf(entity, body.data);
 }
 
 /**

@@ -170,6 +170,7 @@ function entityOf(described, notes) {
     order: terms = [],
     paths = {},
     steps = {},
+    views = [],
   } = notes.console ?? {};
   const more = Object.keys(paths).filter((name) => !fields.has(name));
   for (const name of more)
@@ -191,6 +192,10 @@ function entityOf(described, notes) {
     firstOrder: terms
       .map((term) => ({ field: term.replace(/^-/, ""), isDown: term.startsWith("-") }))
       .filter(({ field }) => columns.includes(field)),
+    views: views.map(({ columns: shown, ...view }) => ({
+      ...view,
+      ...(shown && { columns: shown.map(shownAs) }),
+    })),
     listed: own,
     read,
     shown: shown.length > 0 ? shown : all,

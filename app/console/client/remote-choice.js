@@ -68,3 +68,14 @@ export async function remoteChoice(select, { project, reference, value, fallback
   select.setAttribute("aria-hidden", "true");
   return made;
 }
+
+/** Focuses a drop-down; a quiet one opens when people type, click it or press an arrow key. @param {any} made @param {boolean} isQuiet */
+export function focusChoice(made, isQuiet) {
+  if (!isQuiet) return made.focus();
+  made.ignoreFocus = true;
+  made.control_input.focus();
+  made.ignoreFocus = false;
+  made.control_input.addEventListener("keydown", (/** @type {KeyboardEvent} */ { key }) => {
+    if (!made.isFocused && (key.length === 1 || key.startsWith("Arrow"))) made.onFocus();
+  });
+}

@@ -45,10 +45,21 @@ export interface ConsoleNote extends MenuNote {
   columns?: string[];
   /** `["-created_at"]` */
   order?: string[];
+  views?: ViewNote[];
   /** Columns of related records, by path. */
   paths?: Record<string, FieldNote>;
   /** Verbs for the buttons that lead to a status. */
   steps?: Record<string, string>;
+}
+
+/** A list that people open by its name, in the words of `read`. */
+export interface ViewNote {
+  name: string;
+  where?: Condition[];
+  search_value?: string;
+  order?: string[];
+  columns?: string[];
+  params?: Record<string, unknown>;
 }
 
 export interface Field extends FieldNote {
@@ -142,6 +153,7 @@ export interface Entity {
   /** What lists show first; empty: the console chooses. */
   firstColumns: string[];
   firstOrder: Order[];
+  views: ViewNote[];
   /** The fields of the records in lists. */
   listed: string[];
   /** What `read` answers. */

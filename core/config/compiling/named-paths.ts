@@ -10,6 +10,7 @@ import { describedColumns, emptyPath, foundAmong, isEmptyPath } from "../../quer
 import type { Column, Columns } from "../../values/types/column.ts";
 import { columnTypes } from "../../values/types/column-types.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
+import { checkViewCondition, viewPath } from "./console-views.ts";
 import { withPaths } from "./compile-relations.ts";
 import type { Path } from "../reading/faults.ts";
 import type { Survey } from "./survey.ts";
@@ -90,10 +91,19 @@ function checkPaths(survey: Survey, entity: Entity, label: Column | null): void 
         named(name, [property, name], exported ?? read);
   if (payload.relations === undefined) return;
   const listing = payload.action["datatables"] === true ? grid : read;
-  payload.console?.columns.forEach((name, at) => {
-    named(name, ["console", "columns", at], listing);
-  });
-  entity.console?.order.forEach(({ name }, at) => {
-    named(name, ["console", "order", at], listing, ({ type }) => columnTypes[type].isSorted);
-  });
+  const { console: shown } = entity;
+  const lists = (shown?.views ?? []).map((view) => ({ list: view, path: viewPath(view) }));
+  for (const { list, path } of shown ? [{ list: shown, path: ["console"] }, ...lists] : []) {
+    list.columns.forEach((name, at) => named(name, [...path, "columns", at], listing));
+    list.order.forEach(({ name }, at) =>
+      named(name, [...path, "order", at], listing, ({ type }) => columnTypes[type].isSorted),
+    );
+  }
+  for (const view of shown?.views ?? [])
+    view.where.forEach((condition, at) => {
+      const path = [...viewPath(view), "where", at];
+      const column = listing?.named.get(condition.key);
+      named(condition.key, [...path, "key"], listing);
+      if (column?.via !== undefined) checkViewCondition(survey, { column, condition, path });
+    });
 }

@@ -52,6 +52,14 @@ export const messagesSchema = z
       .record(z.string(), label)
       .default({})
       .describe("Verbs on the buttons that lead to a status, by the verb in the endpoints' files."),
+    dashboardLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe("Titles and headings of the dashboard, by the text in dashboard.json."),
+    viewLabels: z
+      .record(z.string(), label)
+      .default({})
+      .describe("Names of views in the console, by the name in the endpoints' files."),
   })
   .meta({ title: "Rowgate messages", description: "Texts of one language." });
 
@@ -91,6 +99,8 @@ function textsOf({
   endpointLabels,
   groupLabels,
   stepLabels,
+  viewLabels,
+  dashboardLabels,
   ...texts
 }: z.output<typeof messagesSchema>): LanguageTexts {
   const rules = new Map(
@@ -106,6 +116,8 @@ function textsOf({
     endpoints: new Map(Object.entries(endpointLabels)),
     groups: new Map(Object.entries(groupLabels)),
     steps: new Map(Object.entries(stepLabels)),
+    dashboard: new Map(Object.entries(dashboardLabels)),
+    views: new Map(Object.entries(viewLabels)),
     labelOf(endpoint, field) {
       const own = labels.get(endpoint);
       const ofEndpoint = typeof own === "object" && Object.hasOwn(own, field) ? own[field] : null;

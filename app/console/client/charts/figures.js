@@ -131,7 +131,7 @@ async function seriesBy(split, { rows, keys, x, value, isAdditive, labelFor }) {
   if (!isFolded) return series;
   const rest = sorted.slice(seriesMax - 1);
   const sums = keys.map((_, at) => rest.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
-  return [...series, { name: `${rest.length} others`, values: sums }];
+  return [...series, { name: t("chart.others", { count: rest.length }), values: sums }];
 }
 
 /** @param {unknown} value */

@@ -6,7 +6,7 @@ import { fill, h, icon } from "../dom.js";
 import { sentence } from "../format.js";
 import { tell, tellFault } from "../notices.js";
 import { guard } from "../records/record-editing.js";
-import { titleOf } from "../record-values.js";
+import { titleOf } from "../titles.js";
 import { copy } from "../requests.js";
 import { idOf, isTyping, linesOf } from "../grid/rows.js";
 import { cellGrid } from "./cell-grid.js";

@@ -5,7 +5,7 @@ import { h, plainTable } from "../dom.js";
 import { jsonText } from "../json.js";
 import { fieldNamed } from "../model.js";
 import { openDialog, tell, tellFault } from "../notices.js";
-import { titleOf } from "../record-values.js";
+import { titleOf } from "../titles.js";
 import { indexedFaults, keyOf } from "../grid/rows.js";
 import { t } from "../words.js";
 

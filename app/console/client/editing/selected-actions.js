@@ -4,7 +4,7 @@ import { fill, h } from "../dom.js";
 import { sentence } from "../format.js";
 import { formField } from "../form-field.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "../notices.js";
-import { titleOf } from "../record-values.js";
+import { titleOf } from "../titles.js";
 import { idOf, indexedFaults, keyOf, versionOf } from "../grid/rows.js";
 import { t } from "../words.js";
 

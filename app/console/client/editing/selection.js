@@ -1,7 +1,7 @@
 /** Rows that people select with boxes: single ones, ranges with Shift, and whole pages. Kept while they page and sort. */
 import { h } from "../dom.js";
 import { idOf, linesOf } from "../grid/rows.js";
-import { titleOf } from "../record-values.js";
+import { titleOf } from "../titles.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */

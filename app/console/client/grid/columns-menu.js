@@ -1,5 +1,5 @@
 /** The choice of columns: a list of boxes to tick, with buttons that move columns and keep them at the left. */
-import { fill, h, icon } from "../dom.js";
+import { closeOutside, fill, h, icon } from "../dom.js";
 import { fieldNamed } from "../model.js";
 import { t } from "../words.js";
 
@@ -97,18 +97,4 @@ export function columnsMenu(entity, state, { layout, onChange }) {
   closeOutside(menu);
   show();
   return { element: menu, show };
-}
-
-/** @param {HTMLDetailsElement} menu */
-function closeOutside(menu) {
-  const close = (/** @type {Event} */ event) => {
-    if (!menu.isConnected) return document.removeEventListener("click", close);
-    if (menu.open && !menu.contains(/** @type {Node} */ (event.target))) menu.open = false;
-  };
-  document.addEventListener("click", close);
-  menu.addEventListener("keydown", ({ key }) => {
-    if (key !== "Escape") return;
-    menu.open = false;
-    menu.querySelector("summary")?.focus();
-  });
 }

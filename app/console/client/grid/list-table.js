@@ -37,10 +37,11 @@ import { isTyping } from "./rows.js";
  * @typedef {object} TablePlace
  * @property {import("./column-layout.js").ColumnLayout} layout
  * @property {() => void} onMove columns were moved by dragging
+ * @property {() => void} onShow something else is shown: filters, order, page, columns
  */
 
 /** @param {Entity} entity @param {GridState} state @param {TablePlace} place */
-export function listTable(entity, state, { layout, onMove }) {
+export function listTable(entity, state, { layout, onMove, onShow }) {
   const parts = [entity.project, entity.endpoint];
   const info = h("span.info", { role: "status" });
   const cutNote = h("p.note", { role: "status", hidden: true });
@@ -149,6 +150,7 @@ export function listTable(entity, state, { layout, onMove }) {
     });
     (isStep ? stepInAddress : keepInAddress)(parts, writeState(state, entity));
     isStep = true;
+    onShow();
     loading.abort();
     loading = new AbortController();
     const none = { recordsTotal: 0, recordsFiltered: 0, data: [] };
@@ -303,6 +305,7 @@ export function listTable(entity, state, { layout, onMove }) {
       const { scrollTop, scrollLeft } = scroller;
       const before = columnsMade;
       keepInAddress(parts, writeState(state, entity));
+      onShow();
       isKept = true;
       dispose();
       fill(scroller, table);
@@ -375,8 +378,10 @@ const boxColumn = (box) => ({
 /** The first column leads to the record. @param {Entity} entity @param {Row} row @param {{ field: Field, isFirst: boolean, params: GridState["params"] }} place */
 function rowCell(entity, row, { field, isFirst, params }) {
   const cell = cellIn(row, field, entity);
-  if (!isFirst || !opens(entity, row) || cell.tagName === "A") return cell;
-  return h("a.open", { href: addressOf(recordParts(entity, row), paramQuery(params)) }, cell);
+  const isReference = cell.tagName === "A" && !cell.classList.contains("web");
+  if (!isFirst || !opens(entity, row) || isReference || field.type === "bytes") return cell;
+  const href = addressOf(recordParts(entity, row), paramQuery(params));
+  return h("a.open", { href }, cell.tagName === "A" ? cell.textContent : cell);
 }
 
 /** @param {Entity} entity @param {Row} row */

@@ -3,7 +3,7 @@ import { crumb } from "../crumb.js";
 import { drawn } from "../charts/chart-drawing.js";
 import { groupables, loadFigure, usualWidth } from "../charts/chart-groups.js";
 import { fill, h } from "../dom.js";
-import { isNumber, textOf } from "../format.js";
+import { figureText, isNumber } from "../format.js";
 import { readState, writeState } from "../grid-state.js";
 import { labelOf } from "../labels.js";
 import { loadEntity } from "../model.js";
@@ -290,12 +290,9 @@ function choice(name, label, [groups, chosen]) {
 function chartOf(entity, figure, { group, operation, measured, isLine, width }) {
   if (figure.categories.length === 0) return h("p.quiet", null, t("chart.empty"));
   const isCount = operation === "count" || operation === "countDistinct";
-  const scale = entity.fields.get(measured)?.scale ?? 2;
-  const write = (/** @type {number} */ value) =>
-    textOf(
-      Math.round(value * 1e6) / 1e6,
-      isCount ? { type: "integer" } : { type: "decimal", scale },
-    );
+  const { type = "decimal", scale } = entity.fields.get(measured) ?? {};
+  const column = isCount || type === "integer" ? { type: "integer", scale: 0 } : { type, scale };
+  const write = (/** @type {number} */ value) => figureText(value, column);
   const title = t("chart.by", { list: entity.title, field: group.field.label });
   return [
     drawn(figure, { title, width, write, isLine }),

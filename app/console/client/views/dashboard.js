@@ -3,7 +3,7 @@ import { ApiError, ask, post } from "../api.js";
 import { drawn } from "../charts/chart-drawing.js";
 import { figureOf, headingOf, labelOfKey } from "../charts/figures.js";
 import { fill, h, iconButton } from "../dom.js";
-import { isNumber, textOf } from "../format.js";
+import { figureText, isNumber, textOf } from "../format.js";
 import { wordsOf } from "../model.js";
 import { t, titled } from "../words.js";
 
@@ -208,13 +208,7 @@ function isAdditive({ action, body }) {
 
 /** @param {Tile} tile @param {unknown} value @param {AnswerColumn} [column] */
 function numberText({ unit }, value, column) {
-  const rounded = Math.round(Number(value) * 1e6) / 1e6;
-  const scale = Math.min(column?.scale ?? 2, 2);
-  const type = column?.type === "integer" ? "integer" : "decimal";
-  const text = textOf(type === "integer" ? rounded : Number(rounded.toFixed(2)), {
-    type,
-    ...(type === "decimal" && { scale }),
-  });
+  const text = figureText(value, column ?? { type: "decimal" });
   return unit ? `${text}\u00a0${unit}` : text;
 }
 

@@ -4,6 +4,7 @@ import { exportDialog } from "../export-dialog.js";
 import { columnLayout } from "../grid/column-layout.js";
 import { columnsMenu } from "../grid/columns-menu.js";
 import { listTable } from "../grid/list-table.js";
+import { viewsMenu } from "../grid/saved-views.js";
 import { pageSizes, readState, writeState } from "../grid-state.js";
 import { loadEntity } from "../model.js";
 import { tellFault } from "../notices.js";
@@ -49,14 +50,16 @@ export async function show(place, { parts, query }) {
       columns.show();
       grid.relayout();
     },
+    onShow: () => views.show(),
   });
   const columns = columnsMenu(entity, state, { layout, onChange: grid.relayout });
+  const views = viewsMenu(entity, state);
   place.classList.add("list-view");
   fill(
     place,
     headOf(entity, state, grid.showFilters),
     grid.params,
-    toolbarOf(entity, state, { grid, columns: columns.element }),
+    toolbarOf(entity, state, { grid, menus: [views.element, columns.element] }),
     grid.element,
   );
   grid.start();
@@ -101,8 +104,8 @@ function headOf(entity, state, showFilters) {
   );
 }
 
-/** @param {Entity} entity @param {GridState} state @param {{ grid: import("../grid/list-table.js").ListTable, columns: HTMLElement }} parts */
-function toolbarOf(entity, state, { grid, columns }) {
+/** @param {Entity} entity @param {GridState} state @param {{ grid: import("../grid/list-table.js").ListTable, menus: HTMLElement[] }} parts */
+function toolbarOf(entity, state, { grid, menus }) {
   let timer = 0;
   const search = h("input", {
     type: "search",
@@ -130,6 +133,6 @@ function toolbarOf(entity, state, { grid, columns }) {
     h("span.grow"),
     grid.info,
     size,
-    columns,
+    menus,
   );
 }

@@ -117,7 +117,7 @@ function showNew(place, entity, given) {
   );
   lines[0]?.add();
   isTouched = false;
-  setTimeout(() => [...form.inputs.values()][0]?.focus());
+  setTimeout(() => [...form.inputs.values()][0]?.focus(true));
   return guard(() => isTouched);
 }
 

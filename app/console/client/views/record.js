@@ -21,7 +21,8 @@ import {
 import { recordForm } from "../records/record-form.js";
 import { recordLock } from "../records/record-lock.js";
 import { rememberRecord } from "../recent.js";
-import { namesExpanded, titleOf, valuesOf } from "../record-values.js";
+import { valuesOf } from "../record-values.js";
+import { namesExpanded, titleOf } from "../titles.js";
 import { relatedRecords } from "../records/related.js";
 import { recordParts, go, restoreScroll } from "../router.js";
 import { paramsIn, readParams } from "../params.js";
