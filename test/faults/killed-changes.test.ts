@@ -170,6 +170,8 @@ describe.each(victims)("%s", (victim) => {
       const following = Promise.all(streamed.map((told, at) => follow(at, told, stop.signal)));
 
       for (let round = 0; round < rounds; round++) {
+        const giveUpAtMs = performance.now() + 120_000;
+        const isLate = (): boolean => performance.now() > giveUpAtMs;
         /** Ends with writes that are acknowledged after what was killed is back. */
         const writeOn = async (isBack: () => boolean, writer: number): Promise<void> => {
           for (let at = 0, isEnd = false; !isEnd; at++) {
@@ -182,6 +184,7 @@ describe.each(victims)("%s", (victim) => {
             // While what was killed is away, answers say so, or do not come.
             await write(to, entries).catch(() => undefined);
             isEnd = wasBack && acknowledged.get(entries[0]!) === updates + 1;
+            if (!isEnd && isLate()) throw new Error("Nothing is written any more");
             await pause(10);
           }
         };
@@ -189,7 +192,7 @@ describe.each(victims)("%s", (victim) => {
           Promise.all(Array.from({ length: writers }, (__, writer) => writeOn(isBack, writer)));
         const last = answers + Math.random() * writers * (updates + 1);
         await killed.killDuring(writeAll, async () => {
-          while (answers < last) await pause(1);
+          while (answers < last && !isLate()) await pause(1);
           await pause(Math.random() * lastsMs);
         });
         await list(listed);

@@ -2,12 +2,11 @@
  * Services over a table of entries. Their process, or another one that they need, is killed at random moments of their
  * work, and started again.
  */
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, inject } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { createTables } from "../contract/tables.ts";
 import { startDatabase } from "../jobs/own-database.ts";
 import { startWorkerProcess } from "../jobs/worker-process.ts";
@@ -94,8 +93,6 @@ export function useKilledService(
     const folder = await mkdtemp(join(tmpdir(), "rowgate-test-killed-"));
     ends.push(() => rm(folder, { recursive: true, force: true }));
     env["STORAGE_URL"] = `file:${folder}`;
-    env["REDIS_URL"] = inject("serverUrls")!.redis!;
-    env["JOBS_QUEUE"] = `test-${randomUUID()}`;
     const texts = Object.entries(files()).map(
       ([name, content]) => [`test/${name}`, JSON.stringify(content)] as const,
     );
@@ -113,12 +110,12 @@ export function useKilledService(
       services.push(await startService(files(), { env }));
     if (victim !== "service") return;
     kill = async () => {
-      const [dying] = services;
-      const dead = once(dying!.process, "exit");
-      dying!.process.kill("SIGKILL");
+      const { process: dying, said, stop } = services[0]!;
+      const dead = once(dying, "exit");
+      if (!dying.kill("SIGKILL")) throw new Error(`The service had ended before: ${said()}`);
       await dead;
       // Removes its folder.
-      await dying!.stop();
+      await stop();
     };
     start = async () => void (services[0] = await startService(files(), { env }));
   }
@@ -127,7 +124,7 @@ export function useKilledService(
     await openDatabase();
     const columns = { entry_id: "key", [column]: "integer" } as const;
     for (const text of createTables(engine, [{ name: "entries", columns }])) await sql(text);
-    if (victim === "redis") await openRedis();
+    if (victim === "redis" || victim === "worker") await openRedis();
     if (victim === "worker") await openWorker();
     await openServices();
   }, 120_000);
@@ -141,10 +138,13 @@ export function useKilledService(
     async killDuring(work, moment) {
       let isBack = false;
       const working = work(services[0]!, () => isBack);
-      await moment();
-      await kill();
-      await start();
-      isBack = true;
+      const killing = async (): Promise<void> => {
+        await moment();
+        await kill();
+        await start();
+      };
+      // The work ends too where this fails.
+      await Promise.all([working, killing().finally(() => (isBack = true))]);
       return working;
     },
   };
