@@ -45,7 +45,7 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 /** Many clients, many records, many columns or long waits: only the deep tests have them, on each engine. */
 const long =
-  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,extraction,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,webhooks-killed,wide-imports,wide-keys,wide-scopes,wide-tables}.test.ts";
+  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,extraction,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-imports,wide-keys,wide-scopes,wide-tables}.test.ts";
 
 /**
  * What is decided before a statement is made, or by its conditions alone, is alike on each engine. One engine tests it

@@ -1,8 +1,10 @@
 /**
  * A PostgreSQL or MariaDB for one test, which can crash and restart it; other test files share the run's server. Unlike
- * that server, it writes to disk what it acknowledged.
+ * that server, it hands every commit to the operating system before it acknowledges it. What is killed is the process
+ * and not the machine, so nothing has to reach the disk.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chownSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +20,7 @@ type Engine = "postgres" | "mysql";
 export interface OwnDatabase {
   /** As project.json takes it. */
   readonly url: string;
-  /** Ends it without a word to its clients; nothing is lost that was acknowledged. */
+  /** SIGKILL; nothing is lost that was acknowledged. */
   crash(): Promise<void>;
   /** Starts it again, on the same port and folder. Resolves when it answers. */
   start(): Promise<void>;
@@ -26,10 +28,10 @@ export interface OwnDatabase {
   stop(): Promise<void>;
 }
 
-/** PostgreSQL crashes by SIGQUIT: after SIGKILL its other processes remain and prevent a restart. */
-const crashSignals = { postgres: "SIGQUIT", mysql: "SIGKILL" } as const;
+/** At the end of a test. PostgreSQL would leave shared memory behind after SIGKILL; it ends at once after SIGQUIT too. */
+const endSignals = { postgres: "SIGQUIT", mysql: "SIGKILL" } as const;
 
-/** The run's servers do not wait for the disk. These options override theirs, because the last one counts. */
+/** Of the options of the run's servers, these are overridden, because the last one counts. */
 const careful = {
   postgres: ["--synchronous_commit=on"],
   mysql: ["--innodb-flush-log-at-trx-commit=1"],
@@ -50,12 +52,14 @@ export async function startDatabase(engine: Engine): Promise<OwnDatabase> {
   const filled = spawnSync(fill, fillArgs, { ...account, cwd: folder, encoding: "utf8" });
   if (filled.status !== 0) throw new Error(filled.stderr);
   const [program = "", ...args] = [...kind.serve(paths, folder, port), ...careful[engine]];
-  let server: ChildProcess;
+  let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    server = spawn(program, args, { ...account, cwd: folder, stdio: "ignore" });
     const giveUpAtMs = performance.now() + 30_000;
     for (;;) {
+      // PostgreSQL refuses to start until the sessions of the one that was killed have noticed and ended.
+      if (!server || hasEnded(server))
+        server = spawn(program, args, { ...account, cwd: folder, stdio: "ignore" });
       const refusal = await tryServer(engine, serverUrl).then(
         () => null,
         (error: unknown) => error,
@@ -66,12 +70,12 @@ export async function startDatabase(engine: Engine): Promise<OwnDatabase> {
     }
   }
   async function end(signal: NodeJS.Signals): Promise<void> {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const exited = new Promise((resolve) => server.once("exit", resolve));
+    if (!server || hasEnded(server)) return;
+    const exited = once(server, "exit");
     server.kill(signal);
     await exited;
   }
-  const atExit = () => void server.kill(crashSignals[engine]);
+  const atExit = () => void server?.kill(endSignals[engine]);
   process.once("exit", atExit);
 
   await start();
@@ -82,12 +86,15 @@ export async function startDatabase(engine: Engine): Promise<OwnDatabase> {
   url.pathname = "/things_of_a_test";
   return {
     url: url.href,
-    crash: () => end(crashSignals[engine]),
+    crash: () => end("SIGKILL"),
     start,
     async stop() {
-      await end(crashSignals[engine]);
+      await end(endSignals[engine]);
       process.off("exit", atExit);
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;

@@ -53,7 +53,9 @@ export async function serveProcess(options: ServeProcessOptions): Promise<ServeP
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
-    child.once("exit", (code) => reject(new Error(`The service ended with ${code}: ${said}`)));
+    child.once("exit", (code, signal) =>
+      reject(new Error(`The service ended with ${signal ?? code}: ${said}`)),
+    );
   });
   return {
     child,

@@ -1,4 +1,0 @@
-/** Changes of a service that is killed. */
-import { killedChanges } from "./killed-changes.ts";
-
-killedChanges("mysql");

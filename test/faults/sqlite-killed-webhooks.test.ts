@@ -1,4 +1,0 @@
-/** Webhooks of a service that is killed. */
-import { killedWebhooks } from "./killed-webhooks.ts";
-
-killedWebhooks("sqlite");
