@@ -107,8 +107,8 @@ test("a list of choices stands below its box, and Control and Enter saves instea
 
   // And the document is posted.
   const step = (text: string) => page.locator(".status-step").filter({ hasText: text });
-  await step("Received").click();
-  await step("Posted").click();
+  await step("Receive goods").click();
+  await step("Post").click();
   await page.locator(".dialog .danger").click();
   await expect.poll(() => page.locator("h1").innerText()).toMatch(/^GR-2026-\d{5}$/);
   await place.picture(page, "walk-posted");

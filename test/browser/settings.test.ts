@@ -7,6 +7,7 @@ const demo = openDemo({
     datatables: { errorMode: "inline", rowId: true, search: "words" },
     datatablesQuery:
       "SELECT product_id, sku, name, category_name, price, is_active AS stock FROM product_overview",
+    console: {},
   },
 });
 const rows = "#products tbody tr";

@@ -37,6 +37,14 @@ test("columns and order become columns of the list, also those of related record
   expect((await loaded({ hidden: true })).entities.get("products")!.console!.isHidden).toBe(true);
 });
 
+test("a path that only the list's own SQL cannot follow gets no advice to write it as it is", async () => {
+  const action = { read: true, datatables: true };
+  const more = { action, relations, datatablesQuery: "select names" };
+  const { faults } = await loaded({ columns: ["receipt.status"] }, more);
+  expect(faults).toMatchObject([{ path: "console.columns[0]", found: '"receipt.status"' }]);
+  expect(faults[0]!.hint ?? "").not.toContain("receipt.status");
+});
+
 test("views have the words of a list: conditions, search, order and columns", async () => {
   const views = {
     "Dear <b>ones</b>": {

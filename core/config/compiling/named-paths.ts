@@ -48,7 +48,10 @@ function checkPaths(survey: Survey, entity: Entity, label: Column | null): void 
   const check = (column: Column, path: Path, takes: (column: Column) => boolean): void => {
     if (column.via === undefined || (!isEmptyPath(column) && takes(column))) return;
     const kind = isEmptyPath(column) ? "" : `, a ${column.type} column`;
-    const known = describedColumns(read?.named ?? grid?.named ?? new Map()).keys();
+    // A source of its own may lack the columns of a path that others can follow.
+    const known = [...describedColumns(read?.named ?? grid?.named ?? new Map()).keys()].filter(
+      (name) => name !== column.name,
+    );
     survey.fault(path, {
       hint: isEmptyPath(column) ? didYouMean(column.name, known) : undefined,
       found: `${JSON.stringify(column.name)}${kind}`,
