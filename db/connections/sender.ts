@@ -22,14 +22,17 @@ export function createSender(engine: Engine, observer: DbObserver | undefined): 
   return {
     send(connection, command) {
       const { before = [], behind = [] } = command;
-      const begun = [...before, command, ...behind].map(begin);
-      // The answers come together, so each statement is reported with the time of all.
+      const begun = begin(command);
+      // The answers come together, so the statement has the time of all.
+      const around = [...before, ...behind].map(begin);
+      for (const one of around) one.pause();
       const ended = (result: RawResult): RawResult => {
-        begun.forEach((one, at) => one.ended(at === before.length ? result : nothing));
+        for (const one of around) one.ended(nothing);
+        begun.ended(result);
         return result;
       };
       const failed = (error: unknown): never => {
-        for (const one of begun) one.failed(error);
+        for (const one of [...around, begun]) one.failed(error);
         throw error;
       };
       try {

@@ -93,7 +93,7 @@ test("the program of docs/clients.md compiles in strict mode, and prints what st
 }, 60_000);
 
 test("a column that the entity has lost is an error where the program uses it", async () => {
-  const hidden = await serve({ hiddenFields: ["price"], exportColumns: ["sku"] });
+  const hidden = await serve({ hiddenFields: ["price"], exportColumns: ["sku"], console: {} });
   const { stdout, status } = await compile("hidden", hidden).finally(() => hidden.stop());
   expect(status).not.toBe(0);
   // The further lines of an error are indented.

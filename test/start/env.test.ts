@@ -14,6 +14,7 @@ describe("the environment", () => {
       trustProxy: 0,
       metricsToken: null,
       docs: true,
+      compression: true,
       databaseUrl: null,
       console: true,
       metricsPort: null,
