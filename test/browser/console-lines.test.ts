@@ -141,4 +141,5 @@ test("a document with ten lines is entered, corrected and saved by keyboard alon
   await keys.type("7");
   await keys.press("Control+Enter");
   await expect.poll(() => page.locator(".notice").allTextContents()).toContain("Saved");
-});
+  // Some two hundred keys, each of which a busy machine answers late.
+}, 90_000);
