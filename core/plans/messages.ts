@@ -1,4 +1,4 @@
-/** `messages/<language>.json` of a project: texts of rules and labels of fields, endpoints, groups and steps in other languages. */
+/** `messages/<language>.json` of a project: the texts of rules and the names that people see, in other languages. */
 import type { MessageName } from "../rules/rule-definition.ts";
 
 /** The texts of one language. */

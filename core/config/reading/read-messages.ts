@@ -26,6 +26,8 @@ const textOf = (rule: MessageName) => {
 };
 
 const label = z.string().min(1);
+const labels = (description: string) =>
+  z.record(z.string(), label).default({}).describe(description);
 
 export const messagesSchema = z
   .strictObject({
@@ -38,28 +40,15 @@ export const messagesSchema = z
       .record(z.string(), z.union([label, z.record(z.string(), label)]))
       .default({})
       .describe("Labels of fields in all endpoints, or by the name of an endpoint in that one."),
-    endpointLabels: z
-      .record(z.string(), label)
-      .default({})
-      .describe("Names of endpoints for people, by the name of the endpoint."),
-    groupLabels: z
-      .record(z.string(), label)
-      .default({})
-      .describe(
-        "Names of groups in the menu of the console, by the group in the endpoints' files.",
-      ),
-    stepLabels: z
-      .record(z.string(), label)
-      .default({})
-      .describe("Verbs on the buttons that lead to a status, by the verb in the endpoints' files."),
-    dashboardLabels: z
-      .record(z.string(), label)
-      .default({})
-      .describe("Titles and headings of the dashboard, by the text in dashboard.json."),
-    viewLabels: z
-      .record(z.string(), label)
-      .default({})
-      .describe("Names of views in the console, by the name in the endpoints' files."),
+    endpointLabels: labels("Names of endpoints for people, by the name of the endpoint."),
+    groupLabels: labels(
+      "Names of groups in the menu of the console, by the group in the endpoints' files.",
+    ),
+    stepLabels: labels(
+      "Verbs on the buttons that lead to a status, by the verb in the endpoints' files.",
+    ),
+    dashboardLabels: labels("Titles and headings of the dashboard, by the text in dashboard.json."),
+    viewLabels: labels("Names of views in the console, by the name in the endpoints' files."),
   })
   .meta({ title: "Rowgate messages", description: "Texts of one language." });
 
