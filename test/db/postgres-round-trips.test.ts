@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { BehindError } from "../../db/engines/engine.ts";
+import { failure } from "../../db/engines/postgres/failure.ts";
 import { type Fixture, openFixture } from "../contract/harness.ts";
 
 interface Line {
@@ -96,4 +98,13 @@ test.each(
     counted.push(line.turns - before);
   }
   expect(Math.min(...counted)).toBe(turns[endpoint]);
+});
+
+test.each([
+  [{ code: "40001", severity: "ERROR" }, "conflict"],
+  [{ code: "23503", severity: "ERROR" }, "foreignKeyMissing"],
+  [{ code: "CONNECTION_CLOSED" }, "connection"],
+])("an error of the COMMIT behind a statement keeps its meaning: %o", (error, kind) => {
+  expect(failure(new BehindError(error)).kind).toBe(failure(error).kind);
+  expect(failure(error).kind).toBe(kind);
 });

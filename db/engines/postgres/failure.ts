@@ -2,7 +2,7 @@
  * What an error of PostgreSQL or of its driver means. Only codes and fields decide, never a message: servers
  * speak many languages.
  */
-import type { Failure } from "../engine.ts";
+import { BehindError, type Failure } from "../engine.ts";
 import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
 
 /** The fields of a server's error as postgres.js passes them on; errors of the driver have only a `code`. */
@@ -24,6 +24,7 @@ type KnownError = DriverError & { readonly code: string };
 
 /** The meaning of an error that a connection's `send` or `connect` rejected with. */
 export function failure(error: unknown): Failure {
+  if (error instanceof BehindError) return failure(error.cause);
   if (typeof error !== "object" || error === null) return { kind: "unknown" };
   const fields = error as DriverError;
   if (typeof fields.code !== "string") return { kind: "unknown" };
