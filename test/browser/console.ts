@@ -17,7 +17,7 @@ import { openService } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
-import { type Browser, launchChromium, type Page } from "./playwright.ts";
+import { type Browser, launchChromium, type Page, pagesOf } from "./playwright.ts";
 import { productOverview } from "./product-overview.ts";
 
 const configs = join(import.meta.dirname, "../../configs");
@@ -61,6 +61,7 @@ interface Parts {
   readonly folder: string;
   readonly service: Listening;
   readonly browser: Browser;
+  readonly openPage: ReturnType<typeof pagesOf>;
   readonly session: Awaited<ReturnType<typeof openSession>>;
   readonly close: () => Promise<void>;
 }
@@ -90,14 +91,12 @@ export function openConsole(options: ConsoleOptions = {}): ConsolePlace {
   async function open(
     hash: string,
     { width = 1280, height = 850, theme = "light", locale = "en-GB" }: VisitOptions,
+    isOther = false,
   ) {
-    const { browser, service } = opened();
-    const page = await browser.newPage({
-      viewport: { width, height },
-      colorScheme: theme,
-      locale,
-      timezoneId: "Europe/Berlin",
-    });
+    const { browser, openPage, service } = opened();
+    const size = { viewport: { width, height } };
+    const look = { ...size, colorScheme: theme, locale, timezoneId: "Europe/Berlin" };
+    const page = await (isOther ? browser.newPage(look) : openPage(service.url, look));
     pages.push(page);
     page.setDefaultTimeout(pageTimeoutMs);
     page.on("console", (message) => {
@@ -130,7 +129,7 @@ export function openConsole(options: ConsoleOptions = {}): ConsolePlace {
       pages = [];
       return open(hash, visit);
     },
-    other: (hash) => open(hash, {}),
+    other: (hash) => open(hash, {}, true),
     takeFaults: () => faults.splice(0),
     async call(path, body) {
       const response = await fetch(`${opened().service.url}/api/demo/${path}`, {
@@ -184,6 +183,7 @@ async function openParts({
     folder,
     service,
     browser,
+    openPage: pagesOf(browser),
     session,
     async close() {
       await session.close();

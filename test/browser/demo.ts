@@ -16,7 +16,7 @@ import { listen } from "../../app/start/servers/node.ts";
 import { openService } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
 import { servePages, type PageServer } from "./page-server.ts";
-import { type Browser, launchChromium, type Page, type Request } from "./playwright.ts";
+import { type Browser, launchChromium, type Page, pagesOf, type Request } from "./playwright.ts";
 import { productOverview } from "./product-overview.ts";
 
 /** The address that the pages name, as a reader of the docs would see it. */
@@ -57,6 +57,7 @@ interface Parts {
   readonly pages: PageServer;
   readonly service: Listening;
   readonly browser: Browser;
+  readonly openPage: ReturnType<typeof pagesOf>;
 }
 
 export interface DemoOptions {
@@ -95,11 +96,11 @@ export function openDemo(options: DemoOptions = {}): Demo {
       return opened().service.url;
     },
     async visit({ version = 3, page: file, change = {} }) {
-      const { browser, pages, service } = opened();
+      const { openPage, pages, service } = opened();
       await page?.close();
       requests = [];
       faults = [];
-      page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
+      page = await openPage(pages.origin, { viewport: { width: 1100, height: 800 } });
       page.setDefaultTimeout(pageTimeoutMs);
       watch(page, {
         origins: [pages.origin, service.url],
@@ -154,7 +155,9 @@ async function openParts({ products = {}, scripts }: DemoOptions): Promise<Parts
   const service = await openDemoService(file, changes);
   serviceUrl = service.url;
   const browser = await launchChromium(program);
-  return { folder, database: new Database(file, { readonly: true }), pages, service, browser };
+  const openPage = pagesOf(browser);
+  const database = new Database(file, { readonly: true });
+  return { folder, database, pages, service, browser, openPage };
 }
 
 /** The demo as it is, but for properties of its files. */
