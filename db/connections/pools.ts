@@ -113,6 +113,8 @@ export async function acquire(
 export function endWith(signal: AbortSignal | undefined, connection: Connection): () => void {
   if (signal === undefined) return () => {};
   const end = (): void => connection.destroy();
+  // It can have ended while the connection was waited for.
+  if (signal.aborted) end();
   signal.addEventListener("abort", end);
   return () => signal.removeEventListener("abort", end);
 }

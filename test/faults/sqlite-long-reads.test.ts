@@ -63,9 +63,9 @@ function readersOf({ process: { pid } }: ServiceProcess): number[] {
     });
 }
 
-/** Waits until that many live: a busy machine starts and ends a process in seconds. */
+/** Waits until that many live: a busy machine starts and ends a process in seconds, and a job's after all others. */
 const readersAre = (count: number): Promise<void> =>
-  expect.poll(() => readersOf(service), { timeout: 10_000 }).toHaveLength(count);
+  expect.poll(() => readersOf(service), { timeout: 20_000 }).toHaveLength(count);
 
 const isRunning = (id: number): boolean => {
   try {
@@ -108,7 +108,7 @@ describe("a read of minutes", () => {
     const longestMs = await healthDuring(asked);
     const { result, tookMs } = await asked;
     expect(result).toMatchObject(unavailable);
-    expect(tookMs).toBeLessThan(18_000);
+    expect(tookMs).toBeLessThan(25_000);
     expect(longestMs).toBeLessThan(soonMs);
   });
 
@@ -185,7 +185,7 @@ describe("an export of minutes", () => {
     const { post, process: child } = await serve();
     const started = async () => {
       const { body } = await post("slow/export", {});
-      await wait(2_000);
+      await readersAre(1);
       return body["job_id"] ?? (body["data"] as Record<string, unknown>)["job_id"];
     };
     await post("slow/export-cancel", { job_id: await started() });
@@ -197,5 +197,5 @@ describe("an export of minutes", () => {
     child.kill("SIGTERM");
     expect(await exited).toBe(0);
     expect(performance.now() - startedMs).toBeLessThan(10_000);
-  });
+  }, 90_000);
 });

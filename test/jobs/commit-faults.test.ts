@@ -27,8 +27,16 @@ async function open(
     tables: [{ name: "things", columns }],
     endpoints: { things: { tableName: "things", action: { import: true } } },
   });
+  if (options.engine === "sqlite") await place.sql(slowInserts);
   return place;
 }
+
+/** SQLite stores all rows before anybody could see that it has begun: some seconds here. */
+const slowInserts = `create trigger slow after insert on things begin
+  select count(*) from (
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 500) select i from n
+  );
+end`;
 
 interface Commit {
   readonly id: string;
