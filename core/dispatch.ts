@@ -267,7 +267,7 @@ const isLeftOut = (): AppError =>
   unavailable("The configuration of this endpoint has a fault; try again later");
 
 /** Rejects with 404 (unknown or disabled), 405 (wrong method) or 503 (database not reached, configuration fault). */
-export const findRoute = (project: Project, target: Target): BoundAction =>
+export const findRoute = (project: RoutesOf, target: Target): BoundAction =>
   routeIn(routesFor(project, target.endpoint), target);
 
 function routeIn(routes: Routes, target: Target): BoundAction {

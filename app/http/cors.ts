@@ -31,7 +31,7 @@ export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
   /** The projects that a path is about; null: a path that no other origin needs. */
   function projectsAt(path: string): readonly string[] | null {
     if (path === "/openapi.json") return [...projects.keys()];
-    const [, name] = /^\/api\/([^/]+)/.exec(path) ?? [];
+    const [, name] = /^\/(?:api|mcp)\/([^/]+)/.exec(path) ?? [];
     return name === undefined ? null : [name];
   }
 
@@ -58,6 +58,9 @@ export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
       "X-Api-Key",
       "traceparent",
       "tracestate",
+      "Mcp-Protocol-Version",
+      "Mcp-Method",
+      "Mcp-Name",
     ],
     exposeHeaders,
     maxAge: 600,
