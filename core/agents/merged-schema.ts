@@ -1,7 +1,8 @@
 /**
  * Schemas of requests in the short form that agents get. The grammars list every pair of column and operator, hundreds
  * of kilobytes for an endpoint with relations, and all of it would be part of a prompt. The short form takes all that
- * the grammars take, and more: a request that is refused after all learns its fault from the error.
+ * the grammars take, except second spellings, and more: a request that is refused after all learns its fault from the
+ * error.
  */
 import type { Json } from "../values/json.ts";
 import type { JsonSchema, JsonType } from "../values/json-schema.ts";
@@ -63,7 +64,7 @@ function membersOf(objects: readonly JsonSchema[], above: readonly string[]): Js
     for (const [name, part] of Object.entries(properties))
       parts.set(name, [...(parts.get(name) ?? []), part]);
   const members = [...parts].flatMap(([name, own]): [string, JsonSchema][] => {
-    if (own.every(isNever)) return [];
+    if (own.every((part) => isNever(part) || part.readOnly === true)) return [];
     if (above.includes(name)) return [[name, mentioned(own)]];
     return [[name, mergedSchema(own, [...above, name])]];
   });

@@ -120,10 +120,18 @@ function optionsIn(more: Arguments): Pick<ToolRequest, "dryRun" | "idempotencyKe
   return { dryRun, idempotencyKey: key, ifMatch: etag };
 }
 
-function endpointIn(sent: unknown, tool: ReadingTool | "write", call: ToolCall): string {
-  if (typeof sent === "string") return sent;
-  const own = endpointsOf(rightsOf(call.agents, call.caller), tool);
-  throw invalidPayload(`endpoint is required: ${own.join(", ")}`);
+/** Throws `invalidPayload` or `notFound`, with the endpoints that the tool takes. */
+function endpointIn(
+  sent: unknown,
+  tool: ReadingTool | "write",
+  { agents, caller }: ToolCall,
+): string {
+  const own = endpointsOf(rightsOf(agents, caller), tool);
+  const listed = own.slice(0, agentLimits.namesListedMax).join(", ");
+  if (typeof sent !== "string") throw invalidPayload(`endpoint is required: ${listed}`);
+  // What is left out for a fault in its configuration is there again later.
+  if (own.includes(sent) || agents.routes.leftOut.has(sent)) return sent;
+  throw notFound(`Unknown endpoint ${JSON.stringify(sent.slice(0, 100))}; ${tool} takes ${listed}`);
 }
 
 /** Rejects as a request to this action does, if agents may use it. */
