@@ -21,7 +21,7 @@ import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
 import { AppError, notFound, unavailable } from "../../core/values/errors.ts";
 import { isObject } from "../../core/values/json.ts";
-import { fits } from "../../core/agents/fitting.ts";
+import { fitsAnswer } from "../../core/agents/fitting.ts";
 import type { AgentService, answerAgent, ToolResult } from "../mcp/protocol.ts";
 import { countingSteps, createAdmission } from "./admission.ts";
 import { readBody } from "./body.ts";
@@ -197,8 +197,8 @@ const runTool = async (
 function failed(body: string): ToolResult {
   const { success: _, timestamp: __, ...whole } = JSON.parse(body) as ToolContent;
   const { error, message, errors } = whole;
-  const content = fits(whole) ? whole : { error, message };
-  const fields = Object.entries(isObject(errors) && fits(whole) ? errors : {});
+  const content = fitsAnswer(whole) ? whole : { error, message };
+  const fields = Object.entries(isObject(errors) && fitsAnswer(whole) ? errors : {});
   const lines = fields.map(([name, messages]) => `- ${name}: ${[messages].flat().join("; ")}`);
   return { text: [`${error}: ${message}`, ...lines].join("\n"), content, isError: true };
 }

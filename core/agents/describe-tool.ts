@@ -9,7 +9,7 @@ import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { type AgentRights, type EndpointRights, readingTools, rightsOf } from "./agent-rights.ts";
 import { argumentsOf, bodyOf } from "./agent-tools.ts";
-import { fits } from "./fitting.ts";
+import { fitsAnswer } from "./fitting.ts";
 import { mergedSchema } from "./merged-schema.ts";
 import type { Arguments, ToolCall, ToolContent } from "./run-tool.ts";
 
@@ -83,7 +83,7 @@ function notesOf(
     ...usesOf(own),
     hint: "The names of fields are those of where, select, sort_columns and bodies; fields of a related record are named relation.field.",
   };
-  if (fits(whole)) return whole;
+  if (fitsAnswer(whole)) return whole;
   const fields = isObject(notes["fields"]) ? notes["fields"] : {};
   const types = Object.entries(fields).map(([name, note]) => [
     name,
@@ -115,7 +115,7 @@ function formOf(
   if (tool && reading) {
     const schema = argumentsOf(tool, reading, caller);
     const whole = { endpoint, action, arguments: mergedSchema(schema ? [schema] : []) };
-    return fits(whole)
+    return fitsAnswer(whole)
       ? whole
       : { ...whole, arguments: mergedSchema(schema ? [schema] : [], ["expand"]) };
   }

@@ -13,7 +13,7 @@ export function bytesOf(content: unknown): number {
 
 const bytesMax = agentLimits.answerBytesMax - agentLimits.frameBytes;
 
-export const fits = (content: unknown): boolean => bytesOf(content) <= bytesMax;
+export const fitsAnswer = (content: unknown): boolean => bytesOf(content) <= bytesMax;
 
 /** How many of the records, from the first one on, fit beside the other members; fewer than there are. */
 export function fittingCount(
@@ -34,7 +34,7 @@ export function fittingCount(
 /** The fields of a record that take the most room, for the error of a record that fits into no answer. */
 const namedMax = 3;
 
-export function tooLarge(record: unknown): AppError {
+export function recordTooLarge(record: unknown): AppError {
   const sizes = Object.entries(isObject(record) ? record : {})
     .map(([name, value]) => ({ name, kilobytes: Math.ceil(bytesOf(value) / 2_000) }))
     .toSorted((one, other) => other.kilobytes - one.kilobytes)
@@ -48,26 +48,24 @@ export function tooLarge(record: unknown): AppError {
 
 /** The answer to a write with as many records of each list as an answer can have. */
 export function cut(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const max = agentLimits.recordsMax;
-  let isCut = false;
-  const shortened = (value: unknown): unknown => {
-    if (!Array.isArray(value) || value.length <= max) return value;
-    isCut = true;
-    return value.slice(0, max);
-  };
-  const members = Object.entries(content).map(([name, value]): [string, unknown] => {
-    if (name !== "data" || !isObject(value)) return [name, shortened(value)];
-    const own = Object.entries(value).map(([list, items]): [string, unknown] => [
-      list,
-      shortened(items),
-    ]);
-    return [name, Object.fromEntries(own)];
-  });
-  return {
-    ...Object.fromEntries(members),
-    ...(isCut && { hint: `Only the first ${max} records of each list are shown.` }),
-  };
+  const { data } = content;
+  const shown = isObject(data) ? { ...content, data: shortLists(data) } : content;
+  const all = [...Object.values(content), ...(isObject(data) ? Object.values(data) : [])];
+  const isCut = all.some(isLong);
+  const hint = `Only the first ${agentLimits.recordsMax} records of each list are shown.`;
+  return { ...shortLists(shown), ...(isCut && { hint }) };
 }
+
+const isLong = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && value.length > agentLimits.recordsMax;
+
+const shortLists = (members: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      isLong(value) ? value.slice(0, agentLimits.recordsMax) : value,
+    ]),
+  );
 
 /** The answer to a write that is too long: it was done, and must not look like a failure. */
 export function shortWrite(content: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -75,5 +73,5 @@ export function shortWrite(content: Readonly<Record<string, unknown>>): Record<s
   const hint =
     "The write was done. Its answer is larger than an answer can be, so the records are left out; read them with select.";
   const short = { ...rest, hint };
-  return fits(short) ? short : { hint };
+  return fitsAnswer(short) ? short : { hint };
 }

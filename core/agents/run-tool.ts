@@ -13,7 +13,7 @@ import { AppError, invalidParameter, invalidPayload, notFound } from "../values/
 import { isObject, parseOwnJson } from "../values/json.ts";
 import { type Agents, endpointsOf, type ReadingTool, rightsOf } from "./agent-rights.ts";
 import { isArgument, isNumberOfRecords } from "./agent-tools.ts";
-import { cut, fits, fittingCount, shortWrite, tooLarge } from "./fitting.ts";
+import { cut, fitsAnswer, fittingCount, shortWrite, recordTooLarge } from "./fitting.ts";
 
 /** What an agent reads: JSON. */
 export type ToolContent = Record<string, unknown>;
@@ -101,7 +101,7 @@ export async function runWrite(
     ...(options.dryRun && { dry_run: true }),
     ...cut(contentOf(answer)),
   };
-  return fits(content) ? content : shortWrite(content);
+  return fitsAnswer(content) ? content : shortWrite(content);
 }
 
 function optionsIn(more: Arguments): Pick<ToolRequest, "dryRun" | "idempotencyKey" | "ifMatch"> {
@@ -193,9 +193,9 @@ async function readList(
       ...(isNumbered && { pagination }),
       data,
     };
-    if (fits(shown)) return shown;
+    if (fitsAnswer(shown)) return shown;
     const fewer = fittingCount(shown, listIn(content));
-    if (fewer === 0) throw tooLarge(listIn(content)[0]);
+    if (fewer === 0) throw recordTooLarge(listIn(content)[0]);
     if (isNumbered) throw tooMany(listIn(content).length, { name: "per_page", fewer });
     body["per_page"] = fewer;
   }
@@ -203,8 +203,8 @@ async function readList(
 
 function readOne(answer: Answer): ToolContent {
   const content = contentOf(answer);
-  if (fits(content)) return content;
-  throw tooLarge(content["data"]);
+  if (fitsAnswer(content)) return content;
+  throw recordTooLarge(content["data"]);
 }
 
 async function lookUp(sent: Arguments, send: Reading["send"]): Promise<ToolContent> {
@@ -215,7 +215,7 @@ async function lookUp(sent: Arguments, send: Reading["send"]): Promise<ToolConte
     ...goingOn(isMore && { page: Number(body.page) + 1 }, "lookup"),
     ...content,
   };
-  if (fits(shown)) return shown;
+  if (fitsAnswer(shown)) return shown;
   throw tooMany(listIn(content).length, {
     name: "limit",
     fewer: fittingCount(shown, listIn(content)),
@@ -233,7 +233,7 @@ async function readFigures(sent: Arguments, send: Reading["send"]): Promise<Tool
     ...(isPaged && { pagination }),
     ...content,
   };
-  if (fits(shown)) return shown;
+  if (fitsAnswer(shown)) return shown;
   throw tooMany(listIn(content).length, {
     name: isPaged ? "per_page" : "limit",
     fewer: fittingCount(shown, listIn(content)),
@@ -254,7 +254,7 @@ function tooMany(
   count: number,
   { name, fewer }: { readonly name: string; readonly fewer: number },
 ): AppError {
-  if (count === 0 || fewer === 0) return tooLarge(null);
+  if (count === 0 || fewer === 0) return recordTooLarge(null);
   return invalidParameter(
     `These ${count} records are more than an answer can hold; send ${name}: ${fewer}, or select fewer fields`,
   );
