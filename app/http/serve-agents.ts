@@ -11,7 +11,7 @@ import {
   type ToolContent,
   type ToolRequest,
 } from "../../core/agents/run-tool.ts";
-import { type AgentTool, toolsFor } from "../../core/agents/agent-tools.ts";
+import { type AgentTool, toolNames, toolsFor } from "../../core/agents/agent-tools.ts";
 import type { Agents } from "../../core/agents/agent-rights.ts";
 import type { Answer } from "../../core/calls/answer.ts";
 import { asAppError } from "../../core/calls/answer-text.ts";
@@ -133,6 +133,7 @@ function serviceFor(
     title: `Rowgate: ${project.name}`,
     version: deps.extras.version,
     instructions,
+    names: toolNames(agents, caller),
     tools: () => toolsFor(agents, caller),
     call: (tool) => callTool(tool, sent, { about, deps }),
   };

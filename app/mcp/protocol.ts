@@ -23,7 +23,9 @@ export interface AgentService {
   readonly version: string;
   /** What agents should know before they call a tool. */
   readonly instructions: string;
-  tools(): readonly AgentTool[];
+  /** The names of the tools. */
+  readonly names: readonly AgentTool["name"][];
+  tools(): Promise<readonly AgentTool[]>;
   /** Never rejects: an error is a result. */
   call(tool: AgentTool["name"]): Promise<ToolResult>;
 }
@@ -88,21 +90,20 @@ function createServer(service: AgentService): Server {
     { name, title, version },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator: noValidator },
   );
-  const tools = service.tools();
-  server.setRequestHandler("tools/list", () => ({
-    tools: tools.map((tool) => ({ ...tool })) as Tool[],
+  server.setRequestHandler("tools/list", async () => ({
+    tools: (await service.tools()).map((tool) => ({ ...tool })) as Tool[],
   }));
   server.setRequestHandler("tools/call", async ({ params }) => {
-    const tool = tools.find((one) => one.name === params.name);
+    const tool = service.names.find((one) => one === params.name);
     if (tool === undefined) {
-      const known = tools.map((one) => one.name).join(", ") || "none for these credentials";
+      const known = service.names.join(", ") || "none for these credentials";
       const sent = JSON.stringify(params.name.slice(0, 100));
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
         `Unknown tool ${sent}; there are ${known}`,
       );
     }
-    const { text, content, isError } = await service.call(tool.name);
+    const { text, content, isError } = await service.call(tool);
     return { content: [{ type: "text", text }], structuredContent: content, isError };
   });
   return server;

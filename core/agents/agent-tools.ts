@@ -3,6 +3,7 @@ import type { BoundAction } from "../dispatch.ts";
 import type { Caller } from "../plans/caller.ts";
 import { type JsonSchema, narrowed } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
+import { createBreath } from "../values/breath.ts";
 import { agentLimits } from "../values/agent-limits.ts";
 import {
   type AgentRights,
@@ -29,17 +30,20 @@ export interface AgentTool {
   };
 }
 
-/** Tools by the rights of callers: the schemas of a project with many relations take tenths of a second. */
-const known = new WeakMap<Agents, Map<string, readonly AgentTool[]>>();
+/** Tools by the rights of callers. */
+const known = new WeakMap<Agents, Map<string, Promise<readonly AgentTool[]>>>();
 
 /** There are few different keys; tokens with ever new roles must not fill the memory. */
 const rightsKept = 100;
 
-/** Empty for a caller that can use nothing. */
-export function toolsFor(agents: Agents, caller: Caller): readonly AgentTool[] {
-  const kept = known.get(agents) ?? new Map<string, readonly AgentTool[]>();
+/**
+ * Empty for a caller that can use nothing. Other work of the process goes on meanwhile, because the schemas of a project
+ * with many relations take tenths of a second.
+ */
+export function toolsFor(agents: Agents, caller: Caller): Promise<readonly AgentTool[]> {
+  const kept = known.get(agents) ?? new Map<string, Promise<readonly AgentTool[]>>();
   known.set(agents, kept);
-  const key = JSON.stringify([caller.kind === "anonymous", agents.routes.rightsKeyOf(caller)]);
+  const key = agents.routes.rightsKeyOf(caller);
   let tools = kept.get(key);
   if (tools === undefined) {
     tools = toolsWith(rightsOf(agents, caller), caller);
@@ -49,18 +53,32 @@ export function toolsFor(agents: Agents, caller: Caller): readonly AgentTool[] {
   return tools;
 }
 
-function toolsWith(rights: AgentRights, caller: Caller): readonly AgentTool[] {
+/** The names of these tools. */
+export function toolNames(agents: Agents, caller: Caller): readonly AgentTool["name"][] {
+  const rights = rightsOf(agents, caller);
   if (rights.endpoints.size === 0) return [];
-  const reading = readingTools.flatMap((tool) => {
+  const names = [...readingTools, "write" as const];
+  return ["describe", ...names.filter((name) => endpointsOf(rights, name).length > 0)];
+}
+
+async function toolsWith(rights: AgentRights, caller: Caller): Promise<readonly AgentTool[]> {
+  if (rights.endpoints.size === 0) return [];
+  const breathe = createBreath();
+  const tools = [describeTool(rights)];
+  for (const tool of readingTools) {
     const endpoints = endpointsOf(rights, tool);
-    return endpoints.length === 0 ? [] : readingTool(tool, { endpoints, rights, caller });
-  });
+    if (endpoints.length === 0) continue;
+    const schemas: JsonSchema[] = [];
+    for (const name of endpoints) {
+      const schema = argumentsOf(tool, rights.endpoints.get(name)!.reads.get(tool)!, caller);
+      // The forms of related records take more room than all other members.
+      if (schema !== null) schemas.push(mergedSchema([schema], ["expand"]));
+      await breathe();
+    }
+    tools.push(readingTool(tool, endpoints, mergedSchema(schemas, ["expand"])));
+  }
   const written = endpointsOf(rights, "write");
-  return [
-    describeTool(rights),
-    ...reading,
-    ...(written.length === 0 ? [] : [writeTool(written, rights, caller)]),
-  ];
+  return written.length === 0 ? tools : [...tools, writeTool(written, rights, caller)];
 }
 
 const readsOnly: AgentTool["annotations"] = {
@@ -120,19 +138,11 @@ const texts: Readonly<Record<ReadingTool, { title: string; description: string }
   },
 };
 
-interface Offered {
-  readonly endpoints: readonly string[];
-  readonly rights: AgentRights;
-  readonly caller: Caller;
-}
-
-function readingTool(tool: ReadingTool, { endpoints, rights, caller }: Offered): AgentTool {
-  const schemas = endpoints.flatMap((name) => {
-    const bound = rights.endpoints.get(name)!.reads.get(tool)!;
-    return argumentsOf(tool, bound, caller) ?? [];
-  });
-  // The forms of related records take more room than all other members.
-  const { properties = {}, required = [] } = mergedSchema(schemas, ["expand"]);
+function readingTool(
+  tool: ReadingTool,
+  endpoints: readonly string[],
+  { properties = {}, required = [] }: JsonSchema,
+): AgentTool {
   return {
     name: tool,
     ...texts[tool],
