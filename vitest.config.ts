@@ -137,7 +137,7 @@ const core =
   "adjust,batch-edge,bulk,change-status,composite-create,composite-read,create,delete,read,update,upsert";
 /** These use the runtime in the same way on both engines: they read records, or need no database at all. */
 const coreOnce =
-  "aggregate,composite-update,datatables-settings,first,lookup,rate-limits,read-where,wrong-credentials";
+  "agents,agents-protocol,aggregate,composite-update,datatables-settings,first,lookup,rate-limits,read-where,wrong-credentials";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
   const files = engine === "postgres" ? `${core},${coreOnce}` : core;

@@ -228,13 +228,14 @@ describe("over HTTP", () => {
     expect([status, body.message]).toEqual([404, 'Unknown project "tset"; did you mean "test"?']);
   });
 
-  test.for<[string, number]>([
+  test.for<[string, number, string?]>([
     ["https://tools.example", 200],
-    ["http://localhost", 200],
+    ["https://own.example", 200, "same-origin"],
     ["https://evil.example", 403],
+    ["https://evil.example", 403, "cross-site"],
     ["null", 403],
-  ])("a page of %s is answered with %i", async ([origin, status]) => {
-    const answer = await send(asked("ping"), { origin });
+  ])("a page of %s is answered with %i", async ([origin, status, site]) => {
+    const answer = await send(asked("ping"), { origin, ...(site && { "sec-fetch-site": site }) });
     expect(answer.status).toBe(status);
     const allowed = origin === "https://tools.example" ? origin : null;
     expect(answer.headers.get("access-control-allow-origin")).toBe(allowed);
