@@ -19,7 +19,7 @@ import { errorTable } from "../../core/calls/error-table.ts";
 import { perform, type Project } from "../../core/dispatch.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
-import { AppError, notFound, unavailable } from "../../core/values/errors.ts";
+import { AppError, invalidParameter, notFound, unavailable } from "../../core/values/errors.ts";
 import { isObject } from "../../core/values/json.ts";
 import { fitsAnswer } from "../../core/agents/fitting.ts";
 import type { AgentService, answerAgent, ToolResult } from "../mcp/protocol.ts";
@@ -79,9 +79,9 @@ export function serveAgents(deps: AgentDeps): Handle {
         return new Refusal(-32_700, error.message);
       throw error;
     });
-    if (message instanceof Refusal) return refused(exchange, message);
+    if (message instanceof Refusal) return refusalOf(exchange, message);
     if (!isObject(message))
-      return refused(exchange, new Refusal(-32_600, "Send one JSON-RPC message, as an object"));
+      return refusalOf(exchange, new Refusal(-32_600, "Send one JSON-RPC message, as an object"));
     const { answerAgent: answer } = await openProtocol();
     const service = serviceFor(message, { incoming, exchange, project, agents, caller }, deps);
     const { url, headers } = incoming;
@@ -105,7 +105,7 @@ class Refusal {
   }
 }
 
-const refused = (exchange: Exchange, { code, message }: Refusal) =>
+const refusalOf = (exchange: Exchange, { code, message }: Refusal) =>
   json(exchange, 400, { jsonrpc: "2.0", id: null, error: { code, message } });
 
 function agentsIn({ routes }: Project): Agents | null {
@@ -159,11 +159,15 @@ async function callTool(
   const { exchange, project } = about;
   const startedMs = performance.now();
   const place = { project: project.name, endpoint: null as string | null, action: tool as string };
+  let isCounted = false;
   const call: ToolCall = {
     ...about,
-    send(request) {
+    async send(request) {
       place.endpoint = request.endpoint;
       place.action = request.bound.action.name;
+      // A page that is read again with fewer records is still one call.
+      if (!isCounted) await countCall(request, { about, deps });
+      isCounted = true;
       return send(request, { about, deps });
     },
   };
@@ -172,6 +176,8 @@ async function callTool(
   try {
     const language = about.incoming.headers.get("accept-language");
     const content = await runTool(tool, sent, { call, language });
+    if (!fitsAnswer(content))
+      throw invalidParameter("The answer is larger than an answer can be; ask for less");
     result = { text: JSON.stringify(content), content, isError: false };
   } catch (error) {
     ({ status } = errorTable[asAppError(error).kind]);
@@ -204,15 +210,22 @@ function failed(body: string): ToolResult {
   return { text: [`${error}: ${message}`, ...lines].join("\n"), content, isError: true };
 }
 
-/** Sends a request of a tool as one of its own, which counts for the limits of its action. */
+/** Counts a request of a tool towards the limit of its action. The message itself was counted as a request. */
+async function countCall(
+  { endpoint, bound }: ToolRequest,
+  { about: { incoming, exchange, project, caller }, deps }: Calling,
+): Promise<void> {
+  const count = countingSteps(deps)({ incoming, exchange, project }, caller);
+  const refused = await count([{ endpoint, action: bound.action.name }]);
+  if (refused !== null) throw refused.refusal;
+}
+
+/** Sends a request of a tool as one of its own. */
 async function send(
-  { endpoint, bound, body, dryRun, idempotencyKey, ifMatch }: ToolRequest,
+  { bound, body, dryRun, idempotencyKey, ifMatch }: ToolRequest,
   { about: { incoming, exchange, project, caller }, deps }: Calling,
 ): Promise<Answer> {
   const handler = bound.handlerFor(caller);
-  const countSteps = countingSteps(deps)({ incoming, exchange, project }, caller);
-  const refused = await countSteps([{ endpoint, action: bound.action.name }]);
-  if (refused !== null) throw refused.refusal;
   return perform(
     { handler, project },
     {
@@ -230,7 +243,8 @@ async function send(
       requestMode: "static",
       wantsCsv: false,
       dryRun,
-      countSteps,
+      // Only batches have steps.
+      countSteps: async () => null,
       requestId: exchange.requestId,
       hookDepth: await depthOf(deps, incoming),
       log: exchange.log,

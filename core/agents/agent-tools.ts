@@ -211,6 +211,9 @@ function withinLimit(tool: ReadingTool, schema: JsonSchema): JsonSchema {
   return tool === "aggregate" ? max : { ...max, default: agentLimits.recordsDefault };
 }
 
+/** Endpoints of which the description of `write` lists the actions; `describe` lists them all. */
+const usesListedMax = 20;
+
 /** Actions that only add records. */
 const adding: ReadonlySet<string> = new Set(["create", "bulk-create", "create-composite"]);
 
@@ -218,19 +221,20 @@ function writeTool(written: readonly string[], rights: AgentRights, caller: Call
   const targets = written.flatMap((name) => [...rights.endpoints.get(name)!.writes]);
   const bodies = targets.flatMap(([, bound]) => bodyOf(bound, caller) ?? []);
   const actions = new Set(targets.map(([action]) => action));
-  const can = written.map(
+  const uses = written.map(
     (name) => `${name}: ${[...rights.endpoints.get(name)!.writes.keys()].join(", ")}`,
   );
+  const can = uses.length > usesListedMax ? "" : ` What can be done: ${uses.join("; ")}.`;
   return {
     name: "write",
     title: "Change records",
-    description: `Changes records. What can be done: ${can.join("; ")}. Call describe with the endpoint and the action for the form of the body. dry_run checks everything and changes nothing. Send an idempotency_key, and the same one if you repeat a call whose answer you did not get.`,
+    description: `Changes records.${can} Call describe with the endpoint and the action for the form of the body. dry_run checks everything and changes nothing. Send an idempotency_key, and the same one if you repeat a call whose answer you did not get.`,
     inputSchema: {
       ...closedObject(
         {
           endpoint: nameIn(written, "The endpoint."),
           action: nameIn(actions, "What is done."),
-          body: bodies.length === 1 ? mergedSchema(bodies) : { type: "object" },
+          body: onlyForm(bodies) ?? { type: "object" },
           dry_run: {
             type: "boolean",
             default: false,
@@ -257,6 +261,13 @@ function writeTool(written: readonly string[], rights: AgentRights, caller: Call
       openWorldHint: false,
     },
   };
+}
+
+/** The form of the only body; null if there are several, or if it names more fields than a prompt should have. */
+function onlyForm(bodies: readonly JsonSchema[]): JsonSchema | null {
+  const form = bodies.length === 1 ? mergedSchema(bodies) : null;
+  const count = Object.keys(form?.properties ?? {}).length;
+  return count > agentLimits.namesListedMax ? null : form;
 }
 
 /** The form of the body of a write; null as in `argumentsOf`. */

@@ -48,10 +48,10 @@ function listOf({ endpoints }: AgentRights, viewOf: ViewOf): ToolContent {
     const label = (bound && viewOf(bound))?.console?.label ?? null;
     return { endpoint: name, ...(label !== null && { label }), ...usesOf(own) };
   });
-  return {
-    endpoints: all,
-    hint: "describe with an endpoint shows its fields and relations; with an action too, the form of the request.",
-  };
+  const hint =
+    "describe with an endpoint shows its fields and relations; with an action too, the form of the request.";
+  const whole = { endpoints: all, hint };
+  return fitsAnswer(whole) ? whole : { endpoints: [...endpoints.keys()], hint };
 }
 
 const usesOf = ({ reads, writes }: EndpointRights): ToolContent => ({
@@ -122,5 +122,14 @@ function formOf(
   const bound = own.writes.get(action);
   if (bound === undefined) throw unknownName("action", action, known);
   const schema = bodyOf(bound, caller);
-  return { endpoint, action, body: mergedSchema(schema ? [schema] : []) };
+  const body = mergedSchema(schema ? [schema] : []);
+  const whole = { endpoint, action, body };
+  if (fitsAnswer(whole)) return whole;
+  return {
+    endpoint,
+    action,
+    required: body.required ?? [],
+    fields: Object.keys(body.properties ?? {}),
+    hint: "The form is larger than an answer can be. describe without action has the types of fields.",
+  };
 }

@@ -11,6 +11,7 @@ beforeAll(async () => {
   fixture = await openAgents({
     project: {
       ...project,
+      mcp: { ...project.mcp, write: ["orders/create"] },
       cors: { origins: ["https://tools.example"] },
       rateLimit: { max: 1_000, actions: { aggregate: 2 } },
     },
@@ -88,6 +89,20 @@ describe("revisions of the protocol", () => {
     expect([told.status, told.body]).toEqual([202, ""]);
     expect((await send(asked("ping"))).body).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
   });
+});
+
+test("a write of one action shows its form, and that it only adds", async () => {
+  const { body } = await send(asked("tools/list"));
+  const write = body.result.tools.at(-1);
+  expect(write.inputSchema.properties.action.enum).toEqual(["create"]);
+  expect(write.inputSchema.properties.body).toMatchObject({
+    required: ["title"],
+    properties: { title: { maxLength: 200 } },
+  });
+  expect(write.annotations.destructiveHint).toBe(false);
+  const remove = { endpoint: "orders", action: "delete", body: {} };
+  const refused = await send(called("write", remove));
+  expect(refused.body.result.content[0].text).toMatch(/You may not write orders\/delete/);
 });
 
 describe("messages of the revision of 2026", () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { takes } from "../openapi/json-schema.ts";
 import { type Agent, connect, openAgents } from "./agents.ts";
-import type { Fixture } from "./harness.ts";
+import { type Fixture, openFixture } from "./harness.ts";
 
 let fixture: Fixture;
 let agent: Agent;
@@ -240,5 +240,61 @@ describe("a write is refused, in words:", () => {
       body: { title: "x" },
     });
     await expect(call).rejects.toThrow(/Unknown tool "write"; there are describe, read/);
+  });
+});
+
+test("the front page names the address to callers that can use a tool", async () => {
+  const shown = async (id: string) => {
+    const { body } = await fixture.request("/", { headers: { "X-Api-Key": `key of ${id}` } });
+    return body.projects[0]?.agents;
+  };
+  expect(await shown("reader")).toEqual({ path: "/mcp/test" });
+  expect(await shown("stranger")).toBeUndefined();
+});
+
+describe("an endpoint with more fields than an answer can hold", () => {
+  const names = Array.from(
+    { length: 600 },
+    (_, at) => `${"a_long_name_of_a_column_".repeat(2)}${String(at).padStart(12, "_")}`,
+  );
+  let wide: Fixture;
+  let open: Agent;
+  beforeAll(async () => {
+    wide = await openFixture({
+      tables: [
+        {
+          name: "wide",
+          columns: {
+            id: "key",
+            ...Object.fromEntries(names.map((name) => [name, "integer" as const])),
+          },
+        },
+      ],
+      endpoints: { wide: { tableName: "wide", action: { read: true, first: true, create: true } } },
+      project: { mcp: { endpoints: ["wide"], write: ["wide"] } },
+    });
+    open = await connect(wide, null);
+  });
+  afterAll(() => wide?.close());
+
+  test("is described by the types of its fields, and its forms by their names", async () => {
+    const { content } = await open.call("describe", { endpoint: "wide" });
+    expect(content.hint).toMatch(/more fields and relations than an answer can hold/);
+    expect(content.fields).toMatchObject({ id: "text", [names[599]!]: "integer" });
+    const form = await open.call("describe", { endpoint: "wide", action: "create" });
+    expect(form.content.fields).toEqual(expect.arrayContaining(["id", ...names]));
+  });
+
+  test("has tools that do not list its fields", async () => {
+    const { tools } = await open.client.listTools();
+    expect(JSON.stringify(tools).length).toBeLessThan(10_000);
+    const one = { id: "one", [names[0]!]: 1 };
+    expect(
+      await open.call("write", { endpoint: "wide", action: "create", body: one }),
+    ).toMatchObject({
+      isError: false,
+    });
+    const found = await open.call("read", { endpoint: "wide", select: ["id", names[0]] });
+    expect(found.content.data).toEqual([one]);
   });
 });
