@@ -8,7 +8,7 @@ export const mcp = z
     endpoints: names
       .min(1)
       .describe(
-        "Endpoints that agents can use, within the rights of their credentials. Relations and joins lead only to these.",
+        "Endpoints that agents can use, within the rights of their credentials. Relations, and joins by the name of a table, lead only to these.",
       ),
     write: names
       .default([])
