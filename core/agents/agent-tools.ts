@@ -47,6 +47,7 @@ export function toolsFor(agents: Agents, caller: Caller): Promise<readonly Agent
   let tools = kept.get(key);
   if (tools === undefined) {
     tools = toolsWith(rightsOf(agents, caller), caller);
+    tools.catch(() => kept.delete(key));
     if (kept.size >= rightsKept) kept.clear();
     kept.set(key, tools);
   }
@@ -103,7 +104,7 @@ function describeTool({ endpoints }: AgentRights): AgentTool {
     name: "describe",
     title: "Describe the data",
     description:
-      "Without arguments: the endpoints and what can be done with each. With endpoint: its fields with their types, its key and its relations. With endpoint and action: the exact form of the arguments of that tool, or of the body of that write.",
+      "Without arguments: the endpoints and what can be done with each. With endpoint: its fields with their types, its key and its relations. With endpoint and action: the form of the arguments of that tool, or of the body of that write.",
     inputSchema: {
       ...closedObject({
         endpoint: nameIn(endpoints.keys(), "The endpoint to describe."),

@@ -4,7 +4,9 @@ import { labelledIn, messagesIn } from "../calls/wording.ts";
 import { languageFor } from "../plans/messages.ts";
 import { entityNotes, relationsOf } from "../openapi/entity-notes.ts";
 import { unknownName } from "../route-hints.ts";
+import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
+import { agentLimits } from "../values/agent-limits.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { type AgentRights, type EndpointRights, readingTools, rightsOf } from "./agent-rights.ts";
@@ -32,9 +34,11 @@ export function describeFor(
   };
   if (endpoint === undefined && action === undefined) return listOf(rights, viewOf);
   const own = typeof endpoint === "string" ? rights.endpoints.get(endpoint) : undefined;
-  const names = rights.endpoints.keys();
+  const names = [...rights.endpoints.keys()];
   if (typeof endpoint !== "string")
-    throw invalidPayload(`endpoint is required: ${[...names].join(", ")}`);
+    throw invalidPayload(
+      `endpoint is required: ${names.slice(0, agentLimits.namesListedMax).join(", ")}`,
+    );
   if (own === undefined) throw unknownName("endpoint", endpoint, names);
   if (action !== undefined) return formOf({ endpoint, action, own }, caller);
   return notesOf(endpoint, { rights, own, viewOf });
@@ -104,10 +108,7 @@ interface Asked {
   readonly own: EndpointRights;
 }
 
-function formOf(
-  { endpoint, action, own }: Asked,
-  caller: Parameters<typeof bodyOf>[1],
-): ToolContent {
+function formOf({ endpoint, action, own }: Asked, caller: Caller): ToolContent {
   const known = [...own.reads.keys(), ...own.writes.keys()];
   if (typeof action !== "string") throw invalidPayload(`action must be one of ${known.join(", ")}`);
   const tool = readingTools.find((name) => name === action);

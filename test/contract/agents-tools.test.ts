@@ -9,6 +9,9 @@ let agent: Agent;
 let reader: Agent;
 beforeAll(async () => {
   fixture = await openAgents();
+});
+// Loads the protocol.
+beforeAll(async () => {
   agent = await connect(fixture, "agent-a");
   reader = await connect(fixture, "reader", { mode: "auto" });
 });

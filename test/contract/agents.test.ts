@@ -8,6 +8,9 @@ let agent: Agent;
 let other: Agent;
 beforeAll(async () => {
   fixture = await openAgents();
+});
+// Loads the protocol.
+beforeAll(async () => {
   agent = await connect(fixture, "agent-a");
   other = await connect(fixture, "agent-b", { mode: "auto" });
 });
