@@ -1,6 +1,10 @@
 /** `POST /mcp/{project}`: which tools a caller is offered, how they describe the data, and what they refuse. */
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isObject } from "../../core/values/json.ts";
+import type { JsonSchema } from "../../core/values/json-schema.ts";
 import { takes } from "../openapi/json-schema.ts";
+import { bentOf, valuesOf } from "../openapi/schema-values.ts";
 import { type Agent, connect, openAgents } from "./agents.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
@@ -300,4 +304,24 @@ describe("an endpoint with more fields than an answer can hold", () => {
     const found = await open.call("read", { endpoint: "wide", select: ["id", names[0]] });
     expect(found.content.data).toEqual([one]);
   });
+});
+
+test("arguments that are generated from the schemas never fail the service, nor do others", async () => {
+  const { tools } = await agent.client.listTools();
+  const faults: string[] = [];
+  for (const { name, inputSchema } of tools) {
+    const schema = inputSchema as JsonSchema;
+    const options = { numRuns: 6, seed: 26 };
+    const all = [...fc.sample(valuesOf(schema), options), ...fc.sample(bentOf(schema), options)];
+    for (const args of all.filter(isObject)) {
+      const sent = name === "write" ? { ...args, dry_run: true } : args;
+      const { isError, content, text } = await agent.call(name, sent);
+      const isSaid = isError && /^[A-Z][\w ]+: ./.test(text) && content.error !== undefined;
+      const isFault = isError
+        ? !isSaid || /Internal server error/.test(text)
+        : content === undefined;
+      if (isFault) faults.push(`${name} ${JSON.stringify(sent)}: ${text}`);
+    }
+  }
+  expect(faults).toEqual([]);
 });
