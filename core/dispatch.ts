@@ -21,6 +21,7 @@ import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
 import type { Callers } from "./callers/callers.ts";
 import { createViews, type Views } from "./callers/entity-views.ts";
+import type { AgentPlan } from "./plans/agent-plan.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, invalidPayload, unauthorized, unavailable } from "./values/errors.ts";
 import type { Handler, Request } from "./calls/handler.ts";
@@ -88,6 +89,8 @@ export interface Routes {
   readonly leftOut: ReadonlySet<string>;
   /** Null: the project has no batches. */
   readonly batches: { readonly stepsMax: number } | null;
+  /** What agents can use, and what of it they can write; null: nothing. */
+  readonly agents: { readonly routes: Routes; readonly writes: AgentPlan["writes"] } | null;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
@@ -132,13 +135,8 @@ export function bindProject(
       showsErrorsInline: false,
     });
   }
-  const routes: Routes = {
-    endpoints,
-    projectWide,
-    leftOut,
-    batches,
-    rightsKeyOf: (caller) => access.rightsKeyOf(caller),
-  };
+  const rightsKeyOf = (caller: Caller): string => access.rightsKeyOf(caller);
+  const routes: Routes = { endpoints, projectWide, leftOut, batches, agents: null, rightsKeyOf };
   if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
   for (const one of boundChanges(endpoints, { within, streams }))
     projectWide.set(one.action.name, one);
@@ -269,7 +267,7 @@ const isLeftOut = (): AppError =>
   unavailable("The configuration of this endpoint has a fault; try again later");
 
 /** Rejects with 404 (unknown or disabled), 405 (wrong method) or 503 (database not reached, configuration fault). */
-export const findRoute = (project: Project, target: Target): BoundAction =>
+export const findRoute = (project: RoutesOf, target: Target): BoundAction =>
   routeIn(routesFor(project, target.endpoint), target);
 
 function routeIn(routes: Routes, target: Target): BoundAction {

@@ -27,11 +27,26 @@ const exposeHeaders = [
   "Server-Timing",
 ];
 
+/** The headers that a page may send. */
+const sentHeaders = [
+  "Content-Type",
+  "If-Match",
+  "X-Request-Id",
+  "X-Request-Mode",
+  "Idempotency-Key",
+  "Prefer",
+  "X-Lock-Token",
+  "Authorization",
+  "X-Api-Key",
+  "traceparent",
+  "tracestate",
+];
+
 export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
   /** The projects that a path is about; null: a path that no other origin needs. */
   function projectsAt(path: string): readonly string[] | null {
     if (path === "/openapi.json") return [...projects.keys()];
-    const [, name] = /^\/api\/([^/]+)/.exec(path) ?? [];
+    const [, name] = /^\/(?:api|mcp)\/([^/]+)/.exec(path) ?? [];
     return name === undefined ? null : [name];
   }
 
@@ -43,28 +58,20 @@ export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
     return isAllowed ? origin : null;
   }
 
-  const answerPreflight = cors({
-    origin: (origin, { req }) => allowedOrigin(projectsAt(req.path) ?? [], origin),
-    allowMethods: ["GET", "POST"],
-    allowHeaders: [
-      "Content-Type",
-      "If-Match",
-      "X-Request-Id",
-      "X-Request-Mode",
-      "Idempotency-Key",
-      "Prefer",
-      "X-Lock-Token",
-      "Authorization",
-      "X-Api-Key",
-      "traceparent",
-      "tracestate",
-    ],
-    exposeHeaders,
-    maxAge: 600,
-  });
+  const answering = (allowHeaders: string[]): MiddlewareHandler =>
+    cors({
+      origin: (origin, { req }) => allowedOrigin(projectsAt(req.path) ?? [], origin),
+      allowMethods: ["GET", "POST"],
+      allowHeaders,
+      exposeHeaders,
+      maxAge: 600,
+    });
+  const answerPreflight = answering(sentHeaders);
+  const answerMcp = answering([...sentHeaders, "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"]);
 
   const preflight: MiddlewareHandler = async (c, next) => {
-    const response = await answerPreflight(c, next);
+    const isOfAgent = c.req.path.startsWith("/mcp/");
+    const response = await (isOfAgent ? answerMcp : answerPreflight)(c, next);
     if (!response) return;
     const more = headersOf({ requestId: newId(), answerHeaders: {} });
     for (const [name, value] of Object.entries(more)) response.headers.set(name, value);

@@ -40,13 +40,14 @@ export function createHostCheck(allowed: readonly string[]): CheckHost {
 /**
  * Throws `forbidden` for requests that a page of another origin can send without a CORS preflight: those whose body is
  * not JSON. JSON from other origins is blocked by the browser itself. `origins`: the origins whose pages may call the
- * project.
+ * project; `evenJson`: such requests are refused too, for paths whose protocol demands it.
  */
 export function checkOrigin(
   { url, headers }: Pick<Incoming, "url" | "headers">,
   origins: readonly string[],
+  { evenJson = false } = {},
 ): void {
-  if (/^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "")) return;
+  if (!evenJson && /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "")) return;
   const origin = headers.get("origin");
   const site = headers.get("sec-fetch-site");
   const isOwn =

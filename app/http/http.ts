@@ -14,6 +14,7 @@ import { type DocumentDeps, showProjectDocument, showWholeDocument } from "./ope
 import { type ClientEnv, type Incoming, pathOf, WebIncoming } from "./incoming.ts";
 import { type Reply, toResponse } from "./reply.ts";
 import { callAction, callNothing, readActionPath } from "./routes.ts";
+import { type AgentDeps, isAgentPath, serveAgents } from "./serve-agents.ts";
 import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
@@ -21,6 +22,7 @@ import { getRoutes, viaHono, visit } from "./via-hono.ts";
 
 export interface Deps
   extends
+    AgentDeps,
     CorsDeps,
     DocumentDeps,
     DashboardDeps,
@@ -48,16 +50,22 @@ export function createApp(deps: Deps): App {
   const { preflight, allowing } = createCors(deps);
   const packing = deps.compressesAnswers ? deps.compression : null;
   const call = inExchange(deps, compressing(callAction(deps), packing, packedAnswers));
+  const serve = inExchange(deps, compressing(serveAgents(deps), packing, packedAnswers));
   const pages: Hono = new Hono({ getPath: (_, options) => (options!.env as Incoming).path });
   if (corsOrigins.size > 0)
-    for (const path of ["/api/:project/*", "/openapi.json"]) pages.options(path, preflight);
+    for (const path of ["/api/:project/*", "/mcp/:project", "/openapi.json"])
+      pages.options(path, preflight);
   addPages(pages, deps);
+
+  const viewPage = (incoming: Incoming): Promise<Reply> => visit(pages, incoming);
 
   async function answer(incoming: Incoming): Promise<Reply> {
     const named = readActionPath(incoming.path);
     if (named !== null && !corsOrigins.has(named.project)) return call(incoming);
-    if (corsOrigins.size === 0 || incoming.method === "OPTIONS") return visit(pages, incoming);
-    return allowing(incoming, await (named ? call(incoming) : visit(pages, incoming)));
+    if (corsOrigins.size > 0 && incoming.method === "OPTIONS") return viewPage(incoming);
+    const isOfAgent = named === null && isAgentPath(incoming.path);
+    const reply = await (named ? call : isOfAgent ? serve : viewPage)(incoming);
+    return corsOrigins.size === 0 ? reply : allowing(incoming, reply);
   }
 
   return {

@@ -301,7 +301,7 @@ const knows = (entering: () => Promise<Caller>, endpoints: Routes["endpoints"]):
   );
 
 /** How many nested hook calls of this service led to the request; 0 for other clients, whatever their headers. */
-function depthOf({ hookDepths }: RouteDeps, incoming: Incoming): number | Promise<number> {
+export function depthOf({ hookDepths }: RouteDeps, incoming: Incoming): number | Promise<number> {
   const depth = depthFrom(incoming.headers.get("x-hook-depth"));
   return depth === 0 || isOwnCall(incoming) ? depth : hookDepths.signedIn(incoming.headers);
 }

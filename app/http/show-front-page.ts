@@ -2,6 +2,7 @@
  * `GET /`: what runs here, for people as a page and for programs as JSON. Both contain what the caller may use; without
  * credentials, a project with `auth` is not mentioned.
  */
+import { toolNames } from "../../core/agents/agent-tools.ts";
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
 import type { Project, Projects } from "../../core/dispatch.ts";
@@ -185,6 +186,7 @@ function shownTo(
   }));
   const dashboard = dashboards.get(name);
   const hasTiles = dashboard !== undefined && tilesFor(dashboard, routes, client).length > 0;
+  const hasTools = routes.agents !== null && toolNames(routes.agents, caller).length > 0;
   const isShown = endpoints.length > 0 || caller.kind === "nobody";
   return isShown
     ? [
@@ -198,6 +200,7 @@ function shownTo(
               path: `${basePath}/api/${name}/dashboard.json`,
             },
           }),
+          ...(hasTools && { agents: { path: `${basePath}/mcp/${name}` } }),
         },
       ]
     : [];

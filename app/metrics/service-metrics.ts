@@ -61,6 +61,17 @@ const serviceSeries = () => ({
     labels: [...place, "action"],
     buckets: requestBuckets,
   }),
+  toolCalls: createCounter({
+    name: "rowgate_mcp_calls_total",
+    help: "Calls of tools by agents.",
+    labels: [...place, "action", "status"],
+  }),
+  toolCallDuration: createHistogram({
+    name: "rowgate_mcp_call_duration_seconds",
+    help: "Time of a call of a tool.",
+    labels: [...place, "action"],
+    buckets: requestBuckets,
+  }),
   rateLimitRefusals: createCounter({
     name: "rowgate_rate_limit_refusals_total",
     help: "Requests that a rate limit refused.",

@@ -15,6 +15,8 @@ export interface ShownProject {
   readonly endpoints: readonly ShownEndpoint[];
   /** Its dashboard as JSON, which the console draws; absent: the caller sees none. */
   readonly dashboard?: { readonly title: string; readonly path: string };
+  /** Where AI agents find its tools; absent: the caller can use none. */
+  readonly agents?: { readonly path: string };
 }
 
 export interface FrontPage {

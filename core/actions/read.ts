@@ -174,7 +174,7 @@ function pagings(plan: ReadPlan): JsonSchema[] {
   const noCursor: JsonSchema = { enum: [false, null] };
   if (onlyPage(plan) !== null) return [{ properties: { cursor: noCursor, page: { const: 1 } } }];
   const byNumber: JsonSchema = { properties: { cursor: noCursor } };
-  return hasWholeKey(plan)
+  return takesCursor(plan)
     ? [byNumber, { properties: { page: absent, limit: absent } }]
     : [byNumber];
 }
@@ -221,6 +221,10 @@ function mustTellRowsApart(plan: ReadPlan): void {
     "This endpoint cannot be paged by cursor, because its records do not show their whole key; use page",
   );
 }
+
+/** Whether requests can page by cursor. */
+export const takesCursor = (plan: ReadPlan): boolean =>
+  onlyPage(plan) === null && hasWholeKey(plan);
 
 const hasWholeKey = ({ key, columns }: ReadPlan): boolean =>
   key.every(({ name }) => columns.has(name));

@@ -6,7 +6,7 @@ import { batchName } from "../batch/batch-action.ts";
 import type { Routes } from "../dispatch.ts";
 import { ticketName } from "../live/changes-action.ts";
 import type { Json } from "../values/json.ts";
-import { limits } from "../values/limits.ts";
+import { createBreath } from "../values/breath.ts";
 import { type BatchPlace, describeBatch } from "./describe-batch.ts";
 import { describeChanges, liveEndpoints } from "./describe-changes.ts";
 import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
@@ -210,16 +210,6 @@ function describeBatches(
       : [[endpoint, usable.map(({ action }) => action.name)] as const];
   });
   return describeBatch(bound, new Map(steps), { ...place, stepsMax: batches.stepsMax });
-}
-
-/** Lets other work go on when this has taken the process for a while. */
-function createBreath(): () => Promise<void> {
-  let sinceMs = performance.now();
-  return async () => {
-    if (performance.now() - sinceMs < limits.documentSliceMs) return;
-    await new Promise((resolve) => setTimeout(resolve));
-    sinceMs = performance.now();
-  };
 }
 
 interface Frame extends DescribeOptions {

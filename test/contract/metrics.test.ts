@@ -36,6 +36,7 @@ beforeAll(async () => {
     },
     project: {
       batch: { enabled: true },
+      mcp: { endpoints: ["goods"], write: ["goods/update"] },
       hooks: { allowedHosts: [hooks.host] },
       rateLimit: { windowSeconds: 600, actions: { lookup: 1 } },
     },
@@ -144,6 +145,50 @@ test("steps of batches are counted as requests are, also those that are undone",
       },
     ),
   ).toEqual([2, 1, 1, 3, 1, 3, 1, 0]);
+});
+
+test("calls of tools are counted by the action that they lead to", async () => {
+  const calls = "rowgate_mcp_calls_total";
+  const call = (name: string, args: object) =>
+    place.request("/mcp/test", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name, arguments: args },
+      }),
+    });
+  const mcp = { project: "test", endpoint: "", action: "mcp" };
+  const own = { project: "test", endpoint: "" };
+  expect(
+    await growth(
+      [
+        [calls, { ...goods, action: "first", status: "200" }],
+        [calls, { ...goods, action: "first", status: "400" }],
+        [calls, { ...goods, action: "update", status: "404" }],
+        [calls, { ...own, action: "describe", status: "200" }],
+        [calls, { ...own, action: "read", status: "404" }],
+        ["rowgate_mcp_call_duration_seconds_count", { ...goods, action: "first" }],
+        [requests, { ...mcp, status: "200" }],
+        [requests, { ...mcp, status: "405" }],
+      ],
+      async () => {
+        await call("first", { endpoint: "goods", ...byId("a") });
+        await call("first", { endpoint: "goods", where: [{ key: "nothing", value: 1 }] });
+        await call("write", {
+          endpoint: "goods",
+          action: "update",
+          body: { id: "none", mark: "x" },
+        });
+        await call("describe", {});
+        await call("read", { endpoint: "x".repeat(20) });
+        await call("x".repeat(20), {});
+        await place.request("/mcp/test");
+      },
+    ),
+  ).toEqual([1, 1, 1, 1, 1, 2, 6, 1]);
 });
 
 test("a request can never make a new series", { timeout: 60_000 }, async () => {

@@ -134,7 +134,12 @@ beforeAll(async () => {
         },
       },
     ],
-    project: { auth, rateLimit: { max: 100_000 }, cache: { enabled: false } },
+    project: {
+      auth,
+      rateLimit: { max: 100_000 },
+      cache: { enabled: false },
+      mcp: { endpoints: endpointNames, write: ["items", "papers"] },
+    },
     endpoints: {
       items,
       places: {
@@ -225,15 +230,42 @@ const surfaces: readonly string[] = [
 ];
 
 /** Names in the path itself can come back; the rest of an answer has no secret. */
-async function found(path: string, headers: Headers, method = "GET"): Promise<string[]> {
-  const response = await fixture.fetch(path, { method, headers });
+async function found(
+  path: string,
+  headers: Headers,
+  method = "GET",
+  body?: string,
+): Promise<string[]> {
+  const response = await fixture.fetch(path, { method, headers, ...(body && { body }) });
   const lines = [...response.headers]
     .filter(([name]) => name !== "x-request-id" && name !== "etag")
     .map((pair) => pair.join(": "));
   const text = [await response.text(), ...lines].join("\n");
   const words = text.match(/[\w-]*zz[\w -]{0,20}|771234|772345|775\d{3}/gi) ?? [];
-  return [...new Set(words)].filter((word) => !path.includes(word));
+  return [...new Set(words)].filter((word) => !`${path} ${body}`.includes(word));
 }
+
+const ofTool = (name: string, args: object) => ({
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+
+/** Messages of agents. */
+const messages: readonly { readonly method: string; readonly params?: object }[] = [
+  { method: "tools/list" },
+  ofTool("nothing", {}),
+  ofTool("describe", {}),
+  ...["items", "places", "papers", "zz-closed", "zz-close"].flatMap((endpoint) => [
+    ofTool("describe", { endpoint }),
+    ofTool("read", { endpoint }),
+    ofTool("aggregate", { endpoint, joins: [{ tableName: "place" }] }),
+    ...["read", "lookup", "aggregate", "create", "create-composite", "change-status"].map(
+      (action) => ofTool("describe", { endpoint, action }),
+    ),
+    ofTool("write", { endpoint, action: "create", body: { titel: 1 }, dry_run: true }),
+  ]),
+  ofTool("read", { endpoint: "items", select: ["zz_cos"] }),
+];
 
 describe.each(Object.keys(strangers))("a caller %s", (name) => {
   const headers = strangers[name]!;
@@ -250,6 +282,15 @@ describe.each(Object.keys(strangers))("a caller %s", (name) => {
       expect(await found(path, post, "POST")).toEqual([]);
     },
   );
+
+  test("learns nothing from the tools of agents", async () => {
+    const post = { ...headers, "content-type": "application/json" };
+    for (const message of messages) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, ...message });
+      for (const path of ["/mcp/test", "/mcp/zz-othr"])
+        expect(await found(path, post, "POST", body), `${path} ${body}`).toEqual([]);
+    }
+  });
 });
 
 describe.each(["admin", "clerk", "keyless", "nobody special", "nobody"])(
@@ -303,6 +344,9 @@ test("the tests could find something: an administrator and an operator see it", 
   expect(await found("/", by("admin"))).toContain("zz-closed");
   expect(await found("/", by("other"))).not.toEqual([]);
   expect(await found("/api/test/zz-close/read", by("admin"))).not.toEqual([]);
+  const post = { ...by("admin"), "content-type": "application/json" };
+  const describe = { jsonrpc: "2.0", id: 1, ...ofTool("describe", { endpoint: "items" }) };
+  expect(await found("/mcp/test", post, "POST", JSON.stringify(describe))).toContain("zz_cost");
   const operator = { authorization: `Bearer ${operatorToken}` };
   expect(await found("/health/ready", operator)).toContain("zz-other");
 });

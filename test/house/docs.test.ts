@@ -110,6 +110,34 @@ test.each([
     expect(engines[Math.floor(at / tables)]).toContain(`"${statement}"`);
 });
 
+test("docs/other-tools.md: each command gives the answer that stands below it", async () => {
+  const text = readText("docs/other-tools.md");
+  expect(examplesOf(text)).toHaveLength(2);
+  await follow(text, (got, printed) => expect(got).toEqual(printed));
+});
+
+test("docs/agents.md: the configuration is good", async () => {
+  const files = await readConfigFiles(join(root, "configs"));
+  const [project, endpoint] = [
+    ...readText("docs/agents.md").matchAll(/```json\n(\{ "mcp"[^]*?|\{\n  "tableName"[^]*?)```/g),
+  ];
+  const database = { url: `sqlite:${join(folder, "demo.db")}` };
+  const apiKeys = [{ id: "agent", sha256: "0".repeat(64), roles: ["agent"] }];
+  const found = await checkConfig({
+    files: new Map([
+      ...files,
+      [
+        "demo/project.json",
+        JSON.stringify({ ...JSON.parse(project![1]!), database, auth: { apiKeys } }),
+      ],
+      ["demo/agent-products.json", endpoint![1]!],
+    ]),
+    env: {},
+    importComponent: importFrom(join(root, "configs")),
+  });
+  expect(found.faults).toEqual([]);
+});
+
 test("docs/workflows.md: each command gives the answer that stands below it", async () => {
   const text = readText("docs/workflows.md");
   expect(examplesOf(text).length).toBeGreaterThan(3);

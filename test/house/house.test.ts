@@ -65,8 +65,9 @@ const folders: Record<string, Folder> = {
   "app/clients": { project: ["core", "app/clients"], packages: [] },
   "app/pages": { project: ["core", "app/pages"], packages: ["hono"] },
   "app/console": { project: ["core", "app/pages", "app/console"], packages: ["hono"] },
+  "app/mcp": { project: ["core", "app/mcp"], packages: ["@modelcontextprotocol/server"] },
   "app/http": {
-    project: ["core", "app/pages", "app/console", "app/http"],
+    project: ["core", "app/pages", "app/console", "app/mcp", "app/http"],
     packages: ["hono", "@hono/zod-validator", "zod", "ipaddr.js"],
   },
   "app/metrics": {

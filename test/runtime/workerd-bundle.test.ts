@@ -122,6 +122,8 @@ test("what is deployed holds no code for files, threads or SQLite, and stays sma
     "pg",
     "@bull-board/api",
     "@hono/node-server",
+    // No project of the folder has tools for agents.
+    "@modelcontextprotocol/server",
   ];
   expect(packages.filter((name) => unwanted.includes(name))).toEqual([]);
   // Cloudflare takes 3 MB of it in its free plan.

@@ -5,6 +5,8 @@
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { readDocument } from "../../../core/config/reading/document.ts";
+import { isObject } from "../../../core/values/json.ts";
 import { readConfigFiles } from "../settings/config-files.ts";
 import { consoleSources } from "../opening/static-files.ts";
 import { parseEnv } from "../settings/env.ts";
@@ -13,6 +15,13 @@ const { configDir } = parseEnv({ CONFIG_DIR: process.env["CONFIG_DIR"] });
 const target = process.argv[2] ?? "dist/worker.ts";
 const files = await readConfigFiles(configDir);
 const components = [...files.keys()].filter((path) => path.includes("/components/")).toSorted();
+
+/** Left out where no project has `mcp`: 314 kB minified. */
+const protocolFile = join(import.meta.dirname, "../../mcp/protocol.ts");
+const hasAgents = [...files].some(([path, text]) => {
+  const settings = path.endsWith("/project.json") && readDocument(path, text).document?.value;
+  return isObject(settings) && settings["mcp"] !== undefined;
+});
 
 /** The import specifier of a file, relative to the module. */
 function specifierOf(path: string): string {
@@ -48,6 +57,7 @@ const text = [
   "  consoleFiles: new Map([",
   ...(await consoleTexts()).map((file) => `    ${JSON.stringify(file)},`),
   "  ]),",
+  ...(hasAgents ? [`  openProtocol: () => import(${specifierOf(protocolFile)}),`] : []),
   "});",
   "",
 ].join("\n");

@@ -15,6 +15,7 @@ import { type Installation, readInstallation, Refusal } from "./installation.ts"
 import { createConsoleLog } from "./console-log.ts";
 import { openRequestParts } from "./request-parts.ts";
 import { clientAt, ownCall } from "../../http/client-address.ts";
+import type { AgentDeps } from "../../http/serve-agents.ts";
 import { inExchange } from "../../http/exchange.ts";
 import { isLive } from "../../http/health.ts";
 import { type ClientEnv, pathOf, WebIncoming } from "../../http/incoming.ts";
@@ -32,13 +33,16 @@ export interface FetchHandlerOptions {
   readonly components: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   /** The files of the console, by name; absent: there is no console. */
   readonly consoleFiles?: ReadonlyMap<string, string>;
+  /** For projects with `mcp`; absent: the bundle has none, and is smaller without the protocol. */
+  readonly openProtocol?: NonNullable<AgentDeps["openProtocol"]>;
 }
 
 export interface Worker {
   fetch(request: Request, bindings: Bindings, lasting: Lasting): Promise<Response>;
 }
 
-export function createWorker({ files, components, consoleFiles }: FetchHandlerOptions): Worker {
+export function createWorker(options: FetchHandlerOptions): Worker {
+  const { files, components, consoleFiles, openProtocol = null } = options;
   const importComponent: ImportComponent = async (path) => components.get(path) ?? {};
   const console = consoleFiles ? bundledConsole(consoleFiles) : "off";
   let installed: { readonly of: string; readonly installation: Installation | Refusal } | null =
@@ -59,7 +63,7 @@ export function createWorker({ files, components, consoleFiles }: FetchHandlerOp
     async fetch(request, bindings, lasting) {
       const installation = install(bindings);
       if (installation instanceof Refusal) return refuse(request, log);
-      const { answered, closed } = serve(installation, request, console);
+      const { answered, closed } = serve(installation, request, { console, openProtocol });
       // Also when the client disconnects, because the cache must be informed of a committed write.
       lasting.waitUntil(closed);
       return answered;
@@ -70,7 +74,13 @@ export function createWorker({ files, components, consoleFiles }: FetchHandlerOp
 /** Used until the configured level is known. */
 const log = createConsoleLog("info");
 
-function serve(installation: Installation, request: Request, consoleFiles: Console) {
+/** What the bundle holds beside the configuration. */
+interface Bundled {
+  readonly console: Console;
+  readonly openProtocol: AgentDeps["openProtocol"];
+}
+
+function serve(installation: Installation, request: Request, bundled: Bundled) {
   const opening = openRequestParts(installation, (own) => answer(own, ownCall));
 
   async function answer(asked: Request, from: ClientEnv): Promise<Response> {
@@ -89,7 +99,8 @@ function serve(installation: Installation, request: Request, consoleFiles: Conso
         hookDepths,
         mountBoard: null,
         docs: settings.docs ? "without files" : "off",
-        console: settings.console ? consoleFiles : "off",
+        console: settings.console ? bundled.console : "off",
+        openProtocol: bundled.openProtocol,
         compression: null,
         metricsText: null,
         configState: null,
@@ -126,7 +137,7 @@ function withLength(response: Response): Response {
 function projectsFor({ url }: Request, projects: readonly Project[]): readonly Project[] {
   const { pathname } = new URL(url);
   if (/^\/(?:health\/live$|docs$|console$|console\/|assets\/)/.test(pathname)) return [];
-  const name = /^\/api\/([^/]+)\//.exec(pathname)?.[1];
+  const name = /^\/(?:api|mcp)\/([^/]+)(?:\/|$)/.exec(pathname)?.[1];
   const named = projects.filter((project) => project.name === name);
   return named.length > 0 ? named : projects;
 }

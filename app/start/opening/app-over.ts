@@ -52,6 +52,9 @@ export interface AppParts {
   readonly onAnswered?: OnAnswered | undefined;
   /** The same for each step of a batch. */
   readonly onStep?: OnAnswered | undefined;
+  /** The same for each call of a tool by an agent. */
+  readonly onToolCall?: OnAnswered | undefined;
+  readonly openProtocol: Deps["openProtocol"];
 }
 
 /** The limits of the first project that has some. Its refusals are not reported, because any name can occur here. */

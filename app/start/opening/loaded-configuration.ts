@@ -240,6 +240,8 @@ function appFor(
     observe: observation.request,
     onAnswered: countInto(metrics.requests, metrics.requestDuration),
     onStep: countInto(metrics.batchSteps, metrics.batchStepDuration),
+    onToolCall: countInto(metrics.toolCalls, metrics.toolCallDuration),
+    openProtocol: () => import("../../mcp/protocol.ts"),
     metricsText: metrics.text,
     onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
   });

@@ -7,6 +7,7 @@ import type { Access } from "../../../core/callers/access.ts";
 import type { Callers } from "../../../core/callers/callers.ts";
 import { compileProject } from "../../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import { agentsOf } from "../../../core/config/compiling/compile-agents.ts";
 import { dashboardFaults } from "../../../core/config/checking/dashboard-faults.ts";
 import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
@@ -152,8 +153,12 @@ export async function lookAt(
     const batches = enabled ? { project: config.name, stepsMax } : null;
     const { streams: ofCaller, streamsTotal: inAll } = config.limits;
     const streams = hasStreams ? { ofCaller, inAll } : null;
-    const routes = bindProject(entities, { access: rules, leftOut, batches, streams });
-    const faults = [...found.faults, ...dashboardFaults(config, routes)];
+    const bound = bindProject(entities, { access: rules, leftOut, batches, streams });
+    const { plan, faults: agentFaults } = agentsOf(config, entities);
+    const alone = { access: rules, leftOut, batches: null, streams: null };
+    const agents = plan && { routes: bindProject(plan.entities, alone), writes: plan.writes };
+    const routes = { ...bound, agents };
+    const faults = [...found.faults, ...agentFaults, ...dashboardFaults(config, routes)];
     return { ...found, faults, routes, shape: shape() };
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;

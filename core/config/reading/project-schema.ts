@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { actionNames } from "../../actions.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
+import { mcp } from "./mcp-schema.ts";
 import { webhook } from "./webhook-schema.ts";
 
 const seconds = z.int().min(1).max(31_536_000);
@@ -374,6 +375,7 @@ export const projectSchema = z
       .describe("How many requests a caller may send. Absent or empty = any number."),
     observe: observe.prefault({}).describe("What is told of requests and statements."),
     batch: batch.prefault({}).describe("Several actions in one request."),
+    mcp,
     limits: listLimits
       .prefault({})
       .describe("How far lists go, and how many records a request writes."),

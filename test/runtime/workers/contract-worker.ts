@@ -22,7 +22,11 @@ export default {
       files: [string, string][];
       bindings: Record<string, unknown>;
     };
-    const worker = createWorker({ files: new Map(files), components: new Map() });
+    const worker = createWorker({
+      files: new Map(files),
+      components: new Map(),
+      openProtocol: () => import("../../../app/mcp/protocol.ts"),
+    });
     installations.set(new URL(request.url).pathname.slice(1), { worker, bindings });
     return new Response(null, { status: 204 });
   },
