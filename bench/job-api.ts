@@ -20,8 +20,7 @@ export async function compareApi(bench: Bench, rows: number): Promise<void> {
   console.log(
     `\n| beside an export of ${rows} rows | p50 without | p50 beside | p99 without | p99 beside | p99, times (min – max) |\n|---|--:|--:|--:|--:|--:|`,
   );
-  // One database server is enough to show it; SQLite is read in the service's own process.
-  for (const engine of bench.engines.filter((name) => name !== "mysql")) {
+  for (const engine of bench.engines) {
     const database = await bench.database(engine);
     await createItems(engine, database, rows);
     for (const where of ["worker", "service"] as const)

@@ -147,7 +147,7 @@ export interface Dialect {
       ignoreAccents: boolean;
       ascii: boolean;
       /** See `patternKind` in `patterns.ts`. */
-      begins: boolean;
+      begins: "anywhere" | "common" | null;
     },
   ): SQL;
   /**

@@ -6,26 +6,37 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/**
- * The head of a pattern: its letters, digits and signs before any other, with which each match begins in lower case. By
- * it an index finds the matches of any pattern. With letters beyond ASCII in the pattern, the collation of the comparison
- * is not that of the index, so letters end the head that fold differently in some collations, or by what follows them
- * (i, k, sigma). `common`: the two agree on these letters of Latin, Greek and Cyrillic, so they do not end it.
- */
-export function headOf(letters: "ascii" | "mixed" | "common"): RegExp {
-  if (letters === "ascii") return /^[ -$&-Z^`-~]+/;
-  if (letters === "mixed") return /^[ -$&-HJL-Z^`-hjl-~]+/;
-  return /^[ -$&-HJL-Z^`-hjl-~À-įĲ-ňŊ-žΆ-ΏΑ-ΡΤ-ρτ-ώЀ-џ]+/;
-}
+/** Letters that have the same small letters in the collations that agree, and those that have no case. */
+const beyondAscii =
+  "À-Þà-įĲ-ňŊ-žΆ-ΏΑ-ΡΤ-ρτ-ώЀ-џ\u0590-\u109F\u1100-\u139F\u3000-\uA4CF\uAC00-\uD7A3";
+const loose = `[ -$&-HJL-Z^\`-hjl-~${beyondAscii}Σσς]*`;
 
 /**
- * What differs in the SQL of patterns. `begins`: an index can find the matches; with mixed letters, these may be all of
- * the table.
+ * The head of a pattern: its letters, digits and signs before any other, with which each match begins in lower case. By
+ * it an index finds the matches of any pattern. Empty where it has none.
+ *
+ * With letters beyond ASCII in the pattern, the collation of the comparison is not that of the index. `mixed`: letters
+ * end the head that fold differently in some collations, or by what follows them (i, k, sigma). `common`: the two agree
+ * on the letters of Latin, Greek and Cyrillic; only a sigma ends it, which may be the last of it in any of its forms.
+ * `loose`: they agree on the same, but for i, k and ß, of which the head has one at most.
+ */
+export const heads = {
+  ascii: /^[ -$&-Z^`-~]*/,
+  mixed: /^[ -$&-HJL-Z^`-hjl-~]*/,
+  common: new RegExp(`^[ -$&-Z^\`-~${beyondAscii}ß]*[Σσς]?`),
+  loose: new RegExp(`^${loose}(?:[IiKkß]${loose})?`),
+} as const;
+
+/**
+ * What differs in the SQL of patterns. `begins`: an index can find the matches, in every collation that folds case, or
+ * only in those that agree on common letters; null = it cannot.
  */
 export function patternKind(pattern: string): {
   readonly ascii: boolean;
-  readonly begins: boolean;
+  readonly begins: "anywhere" | "common" | null;
 } {
   const ascii = isAscii(pattern);
-  return { ascii, begins: headOf(ascii ? "ascii" : "common").test(pattern) };
+  const hasHead = (letters: keyof typeof heads): boolean => heads[letters].exec(pattern)![0] !== "";
+  if (hasHead(ascii ? "ascii" : "mixed")) return { ascii, begins: "anywhere" };
+  return { ascii, begins: !ascii && hasHead("common") ? "common" : null };
 }

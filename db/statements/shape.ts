@@ -148,7 +148,7 @@ class KeyEmitter implements Emitter, Shape {
     const marks = ascii ? "abcd" : "efgh";
     this.key += marks[(negated ? 2 : 0) + (ignoreCase ? 1 : 0)]!;
     if (ignoreAccents) this.key += "i";
-    if (begins) this.key += "j";
+    if (begins !== null) this.key += begins === "common" ? "k" : "j";
     this.key += idOf(column);
     this.keep(null, pattern);
   }

@@ -33,6 +33,16 @@ const more = [
   "gözleme",
   "Kelvin",
   "\u212Aelvin ü",
+  "Küche",
+  "\u212AÜCHE",
+  "kühl kalt",
+  "Insel Öland",
+  "İnsel Ö",
+  "ınsel ö",
+  "Σίγμα",
+  "ςίγμα",
+  "日本の",
+  "日曜日",
   "Город",
 ];
 
@@ -90,6 +100,14 @@ test.each([
   "GÖTEBORG ",
   "göz",
   "ГОР",
+  "kü",
+  "KÜCHE",
+  "kelvin ü",
+  "kühl k",
+  "insel ö",
+  "σίγ",
+  "日",
+  "日本",
 ])("lookup by the beginning %s uses the advised index, and finds as without it", async (text) => {
   const [sent] = await recorder.during(async () => {
     const found = await labelsOf("goods", text);
@@ -102,7 +120,7 @@ test.each([
 });
 
 /** Their first letter has another form beyond ASCII, or is beyond it itself. */
-test.each(["k", "kelvin", "kelvin ü", "ö", "", "%", "_"])(
+test.each(["k", "kelvin", "ö", "ı", "İ", "ς", "日曜日日", "", "%", "_"])(
   "lookup by the beginning %s finds as without an index",
   async (text) => {
     const found = await labelsOf("goods", text);

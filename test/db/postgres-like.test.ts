@@ -79,6 +79,13 @@ const texts = [
   "tab\there",
   "😀 Kiki",
   "kiki 😀",
+  "küche",
+  "KÜCHE",
+  "\u212Aüche",
+  "İß",
+  "ıß",
+  "日本語",
+  "日曜",
 ];
 const patterns = [
   "k%",
@@ -140,9 +147,18 @@ const patterns = [
   "%ki_%",
   "fi%",
   "%sch",
+  "kü%",
+  "KÜ_HE",
+  "iß%",
+  "ß%",
+  "σίς%",
+  "σίσυφος%",
+  "ΣΊΣΥΦΟΣ",
+  "日%",
+  "日本_",
 ];
-/** An index finds the matches of patterns that begin with a common letter, but not a sigma. */
-const indexed = /^[ a-z0-9å]/i;
+/** An index finds the matches of patterns that begin with a common letter. */
+const indexed = /^[ a-z0-9åßσ日]/i;
 const isAscii = (text: string): boolean => [...text].every((letter) => letter < "\u0080");
 
 /** The compiled condition. */

@@ -16,7 +16,7 @@ import {
   type NamedColumn,
   type RawRow,
 } from "../../statements/dialect.ts";
-import { headOf as headLetters } from "../../statements/patterns.ts";
+import { heads } from "../../statements/patterns.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
 import { bucketTerm } from "./buckets.ts";
@@ -162,14 +162,27 @@ function like(
   // The first test is fast but ignores accents. The second then checks few rows. An index serves the column's own test.
   const isOwn = column.ignoresCase === true;
   const first = isOwn && ascii ? matches(text, pattern) : matches(loose(text), loose(pattern));
-  if (isOwn && !ascii && begins)
-    return sql`(${matches(text, headOf(pattern))} and ${first} and ${matches(folded(text), folded(pattern))})`;
+  if (isOwn && !ascii && begins !== null)
+    return sql`((${beginsAlike(text, pattern)}) and ${first} and ${matches(folded(text), folded(pattern))})`;
   return sql`(${first} and ${matches(folded(text), folded(pattern))})`;
 }
 
-/** What the texts begin with that match the pattern, also in the column's own collation: these letters have two forms. */
-const headOf = (pattern: SQL): SQL =>
-  sql`concat(regexp_substr(${pattern}, ${sql.raw(`'${headLetters("common").source}'`)}), '%')`;
+/**
+ * Whether the text begins as the pattern in the column's own collation, of which each knows others of these forms to be
+ * alike: i, dotted and dotless; k and the Kelvin sign; ß, small and capital. They are ranges of one index, read in order.
+ */
+function beginsAlike(text: SQL, pattern: SQL): SQL {
+  const head = sql`regexp_substr(${pattern}, ${sql.raw(`'${heads.loose.source}'`)})`;
+  const forms = [
+    head,
+    sql`replace(replace(replace(lower(${head}), 'i', '\u0130'), 'k', '\u212A'), 'ß', '\u1E9E')`,
+    sql`replace(lower(${head}), 'i', '\u0131')`,
+  ];
+  return sql.join(
+    forms.map((form) => sql`${text} like concat(${form}, '%') escape '\\\\'`),
+    sql` or `,
+  );
+}
 
 const folded = (text: SQL): SQL => sql`lower(${loose(text)}) collate utf8mb4_bin`;
 

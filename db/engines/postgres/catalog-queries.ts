@@ -12,15 +12,20 @@ export const foldingQuery = `
   limit 1`;
 
 /**
- * Whether the collation of the database makes the same small letters of the common ones (`headOf` in `patterns.ts`), and of
- * those beyond them that become one of them: \u1E9E, \u2126, \u212B, \u03F4.
+ * Whether the collation of the database makes the same small letters as the other one of the letters of `heads.common`
+ * in `patterns.ts`, and of those beyond them that become one of them: \u1E9E, \u2126, \u212A, \u212B, \u03F4. Of \u0130
+ * both make an i, which the other may mark with a dot.
  */
 export const agreementQuery = (folding: string): string => `
   select case when pg_catalog.getdatabaseencoding() = 'UTF8' then (
-    select bool_and(lower(chr(n)) = lower(chr(n) collate ${folding}))
+    select bool_and(
+      lower(chr(n)) = lower(chr(n) collate ${folding})
+      or n = 304 and lower(chr(n)) like 'i%' and lower(chr(n) collate ${folding}) = 'i' || chr(775)
+    )
     from (
-      select n from generate_series(192, 1119) as common(n) where n not in (304, 305, 329, 931, 962, 963)
-      union all select unnest('{7838,8486,8491,1012}'::int[])
+      select n from generate_series(65, 90) as ascii(n)
+      union all select n from generate_series(192, 1119) as common(n) where n not in (329, 931, 962, 963)
+      union all select unnest('{7838,8486,8490,8491,1012}'::int[])
     ) as letters(n)
   ) end as is_common`;
 

@@ -8,13 +8,13 @@ import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/types/column.ts";
 import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Dialect } from "../../statements/dialect.ts";
-import { headOf } from "../../statements/patterns.ts";
+import { heads } from "../../statements/patterns.ts";
 
 /** How case is folded beyond ASCII. */
 export interface Folding {
   /** The collation that comparisons without case must name, quoted. */
   readonly collation: string;
-  /** The collation of the database agrees with it on the common letters of `headOf`. */
+  /** The collation of the database agrees with it on the letters of `heads.common`. */
   readonly isCommon: boolean;
 }
 
@@ -25,13 +25,11 @@ export function createLike(folding: () => Folding | null): Dialect["like"] {
     const compared = ignoreAccents ? unaccented(text) : text;
     if (!ignoreCase) return sql`${collated(compared, own)} like ${pattern}::text`;
     const collation = (ascii && own === null ? null : folding()?.collation) ?? own;
-    const isIndexed = begins && !ignoreAccents && column.hasFoldedIndex === true;
+    const isCommon = !ascii && folding()?.isCommon === true;
+    const hasRange = begins === "anywhere" || (begins === "common" && isCommon);
+    const isIndexed = hasRange && !ignoreAccents && column.hasFoldedIndex === true;
     const first = isIndexed
-      ? beginsAlike(
-          text,
-          pattern,
-          ascii ? "ascii" : folding()?.isCommon === true ? "common" : "mixed",
-        )
+      ? beginsAlike(text, pattern, ascii ? "ascii" : isCommon ? "common" : "mixed")
       : mayMatch(compared, pattern);
     return sql`${first} and ${collated(compared, collation)} ilike concat(${pattern}::text)`;
   };
@@ -41,12 +39,16 @@ const collated = (text: SQL, collation: string | null): SQL =>
   collation === null ? text : sql`${text} collate ${sql.raw(collation)}`;
 
 /**
- * A range in the order of `text_pattern_ops`. The highest character ends what begins with the head. Without a head it is
- * all texts.
+ * A range in the order of `text_pattern_ops`. The highest character ends what begins with the head. Its last letter may
+ * be a sigma, of which the index has one small form or the other; they follow each other.
  */
-function beginsAlike(text: SQL, pattern: SQL, letters: Parameters<typeof headOf>[0]): SQL {
-  const head = sql`lower(coalesce(substring(${pattern}::text from ${sql.raw(`'${headOf(letters).source}'`)}), ''))`;
-  return sql`${lowered(text)} ~>=~ ${head} and ${lowered(text)} ~<~ (${head} || chr(1114111))`;
+function beginsAlike(text: SQL, pattern: SQL, letters: "ascii" | "mixed" | "common"): SQL {
+  const head = sql`lower(substring(${pattern}::text from ${sql.raw(`'${heads[letters].source}'`)}))`;
+  const [low, high] =
+    letters === "common"
+      ? [sql`translate(${head}, 'σ', 'ς')`, sql`translate(${head}, 'ς', 'σ')`]
+      : [head, head];
+  return sql`${lowered(text)} ~>=~ ${low} and ${lowered(text)} ~<~ (${high} || chr(1114111))`;
 }
 
 /** As the index has it that `catalog-queries.ts` looks for. */

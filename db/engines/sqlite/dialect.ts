@@ -42,7 +42,7 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
       if (ascii || !ignoreCase) return sql`${compared} like ${pattern} escape '\\'`;
       const matches = sql`rowgate_like(${compared}, ${pattern})`;
-      if (!begins || ignoreAccents || column.hasFoldedIndex !== true) return matches;
+      if (begins !== "anywhere" || ignoreAccents || column.hasFoldedIndex !== true) return matches;
       // SQLite itself does this for LIKE.
       const head = sql`rowgate_head(${pattern})`;
       return sql`${text} collate nocase >= ${head} and ${text} collate nocase < ${head} || char(1114111) and ${matches}`;

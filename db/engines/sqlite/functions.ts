@@ -8,7 +8,7 @@ import { registerAggregates } from "./aggregates.ts";
 import { registerFormulas } from "./formulas.ts";
 import { addDecimals, normalDecimal } from "../../../core/values/decimal.ts";
 import { withoutAccents } from "../../../core/values/text.ts";
-import { headOf } from "../../statements/patterns.ts";
+import { heads } from "../../statements/patterns.ts";
 import { holdsPart, jsonKey, storedJson } from "./json-parts.ts";
 import type { StoredForms } from "./forms/stored-forms.ts";
 import { type FormType, keyOf, readers, type Unit } from "./forms/stored-values.ts";
@@ -22,7 +22,7 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
   database.function(
     "rowgate_head",
     pure,
-    (pattern: unknown) => headOf("mixed").exec(String(pattern))?.[0] ?? "",
+    (pattern: unknown) => heads.mixed.exec(String(pattern))![0],
   );
   database.function("rowgate_without_accents", pure, (text: unknown) =>
     text === null ? null : withoutAccents(String(text)),
