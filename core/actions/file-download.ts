@@ -73,7 +73,7 @@ export const fileDownload = defineAction<DownloadPlan, DownloadRequest>({
     if (!file?.isWhole || !isOfField) throw unknownFile();
     const stored = await files.storage.info(fileKey(file));
     if (!stored) throw unknownFile();
-    files.counts.downloaded++;
+    files.report({ outcome: "downloaded", bytes: stored.bytes });
     return {
       status: 200,
       body: {},

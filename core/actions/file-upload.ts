@@ -72,8 +72,7 @@ export const fileUpload = defineAction<UploadPlan>({
       const entry: FileEntry = { id, name, ...stored };
       if (!(await noteClaim(await files.open(), { ...entry, owner })))
         throw unavailable("The file could not be stored; send it again");
-      files.counts.uploaded++;
-      files.counts.bytesUploaded += entry.bytes;
+      files.report({ outcome: "uploaded", bytes: entry.bytes });
       return { status: 201, body: { ...entry } };
     } catch (error) {
       await discard(files, place).catch(() => undefined);
@@ -111,7 +110,7 @@ function fileNameOf(sent: string): string {
   const last = sent.toWellFormed().split(/[/\\]/).at(-1) ?? "";
   const plain = last
     // Control characters, and those that turn the direction of a text: `gpj.exe` would read `exe.jpg`.
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "")
+    .replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, "")
     .replace(/\s+/g, " ")
     .replace(/^[ .]+|[ .]+$/g, "");
   const letters = [...plain];

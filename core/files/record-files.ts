@@ -6,6 +6,7 @@ import { past, scopedSession } from "../callers/scoped-session.ts";
 import { wholeScope } from "../callers/scope.ts";
 import type { Db } from "../plans/db-port.ts";
 import type { Files } from "../plans/files-port.ts";
+import type { FileReport } from "../plans/observer.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import { limits } from "../values/limits.ts";
 import { fileLimits } from "../values/file-limits.ts";
@@ -15,8 +16,8 @@ export interface RecordFiles extends Pick<Runtime, "hashing"> {
   readonly storage: Files;
   /** For some statements: its deadline begins now, because an upload may take longer than a request's session. */
   open(): Promise<FileLedger>;
-  /** A file was stored or answered. */
-  readonly counts: FileCounts;
+  /** Tells what became of a file. */
+  readonly report: (report: FileReport) => void;
   /** Removes expired files now and periodically, from now on. */
   start(): void;
   /** Removes those that have expired. Resolves with their number; rejects when the database or the storage is away. */
@@ -24,18 +25,11 @@ export interface RecordFiles extends Pick<Runtime, "hashing"> {
   stop(): void;
 }
 
-/** What a process did with files. */
-export interface FileCounts {
-  uploaded: number;
-  downloaded: number;
-  removed: number;
-  bytesUploaded: number;
-}
-
 export interface RecordFilesOptions extends Pick<Runtime, "now" | "log" | "hashing"> {
   readonly project: string;
   readonly db: Db;
   readonly storage: Files;
+  readonly report: RecordFiles["report"];
   /** Whether some table of the project has files, as far as it is known. */
   readonly hasFiles: () => boolean;
 }
@@ -48,6 +42,7 @@ export function createRecordFiles({
   now,
   log,
   hashing,
+  report,
 }: RecordFilesOptions): RecordFiles {
   let timer: ReturnType<typeof setInterval> | undefined;
   let isAway = false;
@@ -58,8 +53,6 @@ export function createRecordFiles({
     const ledger = await session.ledger("files");
     return { ledger, own: past(scopedSession(session, wholeScope), "fileLedger") };
   }
-
-  const counts: FileCounts = { uploaded: 0, downloaded: 0, removed: 0, bytesUploaded: 0 };
 
   async function sweep(): Promise<number> {
     let removed = 0;
@@ -73,7 +66,7 @@ export function createRecordFiles({
         await storage.remove(fileKey(file));
         await forgetFile(files, file.id);
         removed++;
-        counts.removed++;
+        report({ outcome: "removed", bytes: file.bytes });
       }
       if (some.length < limit) return removed;
     }
@@ -94,7 +87,7 @@ export function createRecordFiles({
     storage,
     hashing,
     open,
-    counts,
+    report,
     sweep,
     start() {
       timer = setInterval(look, limits.fileLookMs);

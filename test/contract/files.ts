@@ -93,6 +93,7 @@ export async function openKeeper(
     db,
     storage: createFolderFiles(fixture.storageUrl.slice("file:".length)),
     hasFiles: () => true,
+    report: () => undefined,
     ...createRuntime(createLog("silent")),
   });
   return { sweep: files.sweep, close: () => db.close() };

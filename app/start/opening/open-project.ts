@@ -89,6 +89,7 @@ export function openProject(
       project: name,
       db,
       storage: jobs.files,
+      report: observation.files(name),
       hasFiles: () => (entityIn(project.routes)?.files.size ?? 0) > 0,
     }),
     feed: createFeed({ ...runtime, db, nudge: parts.nudge }),
