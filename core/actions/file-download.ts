@@ -91,9 +91,9 @@ export const fileDownload = defineAction<DownloadPlan, DownloadRequest>({
 
 const unknownFile = () => notFound("The record has no such file");
 
-/** Texts are UTF-8 wherever they are no UTF-16, whose byte order mark tells. */
+/** Texts are UTF-8 wherever they are no UTF-16, whose byte order mark tells. Pages say it themselves. */
 const mediaTypeOf = (type: string): string =>
-  type.startsWith("text/") ? `${type}; charset=utf-8` : type;
+  type.startsWith("text/") && type !== "text/html" ? `${type}; charset=utf-8` : type;
 
 /** The names of the two parameters: others where a column of the key has the usual ones. */
 export function parameterNames({ keyColumns }: Pick<WritePlan, "keyColumns">): {

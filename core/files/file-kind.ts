@@ -136,20 +136,18 @@ function archiveType(bytes: string): string {
   return "application/zip";
 }
 
+/** As browsers find out whether a text is a page (WHATWG MIME sniffing). */
+const pageStart =
+  /^\s*<(?:!--|(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>])/i;
+
+const svgRoot = /^\s*(?:<\?xml[^>]*>|<!--[\s\S]*?-->|<!doctype\s[^>]*>|\s)*<svg[\s>]/i;
+
 /** Null: it is no text in UTF-8 (or in UTF-16 with a byte order mark). */
 function textType(head: Uint8Array, name: string): string | null {
   const text = textOf(head);
   if (text === null) return null;
-  // What a browser takes for HTML or SVG must never be taken for a harmless text.
-  if (
-    /<(?:!doctype\s+html|html|head|body|script|iframe|title|style|meta|a|img|div|p|br|table|h[1-6]|b|form)[\s/>]/i.test(
-      text,
-    )
-  )
-    return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+svg|svg)[\s>]/i.test(text)
-      ? "image/svg+xml"
-      : "text/html";
-  if (/<svg[\s>]/i.test(text)) return "image/svg+xml";
+  if (svgRoot.test(text)) return "image/svg+xml";
+  if (pageStart.test(text)) return "text/html";
   if (/^\s*<\?xml[\s?]/.test(text)) return "application/xml";
   const extension = /\.([a-z0-9]+)$/.exec(name.toLowerCase())?.[1] ?? "";
   if (extension === "json" && /^\s*[[{]/.test(text)) return "application/json";
