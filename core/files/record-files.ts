@@ -9,6 +9,7 @@ import type { Files } from "../plans/files-port.ts";
 import type { FileReport } from "../plans/observer.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import { limits } from "../values/limits.ts";
+import { withTimeout } from "../values/with-timeout.ts";
 import { fileLimits } from "../values/file-limits.ts";
 import { expiredFiles, fileKey, type FileLedger, forgetFile, giveUpFile } from "./file-ledger.ts";
 
@@ -23,6 +24,8 @@ export interface RecordFiles extends Pick<Runtime, "hashing"> {
   /** Removes those that have expired. Resolves with their number; rejects when the database or the storage is away. */
   sweep(): Promise<number>;
   stop(): void;
+  /** For a process that ends with its request: if that stored a file, removes expired ones until `untilMs`. Never rejects. */
+  afterRequest(untilMs: number): Promise<void>;
 }
 
 export interface RecordFilesOptions extends Pick<Runtime, "now" | "log" | "hashing"> {
@@ -46,6 +49,7 @@ export function createRecordFiles({
 }: RecordFilesOptions): RecordFiles {
   let timer: ReturnType<typeof setInterval> | undefined;
   let isAway = false;
+  let hasUploaded = false;
   let sweeping: Promise<unknown> | null = null;
 
   async function open(): Promise<FileLedger> {
@@ -87,7 +91,10 @@ export function createRecordFiles({
     storage,
     hashing,
     open,
-    report,
+    report(one) {
+      hasUploaded ||= one.outcome === "uploaded";
+      report(one);
+    },
     sweep,
     start() {
       timer = setInterval(look, limits.fileLookMs);
@@ -95,5 +102,11 @@ export function createRecordFiles({
       look();
     },
     stop: () => clearInterval(timer),
+    async afterRequest(untilMs) {
+      if (!hasUploaded) return;
+      look();
+      const timeoutMs = Math.max(untilMs - performance.now(), 0);
+      await withTimeout(Promise.resolve(sweeping), { timeoutMs, onTimeout: () => undefined });
+    },
   };
 }

@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { createRecordFiles, type RecordFiles } from "../../core/files/record-files.ts";
 import { createRuntime } from "../../app/start/settings/create-runtime.ts";
 import { createLog } from "../../app/start/observing/log.ts";
+import type { Files } from "../../core/plans/files-port.ts";
 import type { FileEntry } from "../../core/values/types/file-type.ts";
 import { openDb } from "../../db/open.ts";
 import { createFolderFiles } from "../../jobs/files/folder-files.ts";
@@ -80,21 +81,22 @@ export const letExpire = ({ sql }: Fixture, id: string) =>
 
 /** Another process of the installation that removes expired files. */
 export async function openKeeper(
-  fixture: Fixture,
-): Promise<Pick<RecordFiles, "sweep"> & { close(): Promise<void> }> {
+  fixture: Fixture & { readonly storage?: Files },
+): Promise<Pick<RecordFiles, "sweep" | "open"> & { storage: Files; close(): Promise<void> }> {
   const { database } = JSON.parse(fixture.files.get("test/project.json")!);
   const db = await openDb(database.url, {
     connectionsMax: 2,
     statementTimeoutMs: 5_000,
     decimals: "number",
   });
+  const storage = fixture.storage ?? createFolderFiles(fixture.storageUrl.slice("file:".length));
   const files = createRecordFiles({
     project: "test",
     db,
-    storage: createFolderFiles(fixture.storageUrl.slice("file:".length)),
+    storage,
     hasFiles: () => true,
     report: () => undefined,
     ...createRuntime(createLog("silent")),
   });
-  return { sweep: files.sweep, close: () => db.close() };
+  return { storage, open: files.open, sweep: files.sweep, close: () => db.close() };
 }
