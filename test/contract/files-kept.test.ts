@@ -71,7 +71,7 @@ describe.each(longTestPlaces)("%s", (place) => {
     const conditions = { conditions: [{ ...where[0]!, operator: "=" }] };
     const csv = await shop.exported("papers", { format: "csv", where: conditions });
     expect(csv).toBe(
-      `\ufeffpaper_id,title,scan,photos\r\n${paper_id},${title},'=1.pdf,"a.txt, b, c.txt"\r\n`,
+      `paper_id,title,scan,photos\r\n${paper_id},${title},'=1.pdf,"a.txt, b, c.txt"\r\n`,
     );
     const lines = await shop.exported("papers", { format: "jsonl", where: conditions });
     expect(JSON.parse(lines)).toMatchObject({ scan, photos });
