@@ -64,7 +64,7 @@ test("the record saves files by their names, and gives them up", async () => {
   const [{ id }] = await stored();
   const page = await place.visit(`#/demo/papers/record/${id}`);
   const saved = page.waitForEvent("download");
-  await field(page, "scan").locator("a.file").click();
+  await field(page, "scan").locator(".file a").click();
   const download = await saved;
   expect(download.suggestedFilename()).toBe("größe.pdf");
   expect(readFileSync((await download.path())!, "utf8")).toBe("%PDF-1.7 one");
@@ -79,9 +79,9 @@ test("the record saves files by their names, and gives them up", async () => {
 
 test("the list names files as links", async () => {
   const page = await place.visit("#/demo/papers?cols=title,photos");
-  await expect.poll(() => page.locator("table a.file").allTextContents()).toEqual(["b.txt 2 byte"]);
+  await expect.poll(() => page.locator("table .file").allTextContents()).toEqual(["b.txt 2 byte"]);
   await place.picture(page, "files-list");
   const saved = page.waitForEvent("download");
-  await page.locator("table a.file").click();
+  await page.locator("table .file a").click();
   expect((await saved).suggestedFilename()).toBe("b.txt");
 });

@@ -373,3 +373,17 @@ describe("files go", () => {
     check(await revert(replaced!.change_id), { ...invalid, errors: ["scan"] });
   });
 });
+
+test.each([
+  ["first", { where: [{ key: "scan", value: { id: randomUUID() } }] }, 400],
+  ["first", { where: [{ key: "scan", value: null }] }, 200],
+  ["read", { where: { conditions: [{ key: "scan", operator: "=", value: "x" }] } }, 400],
+  ["read", { where: { conditions: [{ key: "scan", operator: "IS NOT NULL" }] } }, 200],
+  ["read", { sort_columns: [{ column: "scan", order: "asc" }] }, 400],
+  ["read", { search_value: "scan.pdf" }, 200],
+])("%s with %j asks a field of files only whether it has one", async (name, body, status) => {
+  const answer = await fixture.post(`papers/${name}`, body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(status);
+  if (status === 400 && "where" in body)
+    expect(answer.body.message).toBe('Column "scan" holds files: it takes IS NULL and IS NOT NULL');
+});

@@ -1,7 +1,7 @@
 /** Files of records: their names, with which they are saved, and the input that uploads and removes them. */
 import { ask, download } from "./api.js";
 import { sizeText } from "./bytes.js";
-import { fill, h, icon } from "./dom.js";
+import { fill, h, icon, iconButton } from "./dom.js";
 import { jsonText } from "./json.js";
 import { tell } from "./notices.js";
 import { t } from "./words.js";
@@ -40,7 +40,8 @@ function fileShown({ id, name, bytes }, field, place) {
     await download(href).catch((error) => tell(error.message, "fault"));
   };
   const title = t("bytes.download", { name });
-  return h("a.file", { href, title, dir: "auto", onclick: save }, icon("down"), name, size);
+  const link = h("a.reference", { href, title, onclick: save }, icon("down"), name);
+  return h("span.file", { dir: "auto" }, link, size);
 }
 
 /**
@@ -56,15 +57,10 @@ export function filesChoice(input, field, { start, holdsMany, place, onChange, o
 
   function show() {
     const removal = (/** @type {Entry} */ entry) =>
-      h(
-        "button.button",
-        {
-          type: "button",
-          "aria-label": `${t("remove")}: ${entry.name}`,
-          onclick: () => take(entries.filter((one) => one !== entry)),
-        },
-        t("remove"),
-      );
+      iconButton("trash", `${t("remove")}: ${entry.name}`, {
+        compact: true,
+        onclick: () => take(entries.filter((one) => one !== entry)),
+      });
     fill(
       shown,
       entries.map((entry) =>
