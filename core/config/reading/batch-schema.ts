@@ -1,7 +1,7 @@
 /** `batch` of project.json. */
 import { z } from "zod";
 
-export const batch = z.strictObject({
+export const batchSettings = z.strictObject({
   enabled: z
     .boolean()
     .default(false)

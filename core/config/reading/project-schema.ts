@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { actionNames } from "../../actions.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
-import { batch } from "./batch-schema.ts";
+import { batchSettings } from "./batch-schema.ts";
 import { fileKeepDays } from "./files-schema.ts";
 import { mcp } from "./mcp-schema.ts";
 import { webhook } from "./webhook-schema.ts";
@@ -369,7 +369,7 @@ export const projectSchema = z
       .optional()
       .describe("How many requests a caller may send. Absent or empty = any number."),
     observe: observe.prefault({}).describe("What is told of requests and statements."),
-    batch: batch.prefault({}).describe("Several actions in one request."),
+    batch: batchSettings.prefault({}).describe("Several actions in one request."),
     mcp,
     limits: listLimits
       .prefault({})
