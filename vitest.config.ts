@@ -192,8 +192,11 @@ export default defineConfig({
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere, ...shared },
       },
       ...engines.map(engineProject),
-      placesProject("sqlite", "export,import,import-files"),
-      placesProject("postgres", "export,import,import-files,import-handlers,import-large"),
+      placesProject("sqlite", "export,files-kept,import,import-files"),
+      placesProject(
+        "postgres",
+        "export,files-kept,import,import-files,import-handlers,import-large",
+      ),
       ...engines.map(longProject),
       // What is the same on PostgreSQL is left out.
       placesProject("mysql", "import-handlers,import-large"),

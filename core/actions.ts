@@ -16,6 +16,8 @@ import { deleteRecords } from "./actions/delete.ts";
 import { startExport } from "./actions/export.ts";
 import { exportCancel } from "./actions/export-cancel.ts";
 import { exportDownload } from "./actions/export-download.ts";
+import { fileDownload } from "./actions/file-download.ts";
+import { fileUpload } from "./actions/file-upload.ts";
 import { exportStatus } from "./actions/export-status.ts";
 import { first } from "./actions/first.ts";
 import { history } from "./actions/history.ts";
@@ -63,6 +65,8 @@ export const actions: readonly Action[] = [
   nextNumber,
   history,
   revert,
+  fileUpload,
+  fileDownload,
   call,
   startExport,
   exportStatus,

@@ -8,6 +8,7 @@ import type { Answer } from "./calls/answer.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { keptSession } from "./totals/kept-session.ts";
+import { claimingSession } from "./files/claiming-session.ts";
 import { numberingSession } from "./numbers/numbering-session.ts";
 import { recordingSession } from "./changes/recording-session.ts";
 import { isNamed, stampOf } from "./records/record.ts";
@@ -60,7 +61,14 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         newId,
       },
     });
-    const numbered = numberingSession(recorded, {
+    const claimed = claimingSession(recorded, {
+      tables: entity.files,
+      caller,
+      action: action.name,
+      now,
+      digest: request.digest,
+    });
+    const numbered = numberingSession(claimed, {
       tables: entity.numbers,
       time: { now: now(), timeZone: entity.settings.timeZone },
       digest: request.digest,

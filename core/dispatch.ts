@@ -24,8 +24,9 @@ import { createViews, type Views } from "./callers/entity-views.ts";
 import type { AgentPlan } from "./plans/agent-plan.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, invalidPayload, unauthorized, unavailable } from "./values/errors.ts";
-import type { Handler, Request } from "./calls/handler.ts";
+import type { Handler, Provided, Request } from "./calls/handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
+import type { RecordFiles } from "./files/record-files.ts";
 import { isObject } from "./values/json.ts";
 import { limits } from "./values/limits.ts";
 import { lockTokensIn } from "./locks/lock-keys.ts";
@@ -71,6 +72,7 @@ export interface Project {
   readonly outbound: Outbound;
   readonly background: Background;
   readonly jobs: ProjectJobs;
+  readonly files: RecordFiles;
   readonly feed: Feed;
   readonly webhooks: WebhookSender;
   readonly schema: SchemaWatch;
@@ -314,23 +316,6 @@ export function checkEndpoint(
     throw unknownName("endpoint", endpoint, usableEndpoints(endpoints, { caller }));
 }
 
-/** The parts of a handler's input that do not come with the request. */
-type Provided = Pick<
-  Request,
-  | "session"
-  | "deadlineAtMs"
-  | "cache"
-  | "locks"
-  | "outbound"
-  | "jobs"
-  | "feed"
-  | "db"
-  | "digest"
-  | "basePath"
-  | "now"
-  | "newId"
->;
-
 /**
  * Runs the action. It ends within `limits.requestDeadlineMs`, whatever the database does. The cache is invalidated
  * before the answer is sent.
@@ -343,7 +328,7 @@ export async function perform(
   const { caller, lockToken, share, log } = request;
   const session = project.db.session(deadlineAtMs, { caller, share });
   const locks = project.locks({ tokens: lockTokensIn(lockToken), share, deadlineAtMs, log });
-  const { cache, outbound, background, jobs, feed, db, runtime } = project;
+  const { cache, outbound, background, jobs, files, feed, db, runtime } = project;
   const { digest, basePath, now, newId } = runtime;
   try {
     // One spread and named members: two spreads take ten times as long.
@@ -355,6 +340,7 @@ export async function perform(
       locks,
       outbound,
       jobs,
+      files,
       feed,
       db,
       digest,

@@ -34,6 +34,8 @@ export interface QueryParameter {
 export interface OperationBody {
   /** `file`: multipart, with one file. */
   readonly kind: "json" | "file";
+  /** Of a file: the names of the texts beside it. */
+  readonly texts: readonly string[];
   readonly schema: Json;
   readonly isRequired: boolean;
   readonly example: Json | undefined;
@@ -82,20 +84,23 @@ export function operationsOf(document: OpenApiDocument): DocumentOperation[] {
           schema: memberOf(one, "schema") ?? {},
           isRequired: memberOf(one, "required") === true,
         })),
-        body: operation.requestBody === undefined ? null : bodyOf(operation.requestBody),
+        body: operation.requestBody === undefined ? null : bodyOf(document, operation.requestBody),
         ...answersOf(document, operation.responses),
       };
     }),
   );
 }
 
-function bodyOf(body: unknown): OperationBody | null {
+function bodyOf(document: OpenApiDocument, body: unknown): OperationBody | null {
   const content = memberOf(body, "content");
   const json = memberOf(content, "application/json");
   const media = json ?? memberOf(content, "multipart/form-data");
   if (media === undefined) return null;
+  const schema = resolved(document, memberOf(media, "schema") ?? {});
+  const parts = Object.keys((memberOf(schema, "properties") as object | undefined) ?? {});
   return {
     kind: json === undefined ? "file" : "json",
+    texts: json === undefined ? parts.filter((name) => name !== "file") : [],
     schema: memberOf(media, "schema") ?? {},
     isRequired: memberOf(body, "required") === true,
     example: memberOf(media, "example") ?? exampleIn(memberOf(media, "examples")),

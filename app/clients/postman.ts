@@ -72,9 +72,11 @@ function itemOf({
   };
 }
 
-function bodyOf({ kind, example = {} }: NonNullable<DocumentOperation["body"]>): object {
-  if (kind === "file")
-    return { mode: "formdata", formdata: [{ key: "file", type: "file", src: [] }] };
+function bodyOf({ kind, texts, example = {} }: NonNullable<DocumentOperation["body"]>): object {
+  if (kind === "file") {
+    const fields = texts.map((key) => ({ key, type: "text", value: "" }));
+    return { mode: "formdata", formdata: [...fields, { key: "file", type: "file", src: [] }] };
+  }
   const raw = JSON.stringify(example, null, 2);
   return { mode: "raw", raw, options: { raw: { language: "json" } } };
 }

@@ -1,22 +1,30 @@
-/** Answers a file, or the single range of it that the request asks for (RFC 9110). */
+/** Answers a file, or the single range of it that the request asks for, if the client has not got it (RFC 9110). */
 import type { AnsweredFile } from "../../core/calls/answer.ts";
 import { headersOf } from "./envelope.ts";
 import type { Exchange } from "./exchange.ts";
+import type { HeaderFields } from "./incoming.ts";
 import type { Reply } from "./reply.ts";
 
-/** `range`: the request header. Several ranges, or ranges that are not in bytes, give the whole file. */
+/** Several ranges, or ranges that are not in bytes, give the whole file. */
 export async function download(
   exchange: Exchange,
   file: AnsweredFile,
-  range: string | null,
+  asked: Pick<HeaderFields, "get">,
 ): Promise<Reply> {
+  const { etag, isInline = false } = file;
   const headers = {
     "Content-Type": file.mediaType,
-    "Content-Disposition": attachment(file.name),
+    "Content-Disposition": disposition(isInline ? "inline" : "attachment", file.name),
     "Accept-Ranges": "bytes",
     ...headersOf(exchange),
+    // Kept by the client alone, which asks each time whether it may still have it.
+    ...(etag !== undefined && { ETag: etag, "Cache-Control": "private, no-cache" }),
   };
-  const part = partOf(range, file.bytes);
+  if (etag !== undefined && isAmong(etag, asked.get("if-none-match")))
+    return { status: 304, headers, body: null };
+  const condition = asked.get("if-range");
+  const isSame = condition === null || condition === etag;
+  const part = partOf(isSame ? asked.get("range") : null, file.bytes);
   if (part === "unsatisfiable") {
     const contentRange = `bytes */${file.bytes}`;
     return { status: 416, headers: { ...headers, "Content-Range": contentRange }, body: null };
@@ -37,6 +45,12 @@ export async function download(
   };
 }
 
+/** Whether If-None-Match names the ETag; weak ones count too (RFC 9110). */
+const isAmong = (etag: string, header: string | null): boolean =>
+  header !== null &&
+  (header.trim() === "*" ||
+    header.split(",").some((one) => one.trim().replace(/^W\//, "") === etag));
+
 /** First and last byte; null = the whole file. */
 function partOf(
   range: string | null,
@@ -52,12 +66,12 @@ function partOf(
 }
 
 /** An ASCII name is used as it is; other names are added percent-encoded in UTF-8 (RFC 6266). */
-export function attachment(name: string): string {
-  if (/^[\w.-]+$/.test(name)) return `attachment; filename=${name}`;
+export function disposition(type: "attachment" | "inline", name: string): string {
+  if (/^[\w.-]+$/.test(name)) return `${type}; filename=${name}`;
   const plain = name.replace(/[^\x20-\x7e]|["\\]/g, "_");
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return `${type}; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }

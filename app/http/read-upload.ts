@@ -19,7 +19,10 @@ const partName = "file";
  * part other than `file`, or a part that is not a file. `waiting.timeoutMs`: the total time to wait for the client,
  * then 408. Reading the bytes of the file rejects with the same errors, and with `clientClosed`.
  */
-export async function readUpload(request: Request, waiting: ArrivalOptions): Promise<Upload> {
+export async function readUpload(
+  request: Request,
+  { fields, ...waiting }: ArrivalOptions & { readonly fields: readonly string[] },
+): Promise<Upload> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*(;|$)/i.test(type))
     throw new AppError("unsupportedMediaType", "Send the file as multipart/form-data");
@@ -28,7 +31,7 @@ export async function readUpload(request: Request, waiting: ArrivalOptions): Pro
   if (boundary === undefined) throw invalidPayload("The Content-Type has no boundary");
   const body = new Pieces(request.body, waiting);
   try {
-    return await openFile(body, ascii.encode(`\r\n--${boundary}`));
+    return await openFile(body, { delimiter: ascii.encode(`\r\n--${boundary}`), fields });
   } catch (error) {
     body.cancel();
     throw error;
@@ -40,26 +43,46 @@ const lineEnd = ascii.encode("\r\n");
 const headersEnd = ascii.encode("\r\n\r\n");
 const lastMark = ascii.encode("--");
 
-async function openFile(body: Pieces, delimiter: Uint8Array): Promise<Upload> {
-  await body.upTo(delimiter, limits.multipartHeaderBytesMax);
-  if (await body.startsWith(lastMark)) throw noFile();
-  await body.upTo(lineEnd, limits.multipartHeaderBytesMax);
-  const headers = await body.upTo(headersEnd, limits.multipartHeaderBytesMax);
-  const lines = decoder.decode(headers).split("\r\n");
-  const { name, fileName } = dispositionOf(lines);
-  if (name !== partName || fileName === null) throw noFile();
-  return { name: fileName, mediaType: mediaTypeOf(lines), bytes: contentOf(body, delimiter) };
+interface Expected {
+  readonly delimiter: Uint8Array;
+  /** Names of texts that may stand before the file. */
+  readonly fields: readonly string[];
 }
 
-const noFile = () =>
-  invalidPayload(`The body must contain one file, in a part named "${partName}"`);
+async function openFile(body: Pieces, { delimiter, fields }: Expected): Promise<Upload> {
+  const texts = new Map<string, string>();
+  await body.upTo(delimiter, limits.multipartHeaderBytesMax);
+  for (;;) {
+    if (await body.startsWith(lastMark)) throw noFile(fields);
+    await body.upTo(lineEnd, limits.multipartHeaderBytesMax);
+    const headers = await body.upTo(headersEnd, limits.multipartHeaderBytesMax);
+    const lines = decoder.decode(headers).split("\r\n");
+    const { name, fileName } = dispositionOf(lines);
+    if (name === partName && fileName !== null) {
+      const bytes = contentOf(body, { delimiter, fields });
+      return { name: fileName, fields: texts, mediaType: mediaTypeOf(lines), bytes };
+    }
+    if (name === null || fileName !== null || !fields.includes(name) || texts.has(name))
+      throw noFile(fields);
+    const text = await body.upTo(delimiter, limits.multipartHeaderBytesMax);
+    texts.set(name, decoder.decode(text));
+  }
+}
+
+const noFile = (fields: readonly string[]) =>
+  invalidPayload(
+    `The body must contain one file, in a part named "${partName}"${fields.length > 0 ? `, and before it the parts ${fields.join(", ")}` : ""}`,
+  );
 const decoder = new TextDecoder();
 
 /** The bytes of the file. Nothing may follow them. */
-async function* contentOf(body: Pieces, delimiter: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* contentOf(
+  body: Pieces,
+  { delimiter, fields }: Expected,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* body.piecesUpTo(delimiter);
-    if (!(await body.startsWith(lastMark))) throw noFile();
+    if (!(await body.startsWith(lastMark))) throw noFile(fields);
     await body.toEnd(limits.multipartHeaderBytesMax);
   } finally {
     body.cancel();
@@ -76,8 +99,29 @@ function dispositionOf(lines: readonly string[]): { name: string | null; fileNam
     parameters.set(name.toLowerCase(), quoted ?? plain ?? "");
   return {
     name: parameters.get("name") ?? null,
-    fileName: parameters.get("filename") ?? parameters.get("filename*") ?? null,
+    fileName: fileNameIn(parameters),
   };
+}
+
+/** Browsers write three characters with percent signs (the HTML standard), others `\"`, and some RFC 5987. */
+function fileNameIn(parameters: ReadonlyMap<string, string>): string | null {
+  const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(parameters.get("filename*") ?? "") ?? [];
+  const decoded = encoded === undefined ? null : percentDecoded(encoded);
+  if (decoded !== null) return decoded;
+  const plain = parameters.get("filename") ?? parameters.get("filename*") ?? null;
+  return plain === null
+    ? null
+    : plain
+        .replace(/\\(["\\])/g, "$1")
+        .replace(/%(22|0d|0a)/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+}
+
+function percentDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 const mediaTypeOf = (lines: readonly string[]): string => {

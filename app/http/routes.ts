@@ -115,8 +115,10 @@ export function callAction(deps: RouteDeps): Handle {
     let dryRun = false;
     try {
       if (method === "POST") checkOrigin(incoming, corsOrigins.get(project) ?? []);
-      const { takesForm, takesUpload } = route.action;
-      const upload = takesUpload ? await readUpload(incoming.request, waiting) : null;
+      const { takesForm, takesUpload, uploadFields: fields } = route.action;
+      const upload = takesUpload
+        ? await readUpload(incoming.request, { ...waiting, fields })
+        : null;
       if (!upload) body = await payloadOf(incoming, { ...waiting, bytesMax, takesForm });
       const isPreferred = route.action.headers.has("Prefer") && prefersRollback(headers);
       dryRun = isPreferred || asksForDryRun(route.action, body);
@@ -144,7 +146,7 @@ export function callAction(deps: RouteDeps): Handle {
       };
       const result = await perform({ handler, project: found }, request);
       if (result.stream) return streamReply(exchange, result.stream);
-      if (result.file) return await download(exchange, result.file, headers.get("range"));
+      if (result.file) return await download(exchange, result.file, headers);
       const { table } = result;
       if (table) return csvReply(exchange, deps.csvOf(table), table.nextCursor);
       const shown = dryRun ? { ...result, body: { ...result.body, dry_run: true } } : result;

@@ -15,6 +15,10 @@ export const serviceWatcher = (metrics: ServiceMetrics): Watcher => ({
   cache({ kind, result }, { project }) {
     metrics.cacheRequests.add([project, kind, result]);
   },
+  file({ outcome, bytes }, { project }) {
+    metrics.files.add([project, outcome]);
+    metrics.fileBytes.add([project, outcome], bytes);
+  },
   handler({ handler, endpoint, event, outcome, durationMs }, { project }) {
     const labels = [project, endpoint, event, handler, outcome];
     metrics.handlerDuration.observe(labels, durationMs / 1_000);

@@ -93,6 +93,16 @@ const serviceSeries = () => ({
     help: "Open streams of changes.",
     labels: ["project"],
   }),
+  files: createCounter({
+    name: "rowgate_files_total",
+    help: "Files of records that were uploaded, downloaded, or removed after they had expired.",
+    labels: ["project", "outcome"],
+  }),
+  fileBytes: createCounter({
+    name: "rowgate_file_bytes_total",
+    help: "The sizes of these files.",
+    labels: ["project", "outcome"],
+  }),
   jobs: createGauge({
     name: "rowgate_jobs",
     help: "Entries of the queues of jobs and of non-blocking hook calls.",

@@ -6,6 +6,7 @@ import type { ImportComponent } from "../../core/config/compiling/components-pla
 import type {
   CacheObserver,
   DbObserver,
+  FileReport,
   HookReport,
   ObserveRequest,
 } from "../../core/plans/observer.ts";
@@ -25,6 +26,8 @@ export interface Observation {
   db(project: string): DbObserver | undefined;
   /** Undefined: the cache of this project is not watched. */
   cache(project: string): CacheObserver | undefined;
+  /** What becomes of files of records of this project. */
+  files(project: string): (report: FileReport) => void;
   /** Calls of hooks are reported, and continue the trace. */
   outbound(outbound: Outbound): Outbound;
   /** Hook calls that are made later continue the trace of the request. */
@@ -51,6 +54,10 @@ export function createObservation(watchers: readonly Watcher[]): Observation {
     request: watchers.every(({ isTaskless }) => isTaskless) ? undefined : observeRequest(watchers),
     db: (project) => dbObserver(watchersOf(project), project),
     cache: (project) => cacheObserver(watchersOf(project), project),
+    files: (project) => (report) => {
+      const origin = { project, task: currentTask() };
+      for (const watcher of watchersOf(project)) watcher.file?.(report, origin);
+    },
     outbound: (outbound) => observedOutbound(outbound, watchers),
     background: (background) => ({
       async add(calls) {
@@ -86,6 +93,7 @@ const unobserved: Observation = {
   request: undefined,
   db: () => undefined,
   cache: () => undefined,
+  files: () => () => undefined,
   outbound: same,
   background: same,
   queue: same,

@@ -1,6 +1,7 @@
 /** The interface of everything that watches the service: logs, traces, metrics and the timing of answers. */
 import type {
   CacheReport,
+  FileReport,
   HandlerReport,
   HookReport,
   JobOutcome,
@@ -57,6 +58,7 @@ export interface Watcher {
   /** How long a caller waited for a connection; `isGiven` false: it got none. */
   waited?(wait: { durationMs: number; isGiven: boolean }, origin: Origin): void;
   cache?(report: CacheReport, origin: Origin): void;
+  file?(report: FileReport, origin: Origin): void;
   handler?(report: HandlerReport, origin: Origin): void;
   hookBegan?(calling: HookCalling): HookWatch;
   /** The trace for work that outlives the task; null: none. */

@@ -17,6 +17,11 @@ export const passages = {
    * change the record that would get it.
    */
   numbers: "counters of document numbers, and numbers that are taken",
+  /**
+   * Rows of the service's own table `rowgate_files`. A file is only answered for a record whose field was read within the
+   * scope, and only given to a record by the caller who uploaded it.
+   */
+  fileLedger: "where the files of records belong",
   /** Rows of the service's own table `rowgate_jobs`. The owner of the job was checked before. */
   jobLedger: "results of imports",
   /**

@@ -14,6 +14,7 @@ import type { Source, Table } from "../values/types/column.ts";
 import { isObject, type Json } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { ProjectJobs } from "../jobs/jobs.ts";
+import type { RecordFiles } from "../files/record-files.ts";
 import type { RequestLocks } from "../locks/locks.ts";
 import type { Grammar } from "../grammar/grammar.ts";
 import { type ActionGroup, onlyUsesDatabase, type Requirement } from "./requirement.ts";
@@ -79,6 +80,7 @@ export interface Call {
   readonly locks: RequestLocks;
   readonly outbound: Outbound;
   readonly jobs: ProjectJobs;
+  readonly files: RecordFiles;
   readonly now: Clock;
   readonly newId: NewId;
   /** A cryptographic hash as hexadecimal text. */
@@ -88,8 +90,10 @@ export interface Call {
 
 /** The one file of a request, while it arrives. */
 export interface Upload {
-  /** The client's name of the file; only its extension is used. */
+  /** The client's name of the file. */
   readonly name: string;
+  /** The texts before the file, by the names of their parts: only those that the action asks for. */
+  readonly fields: ReadonlyMap<string, string>;
   /** The media type that the client gives the file, in lower case without parameters; empty: none. */
   readonly mediaType: string;
   /**
@@ -155,6 +159,8 @@ interface Described<Needs, Input> {
   readonly takesDryRun?: boolean;
   /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
   readonly takesUpload?: boolean;
+  /** Names of texts that such a body also has, before the file. Absent: none. */
+  readonly uploadFields?: readonly string[];
   /** True: answers csv to clients that prefer it (`Call.wantsCsv`). Absent: only JSON. */
   readonly answersCsv?: boolean;
   /** False: it can never be a step of a batch. Absent: it can, unless it needs more than the database. */
@@ -229,6 +235,7 @@ export interface Action {
   readonly takesOptions: boolean;
   readonly takesForm: boolean;
   readonly takesUpload: boolean;
+  readonly uploadFields: readonly string[];
   readonly takesDryRun: boolean;
   readonly answersCsv: boolean;
   readonly isProjectWide: boolean;
@@ -260,6 +267,7 @@ export const projectAction = (
   takesOptions: false,
   takesForm: false,
   takesUpload: false,
+  uploadFields: [],
   takesDryRun: false,
   answersCsv: false,
   isProjectWide: true,
@@ -319,6 +327,7 @@ export function defineAction<Needs, Input = unknown>(
     takesOptions: definition.takesOptions,
     takesForm: definition.takesForm ?? false,
     takesUpload: definition.takesUpload ?? false,
+    uploadFields: definition.uploadFields ?? [],
     takesDryRun: definition.takesDryRun ?? false,
     answersCsv: definition.answersCsv ?? false,
     isProjectWide: definition.isProjectWide ?? false,

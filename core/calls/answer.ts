@@ -56,6 +56,10 @@ export interface AnsweredFile {
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;
+  /** A strong ETag: clients may keep the file, and ask whether it is still the same. Absent: they may not. */
+  readonly etag?: string;
+  /** True: browsers show it instead of saving it. Absent: never. */
+  readonly isInline?: boolean;
   /** The bytes, or those from `start` to `end`, both included. */
   read(range?: { start: number; end: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
@@ -77,4 +81,6 @@ export interface JsonForm {
 export interface FileForm {
   readonly status: 200;
   readonly mediaTypes: readonly string[];
+  /** True: answers have an ETag, and 304 for If-None-Match. Absent: never. */
+  readonly hasEtag?: boolean;
 }

@@ -46,6 +46,24 @@ export interface Request extends Omit<
   readonly digest: (text: string) => string;
 }
 
+/** The parts of a handler's input that do not come with the request. */
+export type Provided = Pick<
+  Request,
+  | "session"
+  | "deadlineAtMs"
+  | "cache"
+  | "locks"
+  | "outbound"
+  | "jobs"
+  | "files"
+  | "feed"
+  | "db"
+  | "digest"
+  | "basePath"
+  | "now"
+  | "newId"
+>;
+
 /** A step of a batch, as the path of a request names it. */
 export interface StepName {
   readonly endpoint: string;

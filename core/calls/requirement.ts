@@ -25,6 +25,8 @@ export type Requirement =
   | "procedure"
   /** Columns that the service numbers. */
   | "numbers"
+  /** Columns that hold files. */
+  | "files"
   /** Changes that are recorded. */
   | "history"
   /** Columns that mark a row as deleted. */
@@ -40,6 +42,6 @@ export type Requirement =
   /** A store of locks. */
   | "locks";
 
-/** Whether an action needs neither jobs nor locks of the installation. */
+/** Whether an action needs neither jobs, nor locks, nor files of the installation. */
 export const onlyUsesDatabase = (requires: readonly Requirement[]): boolean =>
-  !requires.includes("jobs") && !requires.includes("locks");
+  !requires.some((one) => one === "jobs" || one === "locks" || one === "files");

@@ -1,15 +1,16 @@
 /**
- * The last statements of a transaction that changed recorded tables: its changes go to the log and to webhooks, and now
- * and then old changes are removed.
+ * The last statements of a transaction that changed recorded tables: files go to the records that got them, changes to
+ * the log and to webhooks, and now and then old changes are removed.
  */
 import type { ChangeTables } from "../plans/change-tables.ts";
-import type { DbTransaction, LedgerName } from "../query/session.ts";
+import type { DbTransaction, LedgerName, UnscopedQueries } from "../query/session.ts";
 import { limits } from "../values/limits.ts";
 import type { Table } from "../values/types/column.ts";
 import type { RowChange } from "./change-book.ts";
 import { type Author, removeOldChanges, storeChanges } from "./change-log.ts";
 import { forgetUpTo } from "./change-order.ts";
 import { storeDeliveries } from "./deliveries.ts";
+import { settleFiles } from "./settle-files.ts";
 
 /** The service's own tables that recording needs. */
 export function ledgersOf({ recorded }: ChangeTables): readonly LedgerName[] {
@@ -17,6 +18,7 @@ export function ledgersOf({ recorded }: ChangeTables): readonly LedgerName[] {
   return [
     ...(tables.some(({ isLogged }) => isLogged) ? (["changes", "change_order"] as const) : []),
     ...(tables.some(({ webhooks }) => webhooks.length > 0) ? (["deliveries"] as const) : []),
+    ...(tables.some(({ files }) => files !== null) ? (["files"] as const) : []),
   ];
 }
 
@@ -34,6 +36,10 @@ export async function storeRecorded(
   tx: DbTransaction,
   { changes, author, ledger: ledgerOf }: Recorded,
 ): Promise<void> {
+  await settleFiles(changes, {
+    open: () => ({ ledger: ledgerOf("files")!, own: tx as unknown as UnscopedQueries }),
+    now: author.now(),
+  });
   if (changes.some(({ recorded: { webhooks } }) => webhooks.length > 0))
     await storeDeliveries(tx, { ledger: ledgerOf("deliveries")!, changes, author });
   const logged = new Set(changes.flatMap(({ recorded }) => (recorded.isLogged ? recorded : [])));

@@ -26,6 +26,7 @@ import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts
 import { compositeOf } from "./compiling/compile-composite.ts";
 import { consoleOf } from "./compiling/compile-console.ts";
 import { changeTables } from "./checking/change-rules.ts";
+import { fileTables, shownFiles, withFiles } from "./compiling/compile-files.ts";
 import { numberTables, withNumbered } from "./compiling/compile-numbers.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
 import { statusTables } from "./checking/status-rules.ts";
@@ -95,7 +96,7 @@ export async function compileProject(
   catalog: Catalog,
   { importComponent = noComponents }: CompileOptions = {},
 ): Promise<CompiledProject> {
-  const asked = withNumbered(remembering(catalog), config.endpoints);
+  const asked = withFiles(withNumbered(remembering(catalog), config.endpoints), config.endpoints);
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
@@ -106,12 +107,13 @@ export async function compileProject(
   const marked = await withSoftDelete(compiled, asked);
   const apart = compiled.map((one, at) => ({ ...one, entity: marked[at]! }));
   const documents = await documentTables(apart, asked);
-  const { changes, faults } = await changeTables(apart, config, asked);
+  const files = fileTables(apart, config);
+  const { changes, faults } = await changeTables(apart, { config, catalog: asked, files });
   const numbers = numberTables(apart);
   const statuses = await statusTables(apart, asked);
   const documented = apart.map((one) => ({
     ...one,
-    entity: { ...withDocuments(one.entity, documents), changes, statuses, numbers },
+    entity: { ...withDocuments(one.entity, documents), changes, statuses, numbers, files },
   }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);
@@ -179,11 +181,14 @@ async function compileEntity(
       foundReading,
       foundReading.property === "tableName" && table
         ? table.columns
-        : refineColumns(foundReading.columns, rules),
+        : shownFiles(refineColumns(foundReading.columns, rules), payload),
     );
-  const query = foundQuery && withColumns(foundQuery, refineColumns(foundQuery.columns, rules));
+  const query =
+    foundQuery &&
+    withColumns(foundQuery, shownFiles(refineColumns(foundQuery.columns, rules), payload));
   const exportQuery =
-    foundExport && withColumns(foundExport, refineColumns(foundExport.columns, rules));
+    foundExport &&
+    withColumns(foundExport, shownFiles(refineColumns(foundExport.columns, rules), payload));
   noteStoredForms(survey, [table, reading, query, exportQuery]);
   const isOther = reading !== null && reading.property !== "tableName";
   noteTypes(survey, table, [isOther ? reading : null, query, exportQuery]);

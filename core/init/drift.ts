@@ -69,6 +69,7 @@ export const ownTables: ReadonlySet<string> = new Set([
   "rowgate_change_order",
   "rowgate_deliveries",
   "rowgate_numbers",
+  "rowgate_files",
 ]);
 
 async function unknownTables(

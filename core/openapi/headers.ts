@@ -6,7 +6,12 @@ import { limits } from "../values/limits.ts";
 const text = { type: "string" } as const;
 
 /** A header of a request, other than those for `mode` and credentials. */
-export type ParameterName = Exclude<RequestHeader, "X-Request-Mode"> | "X-Request-Id" | "Range";
+export type ParameterName =
+  | Exclude<RequestHeader, "X-Request-Mode">
+  | "X-Request-Id"
+  | "Range"
+  | "If-None-Match"
+  | "If-Range";
 
 const parameter = (name: ParameterName, description: string, schema: Json = text): Json => ({
   name,
@@ -38,6 +43,14 @@ export const headerParameters: Readonly<Record<ParameterName, Json>> = {
     "tx=rollback: a dry run. Everything happens and is undone; the answer is what it would have been, with dry_run.",
   ),
   Range: parameter("Range", "A part of the file, as bytes=0-1023."),
+  "If-None-Match": parameter(
+    "If-None-Match",
+    "The ETag of the file that the client has: the answer is 304 if it is the same.",
+  ),
+  "If-Range": parameter(
+    "If-Range",
+    "The ETag of the file of which the client has a part: another file is answered whole.",
+  ),
 };
 
 /** The value of X-Request-Mode that lookup asks for. */
@@ -52,7 +65,7 @@ const header = (description: string, schema: Json = text): Json => ({ descriptio
 
 export const answerHeaders = {
   "X-Request-Id": header("The id of the request, as the log has it."),
-  ETag: header("The version of the record in data, for If-Match."),
+  ETag: header("The version of the record in data, for If-Match; of a file, for If-None-Match."),
   "Idempotency-Replayed": header(
     "true: an earlier request with the same Idempotency-Key got this answer.",
   ),

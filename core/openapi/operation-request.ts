@@ -41,7 +41,13 @@ function headersOf(
   const own = [...action.headers].map((header: RequestHeader) =>
     header === "X-Request-Mode" ? requestMode(mode) : parameter(header),
   );
-  const ofFiles = "mediaTypes" in answer ? [parameter("Range")] : [];
+  const ofFiles =
+    "mediaTypes" in answer
+      ? [
+          parameter("Range"),
+          ...(answer.hasEtag ? [parameter("If-None-Match"), parameter("If-Range")] : []),
+        ]
+      : [];
   return [...own, ...ofFiles, parameter("X-Request-Id")];
 }
 
@@ -67,7 +73,9 @@ function bodyOf(draft: DraftOperation, { printer }: OperationPlace, name: string
   const schema = printer.printAs(input, name);
   if (action.takesUpload) {
     const encoding = { file: { contentType: tableMediaTypes.xlsx } };
-    return { required: true, content: { "multipart/form-data": { schema, encoding } } };
+    const isWorkbook = action.uploadFields.length === 0;
+    const media = { schema, ...(isWorkbook && { encoding }) };
+    return { required: true, content: { "multipart/form-data": media } };
   }
   const example = exampleOf(input, { members: exampleMembersOf(draft) });
   const media: MediaType = {

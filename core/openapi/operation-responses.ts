@@ -121,7 +121,7 @@ const descriptions = {
 
 /** The whole file, a part of it, or an error for a part that it does not have. */
 function fileResponses(
-  { mediaTypes }: FileForm,
+  { mediaTypes, hasEtag = false }: FileForm,
   always: readonly AnswerHeader[],
   parts: DocumentParts,
 ): Record<string, Json> {
@@ -133,11 +133,20 @@ function fileResponses(
     ]),
   );
   const headers = (...own: AnswerHeader[]): Json =>
-    parts.headers([...always, "Content-Disposition", "Accept-Ranges", ...own]);
+    parts.headers([
+      ...always,
+      "Content-Disposition",
+      "Accept-Ranges",
+      ...(hasEtag ? (["ETag"] as const) : []),
+      ...own,
+    ]);
   const ranged = headers("Content-Range");
   const responses: Record<string, Json> = {
     200: { description: "The file.", headers: headers(), content },
     206: { description: "The part that Range asks for.", headers: ranged, content },
+    ...(hasEtag && {
+      304: { description: "The client has the file already.", headers: headers() },
+    }),
     416: { description: "The file has no such part.", headers: ranged },
   };
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 /** Which changes of rows are recorded, as rules of tables: an endpoint that asks for them tells every write of its table. */
 import type { Column, Table } from "../values/types/column.ts";
+import type { FileTable } from "./file-tables.ts";
 import type { Condition } from "../query/statement.ts";
 import type { Key } from "../values/types/key.ts";
 import type { DatabaseCascade } from "./document-tables.ts";
@@ -36,7 +37,7 @@ export interface RecordedTable {
   readonly stamps: ReadonlySet<string>;
   /** Names of columns by which an endpoint of the table limits the rows of some caller. */
   readonly scoped: ReadonlySet<string>;
-  /** Its changes are kept as a history, or clients are told of them; false: only webhooks are. */
+  /** Its changes are kept as a history, or clients are told of them; false: only webhooks are, or its files follow. */
   readonly isLogged: boolean;
   /** Clients are told of its changes: they get a place in the order of all writes. */
   readonly isLive: boolean;
@@ -45,6 +46,8 @@ export interface RecordedTable {
   /** Null: rows are not marked as deleted. */
   readonly marks: MarkColumns | null;
   readonly webhooks: readonly WebhookRule[];
+  /** Null: it has no columns of files. */
+  readonly files: FileTable | null;
 }
 
 /** Of a whole project, by the identity of tables. */

@@ -14,6 +14,7 @@ import type { GridPlan } from "./grid-plan.ts";
 import type { Handlers } from "./hook.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import type { LookupPlan, ReadPlan } from "./read-plan.ts";
+import { type FileTables, noFileTables } from "./file-tables.ts";
 import { noNumbers, type NumberTables } from "./number-tables.ts";
 import type { MarkedTable, Visibility } from "./soft-delete.ts";
 import { noStatuses, type StatusTables } from "./status-tables.ts";
@@ -94,6 +95,8 @@ export interface Entity {
   readonly statuses: StatusTables;
   /** The tables of the project whose records get numbers. */
   readonly numbers: NumberTables;
+  /** The tables of the project whose records have files. */
+  readonly files: FileTables;
 }
 
 /** Before the rules of all endpoints of the project are known. */
@@ -102,4 +105,5 @@ export const noTableRules = {
   changes: noChanges,
   statuses: noStatuses,
   numbers: noNumbers,
+  files: noFileTables,
 } satisfies Partial<Entity>;

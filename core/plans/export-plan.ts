@@ -54,6 +54,10 @@ export interface ExportFormat {
   readonly falseLabel?: string;
 }
 
+/** What tables for people have in a cell of the column. */
+export const tableValue = ({ type }: Column, shown: Json): Json =>
+  shown === null ? null : (columnTypes[type].inTables?.(shown) ?? shown);
+
 /** How files show the column. */
 export const exportColumn = (
   column: Column,

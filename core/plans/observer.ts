@@ -51,6 +51,13 @@ export interface CacheReport {
 
 export type CacheObserver = (report: CacheReport) => void;
 
+/** A file of a record that was stored, answered, or removed after it had expired. */
+export interface FileReport {
+  readonly outcome: "uploaded" | "downloaded" | "removed";
+  /** Its size. */
+  readonly bytes: number;
+}
+
 /** One handler of the operator's that ran. */
 export interface HandlerReport {
   /** As `shop/components/supplier.ts#check`. */

@@ -22,10 +22,13 @@ export function columnOf(name: string, columns: Columns, place: string): Column 
 
 /** The value in the form that its column is compared in. It may exceed the column's own length and number of digits. */
 export function comparand(column: Column, value: unknown): Scalar {
-  if (!columnTypes[column.type].isCompared) {
-    throw invalidParameter(
-      `Column "${column.name}" holds other values: it takes =, !=, CONTAINS, IS NULL and IS NOT NULL`,
-    );
+  const { isCompared, fromMember } = columnTypes[column.type];
+  if (!isCompared) {
+    const holds =
+      fromMember === null
+        ? "holds files: it takes"
+        : "holds other values: it takes =, !=, CONTAINS,";
+    throw invalidParameter(`Column "${column.name}" ${holds} IS NULL and IS NOT NULL`);
   }
   return acceptedOf(column, value);
 }

@@ -1,7 +1,12 @@
 /** A page of a list, or the results of aggregate, as one flat table: what clients get that ask for csv. */
 import { versionName } from "../lists/shown-schema.ts";
 import type { Entity } from "../plans/entity.ts";
-import { type AnsweredTable, exportColumn, type ExportPlan } from "../plans/export-plan.ts";
+import {
+  type AnsweredTable,
+  exportColumn,
+  type ExportPlan,
+  tableValue,
+} from "../plans/export-plan.ts";
 import type { Output, Select } from "../query/statement.ts";
 import { answeredAs, type Column, derivedColumn } from "../values/types/column.ts";
 import { invalidParameter } from "../values/errors.ts";
@@ -38,10 +43,12 @@ export function tableRows(
   rows: readonly Readonly<Row>[],
   { list, showing }: { readonly list: Select; readonly showing: Showing | null },
 ): Json[][] {
-  const names = (showing?.shown ?? list.columns).map(answeredAs);
+  const columns = (showing?.shown ?? list.columns).map(
+    (column) => [column, answeredAs(column)] as const,
+  );
   const plan = showing?.versions ?? null;
   return rows.map((row) => [
-    ...names.map((name) => row[name] ?? null),
+    ...columns.map(([column, name]) => tableValue(column, row[name] ?? null)),
     ...(plan === null ? [] : [etagOf(row, plan)]),
   ]);
 }

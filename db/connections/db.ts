@@ -104,6 +104,7 @@ export function createDb(
     change_order: ledgerOf("change_order"),
     deliveries: ledgerOf("deliveries"),
     numbers: ledgerOf("numbers"),
+    files: ledgerOf("files"),
   };
   const session = createSessions({
     engine,

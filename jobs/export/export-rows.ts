@@ -3,9 +3,10 @@
  * at a time. Each run writes its own file; the run that completes the job names the file that counts.
  */
 import { tableMediaTypes, type TableFormat } from "../../core/plans/table-formats.ts";
-import { answeredAs } from "../../core/values/types/column.ts";
+import { answeredAs, type Column } from "../../core/values/types/column.ts";
 import { notFound } from "../../core/values/errors.ts";
 import { exportGrammar, type ExportRequest } from "../../core/lists/export-list.ts";
+import { tableValue } from "../../core/plans/export-plan.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Row } from "../../core/values/row.ts";
 import type { Run } from "../../core/jobs/job.ts";
@@ -41,9 +42,10 @@ export async function exportRows(
   const rows = await session.longSnapshot(async (snapshot) => {
     const total = await snapshot.count({ kind: "count", source, where });
     const batches = snapshot.stream(list, { batchRows: project.batchRows });
-    const names = shown.map(({ column }) => answeredAs(column));
+    const cells = shown.map(({ column }) => ({ column, name: answeredAs(column) }));
+    const cellOf = format === "jsonl" ? (_: Column, value: Json) => value : tableValue;
     const write = (bytes: AsyncIterable<Uint8Array>) => files.write(key, bytes);
-    return writeRows(run, { table, names, batches, total, write });
+    return writeRows(run, { table, cells, cellOf, batches, total, write });
   });
   if (table.textsCut > 0) {
     const { id: job } = run.job;
@@ -57,7 +59,8 @@ export async function exportRows(
 
 interface Writing {
   readonly table: TableWriter;
-  readonly names: readonly string[];
+  readonly cells: readonly { readonly column: Column; readonly name: string }[];
+  readonly cellOf: (column: Column, value: Json) => Json;
   readonly batches: AsyncIterable<Row[]>;
   readonly total: number;
   write(bytes: AsyncIterable<Uint8Array>): Promise<unknown>;
@@ -65,14 +68,14 @@ interface Writing {
 
 async function writeRows(
   run: Run,
-  { table, names, batches, total, write }: Writing,
+  { table, cells, cellOf, batches, total, write }: Writing,
 ): Promise<number> {
   let processed = 0;
   run.progress(0, total);
   async function* values(): AsyncGenerator<Batch> {
     for await (const rows of readAhead(batches)) {
       run.signal.throwIfAborted();
-      yield rows.map((row) => names.map((name) => row[name] ?? null));
+      yield rows.map((row) => cells.map(({ column, name }) => cellOf(column, row[name] ?? null)));
       processed += rows.length;
       run.progress(processed, total);
     }

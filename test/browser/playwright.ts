@@ -67,7 +67,9 @@ export interface Locator {
   dblclick(): Promise<void>;
   fill(text: string): Promise<void>;
   focus(): Promise<void>;
-  setInputFiles(path: string): Promise<void>;
+  setInputFiles(
+    path: string | readonly { name: string; mimeType: string; buffer: Buffer }[],
+  ): Promise<void>;
   isVisible(): Promise<boolean>;
   boundingBox(): Promise<{ x: number; y: number; width: number; height: number } | null>;
   /** Types key by key, as a person does. */

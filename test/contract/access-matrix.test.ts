@@ -28,6 +28,7 @@ beforeEach(async () => {
     `('${own}', 'a', ${more}), ('${other}', 'a', ${more}), ('${foreign}', 'b', ${more})`;
   for (const insert of [
     `accounts (account_id, tenant, name) values ${rows("'x'")}`,
+    `scans (scan_id, tenant, label) values ${rows("'x'")}`,
     `bins (bin_id, tenant, is_deleted) values ${rows("true")}`,
     `order_lines (line_id, tenant, order_id) values ${rows(`'${document}'`)}`,
     // Own lines that refer to each account.
@@ -46,7 +47,7 @@ async function insertOrders(...orders: readonly (readonly [string, Tenant])[]): 
 }
 
 async function renameTenants(own: string, foreign: string): Promise<void> {
-  for (const table of ["orders", "accounts", "bins", "order_lines"])
+  for (const table of ["orders", "accounts", "bins", "order_lines", "scans"])
     await fixture.sql(
       `update ${table} set tenant = case tenant when 'a' then '${own}' else '${foreign}' end where tenant in ('a', 'b')`,
     );
@@ -108,6 +109,11 @@ const requests: Readonly<Record<string, (id: string) => Asked>> = {
   "change-status": (id) => about("plain/change-status", { id, status: "done" }),
   "next-statuses": (id) => about("plain/next-statuses", { id }),
   "next-number": () => beside("bins/next-number", {}),
+  "file-upload": () => beside("scans/file-upload", {}),
+  "file-download": (id) => ({
+    path: `scans/file-download?scan_id=${id}&field=scan`,
+    isAboutRecord: true,
+  }),
   export: () => beside("plain/export", { format: "jsonl" }),
   "export-status": (id) => beside(`plain/export-status?${job("export", id)}`),
   "export-download": (id) => beside(`plain/export-download?${job("export", id)}`),

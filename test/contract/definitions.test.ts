@@ -112,9 +112,10 @@ const dependsOnRow: Readonly<Record<string, readonly string[]>> = {
   upsert: ["Validation failed"],
 };
 
-/** There is no upload here, no job with errors or still running, and no change that a generated text names. */
+/** There is no upload here, no file, no job with errors or still running, and no change that a generated text names. */
 const findsNothing: readonly string[] = [
   "export-cancel",
+  "file-download",
   "import-cancel",
   "import-commit",
   "import-errors",

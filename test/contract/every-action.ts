@@ -109,6 +109,7 @@ const endpoints = {
     action: { create: true, "next-number": true },
     numbers: { slip_no: { format: "{label}-{seq}", by: ["label"] } },
   },
+  scans: { tableName: "scans", action: { delete: true }, files: { scan: {} } },
   parcels: {
     tableName: "items",
     primaryKey: "item_id",
@@ -150,6 +151,7 @@ const tables: typeof shopOptions.tables = [
       slip_no: { type: "text(60)", unique: true },
     },
   },
+  { name: "scans", columns: { scan_id: "key", scan: "json" } },
   { name: "binders", columns: { binder_id: "key", title: "text(20)" } },
   {
     name: "binder_pages",
@@ -169,6 +171,7 @@ const setUp: typeof shopOptions.setUp = (engine) => [
   "insert into places (shelf, row_no, count, status) values ('p', 1, 500, 'open'), ('p', 2, 500, 'open')",
   "insert into bins (bin_id, label, deleted_at) values ('n1', 'a', null), ('n2', 'b', null)",
   "update bins set is_deleted = true where bin_id = 'n2'",
+  "insert into scans (scan_id) values ('s1')",
   "insert into binders (binder_id, title) values ('b1', 'one')",
   "insert into binder_pages (binder_id, page_no, side) values ('b1', 1, 'left'), ('b1', 2, 'left')",
   "insert into kinds (kind_id, whole, note) values ('k1', 1, 'a'), ('k2', 2, 'b')",
@@ -196,6 +199,7 @@ export const storedKeys: Readonly<Record<string, Json[]>> = {
   row_no: [1, 2],
   bin_id: ["n1", "n2"],
   binder_id: ["b1"],
+  scan_id: ["s1"],
   page_no: [1, 2],
   side: ["left"],
 };

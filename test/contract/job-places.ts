@@ -10,6 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
+import type { Files } from "../../core/plans/files-port.ts";
+import { createBucketFiles } from "../../jobs/files/bucket-files.ts";
+import { createFolderFiles } from "../../jobs/files/folder-files.ts";
 import { startWorkerProcess } from "../jobs/worker-process.ts";
 import type { EngineName } from "../servers/session.ts";
 import { startBucket } from "../storage/own-bucket.ts";
@@ -48,6 +51,8 @@ declare module "vitest" {
 export interface JobFixture extends Fixture {
   /** Where the service keeps its files, unless they are in a bucket. */
   readonly filesFolder: string;
+  /** The same files as the service's. */
+  readonly storage: Files;
   /** GETs a path below `/api/test`. */
   get(path: string, init?: RequestInit): Promise<Answer>;
   /** The status of the export once it has ended. */
@@ -93,6 +98,9 @@ export async function openJobFixture(
   return {
     ...fixture,
     filesFolder: folder,
+    storage: bucket
+      ? createBucketFiles({ ...bucket.address, prefix: "prefix/" })
+      : createFolderFiles(folder),
     get,
     ended,
     start,

@@ -210,6 +210,10 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
           amount: "decimal(10,2)",
         },
       },
+      {
+        name: "scans",
+        columns: { scan_id: "key", tenant: "text(20)", label: "text(40)", scan: "json" },
+      },
     ],
     endpoints: {
       orders: withRules(orders, true),
@@ -244,6 +248,15 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
             order: { endpoint: "orders", column: "order_id" },
             account: { endpoint: "accounts", column: "account_id" },
           },
+        },
+        false,
+      ),
+      scans: withRules(
+        {
+          tableName: "scans",
+          action: { first: true, create: true },
+          hiddenFields: ["tenant"],
+          files: { scan: {} },
         },
         false,
       ),

@@ -1,6 +1,6 @@
 /** The name of a downloaded file in its header: any name stays one header and one name. */
 import { expect, test } from "vitest";
-import { attachment } from "../../app/http/download.ts";
+import { disposition } from "../../app/http/download.ts";
 
 test.each([
   ["items-export-2026-11-21.xlsx", "attachment; filename=items-export-2026-11-21.xlsx"],
@@ -17,6 +17,6 @@ test.each([
   ],
   ["\ud800.csv", `attachment; filename="_.csv"; filename*=UTF-8''%EF%BF%BD.csv`],
 ])("the file %j is called %s", (name, header) => {
-  expect(attachment(name)).toBe(header);
+  expect(disposition("attachment", name)).toBe(header);
   expect(() => new Headers({ "Content-Disposition": header })).not.toThrow();
 });

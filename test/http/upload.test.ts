@@ -24,6 +24,7 @@ async function fileFrom(
   const headers = { "content-type": `multipart/form-data; boundary="${boundary}"` };
   const init = { method: "POST", headers, body, duplex: "half" as const };
   const { bytes } = await readUpload(new Request("http://localhost/", init), {
+    fields: [],
     timeoutMs: 30_000,
     deadlines: createDeadlines(),
   });

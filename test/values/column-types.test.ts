@@ -103,7 +103,7 @@ test("docs/values.md says of each type what can be done with it", () => {
     const { arithmetic, ...can } = columnTypes[type];
     return [
       `\`${type}\``,
-      can.fromMember === null ? "yes" : "as a whole",
+      can.fromMember === null ? (can.isCompared ? "yes" : "no") : "as a whole",
       ...answers(can.hasText, can.isSorted, can.isGrouped, can.hasExtremes),
       ...answers(arithmetic !== null, arithmetic?.isExact === true, can.isJoined, can.findsRows),
     ];

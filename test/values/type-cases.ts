@@ -86,6 +86,25 @@ export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
     refused: { sent: {}, message: "must be an array" },
     native: { postgres: "text[]", mysql: null, sqlite: null },
   },
+  file: {
+    taken: {
+      sent: { id: "0e3f4d4a-6d6f-4b8b-9d3e-3a2b1c0d9e8f" },
+      stored: '{"id":"0e3f4d4a-6d6f-4b8b-9d3e-3a2b1c0d9e8f"}',
+      shown: {
+        id: "0e3f4d4a-6d6f-4b8b-9d3e-3a2b1c0d9e8f",
+        name: "scan.pdf",
+        type: "application/pdf",
+        bytes: 5,
+        sha256: "0".repeat(64),
+      },
+    },
+    refused: {
+      sent: "scan.pdf",
+      message: 'must be a file: {"id": …}, with the id that file-upload answered',
+    },
+    // What `files` of an endpoint makes of it.
+    native: { postgres: "jsonb", mysql: "json", sqlite: "json" },
+  },
   other: {
     taken: { sent: "10.0.0.1", stored: "10.0.0.1", shown: "10.0.0.1" },
     refused: { sent: {}, message: "must be text" },

@@ -9,6 +9,7 @@ import { nobody } from "../../core/plans/caller.ts";
 import type { Answer } from "../../core/calls/answer.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { Request } from "../../core/calls/handler.ts";
+import type { RecordFiles } from "../../core/files/record-files.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { RequestLocks } from "../../core/locks/locks.ts";
 import type { Db } from "../../core/plans/db-port.ts";
@@ -66,6 +67,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     feed: { wrote: () => undefined } as unknown as Feed,
     upload: null,
     jobs: {} as ProjectJobs,
+    files: {} as RecordFiles,
     locks: {
       async takeRecords() {},
       async checkWrite() {},

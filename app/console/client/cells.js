@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { isNumber, labelText, shortText, textOf } from "./format.js";
 import { openTree } from "./json-tree.js";
 import { labelOf } from "./labels.js";
+import { filesShown } from "./record-files.js";
 import { mayOpen } from "./model.js";
 import { addressOf } from "./router.js";
 import { t } from "./words.js";
@@ -12,11 +13,18 @@ import { t } from "./words.js";
 /** @typedef {import("./types.d.ts").Field} Field */
 /** @typedef {import("./types.d.ts").Row} Row */
 
-/** The value of a row, or the name of a related record as a link to it. @param {Row} row @param {Field} field @param {Pick<Entity, "project" | "status">} entity @returns {HTMLElement} */
-export const cellIn = (row, field, entity) =>
-  field.relation
-    ? nameLink(/** @type {Row | null} */ (row[field.relation.name]), field.relation, entity.project)
-    : cellOf(valueIn(row, field), field, entity);
+/** The value of a row, or the name of a related record as a link to it. @param {Row} row @param {Field} field @param {Pick<Entity, "project" | "status" | "path" | "key">} entity @param {{ whole?: boolean }} [options] as `cellOf` @returns {HTMLElement} */
+export function cellIn(row, field, entity, options) {
+  if (field.relation)
+    return nameLink(
+      /** @type {Row | null} */ (row[field.relation.name]),
+      field.relation,
+      entity.project,
+    );
+  const value = valueIn(row, field);
+  if (field.type !== "file" || field.isPath || !value) return cellOf(value, field, entity, options);
+  return filesShown(value, field.name, { path: entity.path, key: entity.key, row });
+}
 
 /** @param {Row} row @param {Field} field */
 export const valueIn = (row, { name, isPath }) =>
@@ -58,6 +66,7 @@ export function cellOf(value, field, entity, { whole = false } = {}) {
   if (field.type === "boolean")
     return h(`span.flag${value ? ".yes" : ""}`, null, t(value ? "yes" : "no"));
   if (field.type === "bytes") return bytesShown(String(value), field.label);
+  if (field.type === "file") return filesShown(value, field.name, null);
   if (whole && typeof value === "object") return openTree(value);
   const text = whole ? textOf(value, field) : shortText(value, field);
   if (isNumber(field)) return h("span.number", null, text);

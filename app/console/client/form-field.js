@@ -6,6 +6,7 @@ import { fileChoice, openLink, toolsOf } from "./field-parts.js";
 import { isNumber, labelText, sentence } from "./format.js";
 import { exactNumber, jsonFault, jsonText, parseJson } from "./json.js";
 import { numberFault, readNumber, writeNumber } from "./numbers.js";
+import { filesChoice } from "./record-files.js";
 import { focusChoice, remoteChoice } from "./remote-choice.js";
 import { t } from "./words.js";
 
@@ -31,6 +32,7 @@ import { t } from "./words.js";
  * @property {Schema} schema
  * @property {boolean} isNeeded
  * @property {unknown} value
+ * @property {import("./record-files.js").FilesPlace | null} [files] where files are uploaded
  * @property {string} [fallback] the label of a reference that the lookup does not have
  * @property {() => void} onInput
  */
@@ -43,7 +45,7 @@ let count = 0;
 
 /** @param {Field} field @param {FieldOptions} options @returns {FormField} */
 export function formField(field, options) {
-  const { entity, isNeeded, value, fallback, onInput } = options;
+  const { entity, isNeeded, value, fallback, onInput, files = null } = options;
   const schema = entity.deref(options.schema);
   const id = `field-${++count}`;
   const fault = h("p.fault-text", { id: `${id}-fault`, role: "alert" });
@@ -100,7 +102,7 @@ export function formField(field, options) {
     input.setAttribute("aria-invalid", String(shown.length > 0));
   }
 
-  const isChosen = kind === "reference" || kind === "bytes";
+  const isChosen = kind === "reference" || kind === "bytes" || kind === "file";
   const text = () => (isChosen ? chosen : textIn(kind, input));
   const read = () => readText(kind, text(), { schema, value });
 
@@ -115,8 +117,20 @@ export function formField(field, options) {
         if (tooLarge !== undefined) showFaults([tooLarge]);
       },
     });
+  const uploads =
+    kind === "file" &&
+    filesChoice(input, field.name, {
+      start: value,
+      holdsMany: typesOf(schema).includes("array"),
+      place: files,
+      onChange(text) {
+        chosen = text;
+        changed();
+      },
+      onFault: (message) => showFaults([message]),
+    });
   const address = kind === "line" || kind === "long" ? webAddress(value) : null;
-  const control = h("div", null, file || input, address && openLink(address), fault);
+  const control = h("div", null, file || uploads || input, address && openLink(address), fault);
   const broad = kind === "long" || kind === "json" ? kind : null;
   const label = h(
     "label",
@@ -146,7 +160,7 @@ export function formField(field, options) {
   };
 }
 
-/** @typedef {"reference" | "choice" | "flag" | "maybe" | "date" | "moment" | "time" | "number" | "json" | "bytes" | "long" | "line"} Kind */
+/** @typedef {"reference" | "choice" | "flag" | "maybe" | "date" | "moment" | "time" | "number" | "json" | "bytes" | "file" | "long" | "line"} Kind */
 
 /** The kind of input that a field has. @param {Field} field @param {Schema} schema @returns {Kind} */
 export function kindOf(field, schema) {
@@ -159,7 +173,7 @@ export function kindOf(field, schema) {
   if (field.type === "time" && !schema.pattern?.includes("838")) return "time";
   if (isNumber(field)) return "number";
   if (field.type === "json" || field.type === "array") return "json";
-  if (field.type === "bytes") return "bytes";
+  if (field.type === "bytes" || field.type === "file") return field.type;
   const isLong = field.type === "text" && (schema.maxLength ?? Infinity) > lineLengthMax;
   return isLong && !schema.pattern && !schema.format && !isShortName(field.name) ? "long" : "line";
 }
@@ -199,7 +213,7 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
     );
   if (kind === "json") return h("textarea.code", { rows: "4", value: text, spellcheck: "false" });
   if (kind === "long") return h("textarea", { rows: "3", value: text, dir: "auto" });
-  if (kind === "bytes") return h("input", { type: "file" });
+  if (kind === "bytes" || kind === "file") return h("input", { type: "file" });
   if (kind === "date") return h("input", { type: "date", value: text });
   if (kind === "moment") return h("input", { type: "datetime-local", step: "1", value: text });
   if (kind === "time") return h("input", { type: "time", step: "1", value: text });
@@ -281,6 +295,7 @@ export function readText(kind, text, { schema, value }) {
   const isBlank = text === "" || ((kind === "json" || kind === "number") && text.trim() === "");
   if (isBlank) return {};
   if (kind === "moment") return { value: exactMoment(text, value) };
+  if (kind === "file") return { value: parseJson(text) };
   if (kind === "json") return readJson(text);
   if (kind === "bytes" && text.length > (schema.maxLength ?? Infinity))
     return { fault: t("bytes.tooLarge", { size: sizeText(((schema.maxLength ?? 0) * 3) / 4) }) };

@@ -37,8 +37,16 @@ export function textOf(value, { type, scale }) {
   if (type === "date" && typeof value === "string") return dateText(value);
   if (type === "timestamp" && typeof value === "string") return momentText(value);
   if (type === "time" && typeof value === "string") return value.replace(/^(\d\d:\d\d):00$/, "$1");
+  if (type === "file") return namesOf(value);
   return typeof value === "object" ? jsonText(value) : String(value);
 }
+
+/** Of files. @param {any} value */
+const namesOf = (value) =>
+  [value]
+    .flat()
+    .map((one) => one?.name ?? "")
+    .join(", ");
 
 /** @param {number | string} value @param {number | undefined} scale */
 function numberText(value, scale) {

@@ -1,5 +1,5 @@
 /** The read-only parts of a record: its values beside the form. */
-import { cellIn, cellOf } from "./cells.js";
+import { cellIn } from "./cells.js";
 import { h } from "./dom.js";
 import { fieldNamed } from "./model.js";
 import { isNamed } from "./titles.js";
@@ -14,7 +14,7 @@ function valueOf(entity, row, field) {
   );
   return relation
     ? cellIn(row, { ...field, relation: { titleField: "", ...relation } }, entity)
-    : cellOf(row[field.name], field, entity, { whole: true });
+    : cellIn(row, field, entity, { whole: true });
 }
 
 /** Read-only fields; audit columns are at the end. @param {Entity} entity @param {Row} row @param {(name: string) => boolean} isWanted */

@@ -51,9 +51,13 @@ function endpointFaults({ document, payload }: EndpointConfig, settings: Setting
       : []),
   ];
   const jobs = missing.length > 0 ? needing("jobs") : [];
+  const files = settings.storage.kind === "folder" ? needing("files") : [];
   return [
     ...locks.map((path) =>
       faultAt(document, path, { found: "locks without a REDIS_URL", expected: needsRedis }),
+    ),
+    ...files.map((path) =>
+      faultAt(document, path, { found: "files without a bucket", expected: missing.at(-1)! }),
     ),
     ...jobs.map((path) =>
       faultAt(document, path, {

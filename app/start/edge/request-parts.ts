@@ -84,9 +84,10 @@ export async function openRequestParts(
     async close() {
       const untilMs = performance.now() + limits.afterAnswerMs;
       await Promise.all(
-        opened.flatMap(({ background, project: { webhooks } }) => [
+        opened.flatMap(({ background, project: { webhooks, files } }) => [
           background?.drain(untilMs),
           webhooks.stop(untilMs),
+          files.afterRequest(untilMs),
         ]),
       );
       if (!(await cache.settle(untilMs)))

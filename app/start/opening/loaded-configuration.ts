@@ -102,6 +102,7 @@ function lifeOf(
       for (const { database, project } of opened) {
         database.listen(project.schema.doubt, parts.observation.db(project.name));
         project.webhooks.start();
+        project.files.start();
       }
       parts.jobs.use(jobs);
       parts.hooks.use(opened);
@@ -110,6 +111,7 @@ function lifeOf(
       for (const { stop, project } of opened) {
         stop.abort();
         project.feed.close();
+        project.files.stop();
         stopping.push(project.webhooks.stop(deliveriesUntilMs));
       }
     },

@@ -153,6 +153,7 @@ async function openProject(
               softDeleteConfig(payload) !== null ||
               hasCalculation(payload) ||
               payload.history ||
+              payload.files !== undefined ||
               payload.live,
           ),
         ),

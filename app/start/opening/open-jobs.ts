@@ -102,8 +102,10 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
     async prepare(configuration) {
       const { configs } = configuration;
       configs.filter(hasJobs).forEach(refuseMemory);
-      if (opened !== null || !configs.some(hasJobs)) return;
-      checkFiles(files, { storage: settings.storage, log });
+      const isOpening = opened === null && configs.some(hasJobs);
+      if (isOpening || (opened === null && configs.some(hasFiles)))
+        checkFiles(files, { storage: settings.storage, log });
+      if (!isOpening) return;
       noteTimes(configs);
       opened = await openQueue(options, { files, ttlSeconds, first: configuration });
     },
@@ -124,6 +126,10 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
     },
   };
 }
+
+/** Whether records have files. */
+const hasFiles = ({ endpoints }: ProjectConfig): boolean =>
+  endpoints.some(({ payload }) => payload.files !== undefined);
 
 /** Whether an endpoint exports or imports. */
 const hasJobs = ({ endpoints }: ProjectConfig): boolean =>

@@ -17,9 +17,10 @@ import { AppError } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
 import { createFeed } from "../../../core/changes/feed.ts";
 import { createWebhookSender, type DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
+import { createRecordFiles } from "../../../core/files/record-files.ts";
 import { createLocks } from "../../../core/locks/locks.ts";
 import type { Catalog } from "../../../core/plans/database-catalog.ts";
-import type { ChangeTables } from "../../../core/plans/change-tables.ts";
+import type { Entity } from "../../../core/plans/entity.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
 import type { Nudge } from "../../../core/plans/nudge.ts";
 import type { Db, SchemaWatch } from "../../../core/plans/db-port.ts";
@@ -83,6 +84,14 @@ export function openProject(
     outbound,
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
+    files: createRecordFiles({
+      ...runtime,
+      project: name,
+      db,
+      storage: jobs.files,
+      report: observation.files(name),
+      hasFiles: () => (entityIn(project.routes)?.files.size ?? 0) > 0,
+    }),
     feed: createFeed({ ...runtime, db, nudge: parts.nudge }),
     webhooks: createWebhookSender({
       ...runtime,
@@ -91,7 +100,7 @@ export function openProject(
       timeoutMs: hooks.timeoutMs,
       db,
       outbound,
-      changes: () => changesIn(project.routes),
+      changes: () => entityIn(project.routes)?.changes ?? null,
       times: parts.deliveryTimes,
     }),
     runtime,
@@ -102,10 +111,10 @@ export function openProject(
   return project;
 }
 
-/** Every entity has those of the whole project. */
-function changesIn(routes: Routes | null): ChangeTables | null {
+/** Every entity has the rules of tables of the whole project. */
+function entityIn(routes: Routes | null): Entity | null {
   for (const actions of routes?.endpoints.values() ?? [])
-    for (const { entity } of actions.values()) if (entity) return entity.changes;
+    for (const { entity } of actions.values()) if (entity) return entity;
   return null;
 }
 

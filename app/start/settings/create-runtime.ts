@@ -1,6 +1,6 @@
 /** Creates the runtime value that every part of a process receives. */
 import { csvOf } from "../../../jobs/workbook/csv.ts";
-import { hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import type { Log } from "../../../core/plans/log-port.ts";
 import type { Runtime } from "../../../core/plans/runtime.ts";
 import { systemClock } from "../../../core/values/clock.ts";
@@ -15,6 +15,13 @@ export const createRuntime = <OwnLog extends Log>(log: OwnLog, basePath = ""): R
     newId: () => crypto.randomUUID(),
     csvOf,
     digest: (text: string) => hash("sha256", text),
+    hashing() {
+      const running = createHash("sha256");
+      return {
+        update: (bytes: Uint8Array) => void running.update(bytes),
+        hex: () => running.digest("hex"),
+      };
+    },
     log,
     basePath,
   });

@@ -1,9 +1,10 @@
 /**
- * `history`, `live` and `changes` of all endpoints, and `webhooks` -> the tables whose changes are recorded. Rules of tables: an endpoint that
- * asks for changes gets those of every endpoint of its table.
+ * `history`, `live` and `changes` of all endpoints, `webhooks` and `files` -> the tables whose changes are recorded. Rules of tables: an
+ * endpoint that asks for changes gets those of every endpoint of its table.
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
 import { type ChangeTables, noChanges, type RecordedTable } from "../../plans/change-tables.ts";
+import type { FileTables } from "../../plans/file-tables.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
 import { keyNames } from "../../values/types/key.ts";
 import { forEverybody } from "../compiling/plans.ts";
@@ -30,14 +31,15 @@ const isLogged = ({ survey: { payload } }: CompiledEndpoint): boolean =>
 /** `faults`: those of the webhooks. The others are added to the surveys. */
 export async function changeTables(
   compiled: readonly CompiledEndpoint[],
-  config: ProjectConfig,
-  catalog: Catalog,
+  { config, catalog, files }: { config: ProjectConfig; catalog: Catalog; files: FileTables },
 ): Promise<{ readonly changes: ChangeTables; readonly faults: readonly Fault[] }> {
   const webhooks = openWebhookSurvey(config);
   const { faults } = webhooks;
   const asking = compiled.flatMap((one): Asking[] => {
     const named = webhooks.naming(one.survey.endpoint);
-    if (isLogged(one) || named.length > 0) return checkAsking(one, named, webhooks);
+    const { write } = one.entity;
+    const hasFiles = one.survey.payload.files && write && files.has(write.table.identity);
+    if (isLogged(one) || named.length > 0 || hasFiles) return checkAsking(one, named, webhooks);
     if (one.survey.payload.changes !== undefined)
       one.survey.fault(["changes"], {
         expected:
@@ -47,7 +49,7 @@ export async function changeTables(
   });
   const recorded = new Map<string, RecordedTable>();
   for (const group of Map.groupBy(asking, ({ write }) => write.table.identity).values()) {
-    const table = recordedTable(group, compiled, webhooks);
+    const table = recordedTable(group, { all: compiled, webhooks, files });
     recorded.set(table.table.identity, table);
   }
   if (recorded.size === 0) return { changes: noChanges, faults };
@@ -106,11 +108,15 @@ function checkAsking(
 /** One table, for all of its endpoints that ask for its changes. */
 function recordedTable(
   asking: readonly Asking[],
-  all: readonly CompiledEndpoint[],
-  webhooks: WebhookSurvey,
+  {
+    all,
+    webhooks,
+    files: ofAll,
+  }: { all: readonly CompiledEndpoint[]; webhooks: WebhookSurvey; files: FileTables },
 ): RecordedTable {
   const [{ write }] = asking as readonly [Asking];
   const { table, key } = write;
+  const files = ofAll.get(table.identity) ?? null;
   for (const { survey, write: other } of asking)
     if (keyNames(other.key) !== keyNames(key))
       survey.fault(["primaryKey"], {
@@ -144,8 +150,11 @@ function recordedTable(
     ...[...key, marks?.flag, marks?.at].flatMap((column) => column?.name ?? []),
     ...(isLive || told.length > 0
       ? [...table.columns.keys()].filter((name) => !hidden.has(name))
-      : kept),
+      : logged.length > 0
+        ? kept
+        : []),
     ...(logged.length > 0 ? scoped : []),
+    ...(files?.columns.keys() ?? []),
   ]);
   const shown = new Map([...table.columns].filter(([name]) => !hidden.has(name)));
   return {
@@ -166,6 +175,7 @@ function recordedTable(
     isLive,
     keepDays: Number.isFinite(keepDays) ? keepDays : null,
     marks,
+    files,
     webhooks: told.flatMap(({ survey: { project, endpoint }, webhooks: named }) =>
       named.map((one) =>
         webhookRule(webhooks, one, {

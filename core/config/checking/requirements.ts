@@ -121,6 +121,7 @@ export function checkActions(
     ["procedure", "procedure", payload.procedure !== undefined, "the procedure"],
     ["numbers", "numbers", payload.numbers !== undefined, "the columns"],
     ["history", "history", payload.history, "true"],
+    ["files", "files", payload.files !== undefined, "the columns"],
   ];
   for (const [requirement, property, isThere, expected] of settings) {
     const names = needing(requirement);

@@ -47,7 +47,10 @@ export function accessOf(
   }
   const access = payload.access ?? {};
   const actions = new Map(
-    Object.entries(access).map(([role, list]) => [role, allowedActions(survey, role, list)]),
+    Object.entries(access).map(([role, list]) => [
+      role,
+      withFileActions(allowedActions(survey, role, list)),
+    ]),
   );
   const showing = new Set(
     switchedOn(
@@ -92,6 +95,26 @@ function refuseWithoutAuth(survey: Survey): void {
       survey.fault([name], { expected: `one list for all callers, or ${expected}` });
   }
 }
+
+/** Actions that show the columns of a record, and those that set them. */
+const showingFiles = new Set(["read", "first", "datatables", "read-composite"]);
+const settingFiles = new Set([
+  "create",
+  "update",
+  "bulk-create",
+  "bulk-update",
+  "upsert",
+  "create-composite",
+  "update-composite",
+]);
+
+/** A role that sees a column of files may download them, one that sets it may upload them: that needs no names. */
+const withFileActions = (names: ReadonlySet<string>): ReadonlySet<string> =>
+  new Set([
+    ...names,
+    ...(names.isDisjointFrom(showingFiles) ? [] : ["file-download"]),
+    ...(names.isDisjointFrom(settingFiles) ? [] : ["file-upload"]),
+  ]);
 
 /** Names of actions and groups -> names of actions. */
 function allowedActions(

@@ -46,7 +46,10 @@ export async function importOf(
     if (lookup) lookups.push(lookup);
   }
   if (!write) return null;
-  const columns: Columns = new Map([...write.keyColumns, ...write.writable]);
+  // Files are uploaded, and no cell can name one.
+  const columns: Columns = new Map(
+    [...write.keyColumns, ...write.writable].filter(([, { type }]) => type !== "file"),
+  );
   checkTaken(survey, columns, { upsertKeys, required, lookups });
   const locksTable = upsertKeys.length > 0 && !isUnique(table, upsertKeys);
   if (locksTable && payload.action["import-commit"] === true) {
@@ -202,7 +205,7 @@ function templateOf(
   const needed = mustBeSent(write);
   // A key that clients need not know is made by the service or the database.
   const keys = key.filter((column) => needed.includes(column) || upsertKeys.includes(column));
-  const asked = [...keys, ...writable.values()];
+  const asked = [...keys, ...writable.values()].filter(({ type }) => type !== "file");
   return asked.map((column) => {
     const lookup = lookups.find(({ target }) => target === column);
     if (lookup) return lookup.heading;

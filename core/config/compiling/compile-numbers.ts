@@ -9,7 +9,8 @@ import type { Column, Table } from "../../values/types/column.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
 import type { EndpointConfig } from "../reading/read-config.ts";
-import { type CompiledEndpoint, nullUnlessAway, type Survey } from "./survey.ts";
+import { withChangedColumns } from "./changed-columns.ts";
+import type { CompiledEndpoint, Survey } from "./survey.ts";
 
 type NumberConfig = NonNullable<Survey["payload"]["numbers"]>[string];
 
@@ -46,43 +47,12 @@ export function numberTables(compiled: readonly CompiledEndpoint[]): NumberTable
   return tables;
 }
 
-/**
- * The same catalog, in which numbered columns are columns that something else than a request fills. `endpoints`: all of
- * the project.
- */
-export function withNumbered(catalog: Catalog, endpoints: readonly EndpointConfig[]): Catalog {
-  const numbering = endpoints.filter(({ payload }) => payload.numbers && payload.tableName);
-  if (numbering.length === 0) return catalog;
-  const ofTables = Promise.all(
-    numbering.map(async ({ payload: { tableName, numbers } }) => {
-      const table = await catalog.table(tableName!).catch(nullUnlessAway);
-      return { identity: table?.identity, names: Object.keys(numbers!) };
-    }),
-  );
-  // A failure is that of the first look-up.
-  ofTables.catch(() => undefined);
-  const marked = new WeakMap<Table, Table>();
-  const known: Catalog = {
-    ...catalog,
-    together: () => known,
-    async table(name) {
-      const table = await catalog.table(name);
-      if (table === null) return null;
-      const own = (await ofTables).filter(({ identity }) => identity === table.identity);
-      if (own.length === 0) return table;
-      const names = new Set(own.flatMap((one) => one.names));
-      const columns = [...table.columns].map(([column, one]) =>
-        names.has(column)
-          ? ([column, { ...one, isFilledByTrigger: true }] as const)
-          : ([column, one] as const),
-      );
-      const numbered = marked.get(table) ?? { ...table, columns: new Map(columns) };
-      marked.set(table, numbered);
-      return numbered;
-    },
-  };
-  return known;
-}
+/** The same catalog, in which numbered columns are columns that something else than a request fills. */
+export const withNumbered = (catalog: Catalog, endpoints: readonly EndpointConfig[]): Catalog =>
+  withChangedColumns(catalog, endpoints, ({ numbers = {} }) => [
+    Object.keys(numbers),
+    (column) => ({ ...column, isFilledByTrigger: true }),
+  ]);
 
 /** Empty, and faults, if the endpoint has no table whose records can be numbered. */
 function numberedIn({ survey, entity, table }: CompiledEndpoint): Numbered[] {

@@ -90,7 +90,7 @@ const steps: readonly ((draft: Draft) => void)[] = [
   refuseForeign,
   refuseTurnedAccess,
   nameActions,
-  switchHistory,
+  switchActions,
   ({ root, moved }) => normaliseRules(root, [], moved),
   refuseJsonSchemas,
   dropSearchOverAll,
@@ -105,16 +105,21 @@ const steps: readonly ((draft: Draft) => void)[] = [
   carryImport,
 ];
 
-/** `history` switches two actions on, unless `action` says otherwise. */
-function switchHistory({ root, moved }: Draft): void {
+/** `history` and `files` switch two actions on each, unless `action` says otherwise. */
+function switchActions({ root, moved }: Draft): void {
   const { action = {} } = root;
-  if (root["history"] !== true || !isMembers(action)) return;
-  for (const name of ["history", "revert"]) {
-    if (Object.hasOwn(action, name)) continue;
-    action[name] = true;
-    moved(["action", name], ["history"]);
-  }
-  root["action"] = action;
+  if (!isMembers(action)) return;
+  const switching = {
+    history: root["history"] === true ? ["history", "revert"] : [],
+    files: isMembers(root["files"]) ? ["file-upload", "file-download"] : [],
+  };
+  for (const [property, names] of Object.entries(switching))
+    for (const name of names) {
+      if (Object.hasOwn(action, name)) continue;
+      action[name] = true;
+      moved(["action", name], [property]);
+      root["action"] = action;
+    }
 }
 
 /** Null means that a setting is absent. */

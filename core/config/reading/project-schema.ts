@@ -5,6 +5,8 @@
 import { z } from "zod";
 import { actionNames } from "../../actions.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
+import { batchSettings } from "./batch-schema.ts";
+import { fileKeepDays } from "./files-schema.ts";
 import { mcp } from "./mcp-schema.ts";
 import { webhook } from "./webhook-schema.ts";
 
@@ -333,14 +335,6 @@ const listLimits = z.strictObject({
     ),
 });
 
-const batch = z.strictObject({
-  enabled: z
-    .boolean()
-    .default(false)
-    .describe("Whether POST /api/{project}/_batch runs several actions in one request."),
-  maxSteps: z.int().min(1).max(1_000).default(50).describe("Steps of one batch, at most."),
-});
-
 /** project.json after its variables were replaced. */
 export const projectSchema = z
   .strictObject({
@@ -362,6 +356,7 @@ export const projectSchema = z
     cache: cache.prefault({}).describe("Answers of list reads."),
     locking: locking.prefault({}).describe("Locks on records."),
     jobs: jobs.prefault({}).describe("Exports and imports."),
+    fileKeepDays,
     hooks: hooks.prefault({}).describe("Calls to other services."),
     webhooks: z
       .array(webhook)
@@ -374,7 +369,7 @@ export const projectSchema = z
       .optional()
       .describe("How many requests a caller may send. Absent or empty = any number."),
     observe: observe.prefault({}).describe("What is told of requests and statements."),
-    batch: batch.prefault({}).describe("Several actions in one request."),
+    batch: batchSettings.prefault({}).describe("Several actions in one request."),
     mcp,
     limits: listLimits
       .prefault({})

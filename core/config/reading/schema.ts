@@ -6,6 +6,7 @@ import { type AuditField, auditFields } from "../../plans/audit-columns.ts";
 import { z } from "zod";
 import { eventNames } from "../../plans/hook.ts";
 import { actionNames } from "../../actions.ts";
+import { filesOfColumn } from "./files-schema.ts";
 import { consoleSchema } from "./console-schema.ts";
 import { paramsSchema, procedureSchema } from "./param-schema.ts";
 import { relationSchema } from "./relation-schema.ts";
@@ -352,6 +353,9 @@ export const endpointSchema = z
     numbers: byColumn(numberedColumn)
       .optional()
       .describe("The text columns that the service numbers without gaps."),
+    files: byColumn(filesOfColumn)
+      .optional()
+      .describe("JSON or text columns that hold files of the record."),
     relations: z
       .record(z.string(), relationSchema)
       .optional()

@@ -5,6 +5,7 @@ import { booleanType } from "./boolean-type.ts";
 import { bytesType } from "./bytes-type.ts";
 import { dateType } from "./date-type.ts";
 import { decimalType } from "./decimal-type.ts";
+import { fileType } from "./file-type.ts";
 import { floatType } from "./float-type.ts";
 import { integerType } from "./integer-type.ts";
 import { jsonType } from "./json-types.ts";
@@ -28,6 +29,7 @@ export const columnTypes: TypeDefinitions = {
   json: jsonType,
   bytes: bytesType,
   array: createArrayType(({ type }) => columnTypes[type]),
+  file: fileType,
   other: otherType,
 };
 

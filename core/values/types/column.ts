@@ -21,6 +21,7 @@ export type ColumnType =
   | "json"
   | "bytes"
   | "array"
+  | "file"
   | "other";
 
 /** A column of a table, view or query, as the database reports it. */
@@ -76,6 +77,8 @@ export interface Column {
   readonly labels: readonly string[] | null;
   /** Arrays: a column of the type of their elements; absent = an element is any JSON value. */
   readonly element?: Column;
+  /** Files: a value is a list of them; absent = it is one. */
+  readonly holdsMany?: boolean;
   /** Sets: the labels that a value may have; absent = they are not known. */
   readonly members?: readonly string[];
   /** The type is a domain over `native`, which some operators of that type do not take; absent = they do. */

@@ -33,9 +33,11 @@ export function comparedSchema(column: Column): JsonSchema | null {
   return isCompared ? schemaOf(unlimited(column)) : null;
 }
 
-/** What `=` and `!=` compare the column with: the whole value if it contains others. Without null. */
-export const equalSchema = (column: Column): JsonSchema =>
-  columnTypes[column.type].acceptedSchema(unlimited(column));
+/** What `=` and `!=` compare the column with: the whole value if it contains others; null, if only that. */
+export function equalSchema(column: Column): JsonSchema {
+  const { isCompared, fromMember, acceptedSchema: schemaOf } = columnTypes[column.type];
+  return isCompared || fromMember !== null ? schemaOf(unlimited(column)) : { enum: [null] };
+}
 
 const nulled = ({ nullable }: Column, schema: JsonSchema): JsonSchema =>
   nullable ? orNull(schema) : schema;

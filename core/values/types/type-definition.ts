@@ -97,6 +97,9 @@ export interface TypeDefinition {
   /** How export files show it; null = each value in its own form. */
   readonly exportedAs: "text" | "number" | "boolean" | "date" | "datetime" | null;
 
+  /** What tables for people (exports, csv) show of a value that answers show; null = the same. */
+  readonly inTables: ((shown: Json) => Json) | null;
+
   /** Conditions compare it with values in every way; false = only as `fromMember` allows. */
   readonly isCompared: boolean;
   /** Whether the first value, in the form of statements, is greater. */
@@ -178,6 +181,7 @@ export const usual: TypeDefaults = {
   hasWords: false,
   fromFilter: asItIs,
   exportedAs: "text",
+  inTables: null,
   isCompared: true,
   isAbove: (left, right) => left! > right!,
   isSorted: true,

@@ -56,6 +56,8 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_deliveries (delivery_id bigint auto_increment primary key, message_id varchar(36) not null unique, project varchar(255) not null, webhook varchar(255) not null, lane varchar(16) not null, state varchar(8) not null, due_at datetime(3) not null, claim varchar(36), tries bigint not null, created_at datetime(3) not null, failed_at datetime(3), reason text, body longtext not null, unique (project, webhook, state, due_at, delivery_id), unique (lane, state, delivery_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
       numbers:
         "create table if not exists rowgate_numbers (counter_id varchar(64) primary key, table_name varchar(255) not null, column_name varchar(255) not null, pattern text not null, by_values text, last_number bigint not null) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
+      files:
+        "create table if not exists rowgate_files (file_id varchar(36) primary key, project varchar(255) not null, table_name varchar(255) not null, column_name varchar(255) not null, owner_hash varchar(64), record_hash varchar(16), name text not null, media_type varchar(255), bytes bigint, sha256 varchar(64), created_at datetime(3) not null, expires_at datetime(3), unique (project, expires_at, file_id), unique (owner_hash, file_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
     failure,
     loggedMessage,

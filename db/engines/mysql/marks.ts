@@ -95,5 +95,6 @@ const forms: Readonly<Record<ColumnType, MarkForm>> = {
     bind: (mark) => (/^(?:[\dA-F]{2})*$/.test(mark) ? Buffer.from(mark, "hex") : undefined),
   },
   array: plain,
+  file: plain,
   other: plain,
 };

@@ -77,6 +77,7 @@ export const valueForms = formsBeside(plain, {
   },
   uuid: {},
   json: { decoder: showing(showJson), textOf: null },
+  file: { decoder: showing(showJson), textOf: null },
   bytes: {
     bind: (_column, value) => {
       const { buffer, byteOffset, byteLength } = value as Uint8Array;

@@ -166,6 +166,7 @@ export const kinds: Kinds = {
 /** Arrays and types without a specific kind are selected as texts (`value-forms.ts`). */
 function kindOf(type: ColumnType, native: string): string {
   if (type === "integer") return native === "bigint" ? "bigint" : "integer";
+  if (type === "file") return native.startsWith("json") ? "json" : "text";
   return type === "uuid" || type === "array" || type === "other" ? "text" : type;
 }
 

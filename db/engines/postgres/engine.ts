@@ -95,6 +95,8 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         "create table if not exists rowgate_deliveries (delivery_id bigint generated always as identity primary key, message_id varchar(36) not null unique, project varchar(255) not null, webhook varchar(255) not null, lane varchar(16) not null, state varchar(8) not null, due_at timestamptz(3) not null, claim varchar(36), tries bigint not null, created_at timestamptz(3) not null, failed_at timestamptz(3), reason text, body text not null, unique (project, webhook, state, due_at, delivery_id), unique (lane, state, delivery_id))",
       numbers:
         "create table if not exists rowgate_numbers (counter_id varchar(64) primary key, table_name varchar(255) not null, column_name varchar(255) not null, pattern text not null, by_values text, last_number bigint not null)",
+      files:
+        "create table if not exists rowgate_files (file_id varchar(36) primary key, project varchar(255) not null, table_name varchar(255) not null, column_name varchar(255) not null, owner_hash varchar(64), record_hash varchar(16), name text not null, media_type varchar(255), bytes bigint, sha256 varchar(64), created_at timestamptz(3) not null, expires_at timestamptz(3), unique (project, expires_at, file_id), unique (owner_hash, file_id))",
     },
     failure,
     loggedMessage,

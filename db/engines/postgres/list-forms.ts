@@ -71,5 +71,6 @@ const usual: Readonly<
   json: () => null,
   bytes: () => null,
   array: () => null,
+  file: () => null,
   other: asText,
 };

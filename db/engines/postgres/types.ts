@@ -25,6 +25,7 @@ const plainTypes: Readonly<Record<ColumnType, string>> = {
   json: "jsonb",
   bytes: "bytea",
   array: "jsonb",
+  file: "jsonb",
   other: "text",
 };
 

@@ -55,6 +55,7 @@ export const valueForms: ValueForms = formsBeside(plain, {
   },
   uuid: {},
   json: { decoder: showing(showJson), textOf: null },
+  file: { decoder: showing(showJson), textOf: null },
   bytes: {
     bind: (_column, value) => `\\x${Buffer.from(value as Uint8Array).toString("hex")}`,
     decoder: showing((text) => showBytes(Buffer.from(text.slice(2), "hex"))),

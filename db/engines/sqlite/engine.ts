@@ -127,6 +127,8 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
         "create table if not exists rowgate_deliveries (delivery_id integer primary key autoincrement, message_id varchar(36) not null unique, project varchar(255) not null, webhook varchar(255) not null, lane varchar(16) not null, state varchar(8) not null, due_at timestamp not null, claim varchar(36), tries integer not null, created_at timestamp not null, failed_at timestamp, reason text, body text not null, unique (project, webhook, state, due_at, delivery_id), unique (lane, state, delivery_id))",
       numbers:
         "create table if not exists rowgate_numbers (counter_id varchar(64) not null primary key, table_name varchar(255) not null, column_name varchar(255) not null, pattern text not null, by_values text, last_number integer not null)",
+      files:
+        "create table if not exists rowgate_files (file_id varchar(36) not null primary key, project varchar(255) not null, table_name varchar(255) not null, column_name varchar(255) not null, owner_hash varchar(64), record_hash varchar(16), name text not null, media_type varchar(255), bytes integer, sha256 varchar(64), created_at timestamp not null, expires_at timestamp, unique (project, expires_at, file_id), unique (owner_hash, file_id))",
     },
     failure,
     loggedMessage,

@@ -60,6 +60,7 @@ const ruleTypes: Readonly<Record<ColumnType, readonly ColumnType[]>> = {
   json: [],
   bytes: [],
   array: [],
+  file: [],
   other: [],
 };
 

@@ -85,6 +85,7 @@ export const createValueForms = (forms: StoredForms): ValueForms =>
       textOf: null,
     },
     array: json,
+    file: json,
     other: {
       output: (_column, name) => longAsText(name),
       decoder: ({ notation }) => {

@@ -20,7 +20,7 @@ export function editingRights(entity) {
   const record = entity.deref(records?.items);
   const byAction = actions.has("change-status") && status ? [status.field] : [];
   const names = editableNames(record, entity, [...key, ...byAction]).filter(
-    (name) => fields.has(name) && fields.get(name)?.type !== "bytes",
+    (name) => fields.has(name) && !["bytes", "file"].includes(fields.get(name)?.type ?? ""),
   );
   const keys = listIn(entity, "bulk-delete", "keys");
   if (names.length === 0 && !keys) return null;

@@ -379,7 +379,8 @@ const boxColumn = (box) => ({
 function rowCell(entity, row, { field, isFirst, params }) {
   const cell = cellIn(row, field, entity);
   const isReference = cell.tagName === "A" && !cell.classList.contains("web");
-  if (!isFirst || !opens(entity, row) || isReference || field.type === "bytes") return cell;
+  if (!isFirst || !opens(entity, row) || isReference || ["bytes", "file"].includes(field.type))
+    return cell;
   const href = addressOf(recordParts(entity, row), paramQuery(params));
   return h("a.open", { href }, cell.tagName === "A" ? cell.textContent : cell);
 }

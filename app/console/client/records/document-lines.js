@@ -112,6 +112,9 @@ export function documentLines({ entity, lines, schema, record, rows, canEdit, on
       isNeeded: needed.has(name),
       value: row ? row[name] : start,
       fallback: row ? otherTexts(row) : "",
+      files: lines.endpoint
+        ? { path: entity.path.replace(/[^/]+$/, lines.endpoint), key: lines.key, row }
+        : null,
       onInput: changedHere,
     });
     input.control.querySelector("input, select, textarea")?.setAttribute("aria-label", field.label);

@@ -14,7 +14,7 @@ import { editedFields } from "./edited-fields.js";
  * @typedef {object} FormOptions
  * @property {Schema} schema of the body, or of the part of it that the form is for
  * @property {Map<string, Field>} fields
- * @property {Pick<Entity, "project" | "deref" | "status">} entity
+ * @property {Pick<Entity, "project" | "deref" | "status" | "path" | "key">} entity
  * @property {Row | null} row null: a new record
  * @property {readonly string[]} [needed] names of fields that must not be empty, beside those that the schema requires
  * @property {readonly string[]} without names of fields that have another place
@@ -34,6 +34,7 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
       schema: part,
       isNeeded: needed.has(name),
       value: stored ? stored[name] : part.default,
+      files: { path: entity.path, key: entity.key, row: stored },
       onInput,
     });
   }
