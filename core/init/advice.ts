@@ -48,6 +48,8 @@ interface Request {
   readonly message: string;
   /** The advice if no index of the database would help. */
   readonly otherwise?: string;
+  /** Where it searches for parts of texts: the columns that a full-text index could have instead. */
+  readonly texts?: readonly Column[];
 }
 
 /** Tables with fewer rows are read quickly enough as a whole. */
@@ -72,12 +74,17 @@ export async function adviceFor(config: ProjectConfig, db: Db): Promise<Advice[]
       const isLarge = large.get(table.identity) ?? db.isLarger(table, smallTableRows);
       large.set(table.identity, isLarge);
       if (!(await isLarge) || (await isServed(request, db))) continue;
-      const advice = adviceOf(document.file, request, db);
+      const own = adviceOf(document.file, request, db);
+      const isServable = own.statements.length > 0;
+      const hasWords = (entity.grid?.fullText ?? entity.read?.fullText ?? null) !== null;
+      // People can search for words already, and nothing else would help.
+      if (request.texts !== undefined && hasWords && !isServable) continue;
+      const advice = hasWords ? own : await withWords(own, request, catalog);
       const isTold = advice.statements.length > 0 && isAmong([...found.values()], advice);
       if (isTold) continue;
       found.set(key, advice);
       // An index for texts within the texts of several columns serves searches in each of them.
-      if (use === "contains" && advice.statements.length > 0)
+      if (use === "contains" && isServable)
         for (const name of names)
           for (const served of [use, "begins"] as const)
             found.set(keyOf(table, served, [name]), advice);
@@ -115,6 +122,24 @@ function adviceOf(file: string, { wish, message, otherwise = noIndex }: Request,
   };
 }
 
+/** The advice, and how the endpoint's file makes people search for words in a full-text index. */
+async function withWords(
+  advice: Advice,
+  { texts = [], wish: { table } }: Request,
+  catalog: Catalog,
+): Promise<Advice> {
+  if (texts.length === 0) return advice;
+  const answer = await catalog.textIndex(table, { columns: texts, language: "simple" });
+  const made = "statements" in answer ? answer.statements : [];
+  const setting = JSON.stringify({ fulltext: { columns: texts.map(({ name }) => name) } });
+  const needs = "expected" in answer ? ` (it needs ${answer.expected})` : "";
+  return {
+    ...advice,
+    message: `${advice.message}; a search for words with search_mode fulltext would use an index, with "search": ${setting} in the file${needs}`,
+    statements: advice.statements.length > 0 ? advice.statements : made,
+  };
+}
+
 function requestsOf(entity: Entity, table: Table): Request[] {
   return [
     ...gridRequests(entity, table),
@@ -149,9 +174,12 @@ function gridRequests({ grid, enabled }: Entity, table: Table): Request[] {
       otherwise: areTexts
         ? "no index of this database finds a text within a text"
         : "an index serves only texts: name them in datatablesWhere, without numbers and dates",
+      texts: [column, ...others].filter(isPlainText),
     },
   ];
 }
+
+const isPlainText = ({ type, labels }: Column): boolean => type === "text" && labels === null;
 
 /** Only where the label is a column of the table itself. */
 function lookupRequests({ lookup }: Entity, table: Table): Request[] {
@@ -176,7 +204,7 @@ function lookupRequests({ lookup }: Entity, table: Table): Request[] {
       wish: { table, column: text, use, order: sort },
       statement: { kind: "count", source, where },
       message: `drop-downs search in ${text.name}, and each search reads the whole table`,
-      ...(use === "contains" && { otherwise: orPrefix }),
+      ...(use === "contains" && { otherwise: orPrefix, texts: [text].filter(isPlainText) }),
     },
     ...requests,
   ];
