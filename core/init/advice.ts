@@ -74,17 +74,16 @@ export async function adviceFor(config: ProjectConfig, db: Db): Promise<Advice[]
       const isLarge = large.get(table.identity) ?? db.isLarger(table, smallTableRows);
       large.set(table.identity, isLarge);
       if (!(await isLarge) || (await isServed(request, db))) continue;
-      const own = adviceOf(document.file, request, db);
-      const isServable = own.statements.length > 0;
       const hasWords = (entity.grid?.fullText ?? entity.read?.fullText ?? null) !== null;
+      const own = adviceOf(document.file, request, db);
       // People can search for words already, and nothing else would help.
-      if (request.texts !== undefined && hasWords && !isServable) continue;
-      const advice = hasWords ? own : await withWords(own, request, catalog);
+      if (request.texts !== undefined && hasWords && own.statements.length === 0) continue;
+      const advice = hasWords ? own : { ...own, message: own.message + orWords(request) };
       const isTold = advice.statements.length > 0 && isAmong([...found.values()], advice);
       if (isTold) continue;
       found.set(key, advice);
       // An index for texts within the texts of several columns serves searches in each of them.
-      if (use === "contains" && isServable)
+      if (use === "contains" && advice.statements.length > 0)
         for (const name of names)
           for (const served of [use, "begins"] as const)
             found.set(keyOf(table, served, [name]), advice);
@@ -122,22 +121,11 @@ function adviceOf(file: string, { wish, message, otherwise = noIndex }: Request,
   };
 }
 
-/** The advice, and how the endpoint's file makes people search for words in a full-text index. */
-async function withWords(
-  advice: Advice,
-  { texts = [], wish: { table } }: Request,
-  catalog: Catalog,
-): Promise<Advice> {
-  if (texts.length === 0) return advice;
-  const answer = await catalog.textIndex(table, { columns: texts, language: "simple" });
-  const made = "statements" in answer ? answer.statements : [];
+/** How the endpoint's file lets people search for words in a full-text index instead. */
+function orWords({ texts = [] }: Request): string {
+  if (texts.length === 0) return "";
   const setting = JSON.stringify({ fulltext: { columns: texts.map(({ name }) => name) } });
-  const needs = "expected" in answer ? ` (it needs ${answer.expected})` : "";
-  return {
-    ...advice,
-    message: `${advice.message}; a search for words with search_mode fulltext would use an index, with "search": ${setting} in the file${needs}`,
-    statements: advice.statements.length > 0 ? advice.statements : made,
-  };
+  return `; "search": ${setting} in the file would find words through an index`;
 }
 
 function requestsOf(entity: Entity, table: Table): Request[] {
