@@ -118,7 +118,7 @@ test("what stands beside a reference counts", () => {
 function inWordsOf31(part: any): any {
   if (Array.isArray(part)) return part.map(inWordsOf31);
   if (typeof part !== "object" || part === null) return part;
-  const { nullable, exclusiveMinimum, exclusiveMaximum, minimum, maximum, format, ...same } = part;
+  const { nullable, exclusiveMinimum, exclusiveMaximum, minimum, maximum, ...same } = part;
   const limit = (name: string, value: unknown, isExclusive: unknown): object =>
     value === undefined ? {} : { [isExclusive === true ? `exclusiveM${name}` : `m${name}`]: value };
   return {
