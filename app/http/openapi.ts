@@ -8,7 +8,7 @@ import { labelledIn, messagesIn } from "../../core/calls/wording.ts";
 import { languageFor } from "../../core/plans/messages.ts";
 import type { ProjectTraits } from "../../core/openapi/traits.ts";
 import type { Caller } from "../../core/plans/caller.ts";
-import { AppError } from "../../core/values/errors.ts";
+import { AppError, invalidParameter } from "../../core/values/errors.ts";
 import { type Compression, gzipHeaders, takesGzip } from "./compression.ts";
 import { headersOf } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
@@ -159,6 +159,13 @@ function keyOf(visits: readonly Visit[]): string | null {
 /** Loaded when a document is first asked for. */
 type Describer = typeof import("../../core/openapi/describe.ts");
 
+/** `?version=3.0` of the request. Rejects with Invalid parameter for a version that there is not. */
+function versionOf({ url }: Incoming): string {
+  const version = new URL(url).searchParams.get("version") ?? "3.1";
+  if (["3.1", "3.0"].includes(version)) return version;
+  throw invalidParameter("version must be 3.1 or 3.0");
+}
+
 interface Shown {
   /** Null: the document is not kept. */
   readonly key: string | null;
@@ -174,13 +181,16 @@ async function showDocument(
   exchange: Exchange,
   { key, isInLanguages, deps: { compression, digest }, find, build }: Shown,
 ): Promise<Reply> {
+  const version = versionOf(incoming);
   const make = async (): Promise<KeptDocument> => {
     const describer = await import("../../core/openapi/describe.ts");
-    const { text, hash } = await describer.printDocument(await build(describer), digest);
+    const { inVersion } = await import("../../core/openapi/openapi-30.ts");
+    const document = await inVersion(await build(describer), version);
+    const { text, hash } = await describer.printDocument(document, digest);
     // Compressed it takes a tenth of the memory.
     return { content: compression ? await compression.gzip(text) : text, hash };
   };
-  const { content, hash } = await (key === null ? make() : find(key, make));
+  const { content, hash } = await (key === null ? make() : find(`${version} ${key}`, make));
   const isPacked = typeof content !== "string";
   const staysPacked = isPacked && takesGzip(incoming.headers);
   const etags = [hash, `${hash}-gzip`].map((tag) => `"${tag}"`);

@@ -25,10 +25,12 @@ import type { Row } from "../values/row.ts";
 import { nameSchema } from "../query/condition-schema.ts";
 import { relatedDependencies } from "../query/hops.ts";
 import { selectedBy } from "../query/select.ts";
+import { byRank, fullTextCondition, fullTextSearch, searchMode } from "../query/full-text.ts";
 import { sortColumns } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
 import { treeOrPairs } from "../query/where.ts";
 import { answeredAs, type Column, type Columns } from "../values/types/column.ts";
+import type { TextSearch } from "../values/types/text-index.ts";
 import { AppError } from "../values/errors.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
@@ -93,6 +95,7 @@ function queryGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<Item
     search: described(absentOr(lookupText("search"), null), { type: "string", default: "" }),
     q: described(absentOr(lookupText("q"), null), alias),
     term: described(absentOr(lookupText("term"), null), alias),
+    search_mode: searchMode(plan.fullText),
     where: queryFilter(plan.named),
     ids: { ...idsOf(plan.id), schema: () => idsInQuery },
     ...pages(plan, settings),
@@ -118,6 +121,7 @@ function bodyGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<Items
   const { named, id } = plan;
   const parts = object({
     search: optional(lookupText("search"), ""),
+    search_mode: searchMode(plan.fullText),
     where: treeOrPairs(named),
     select: furtherColumns(named),
     sort_columns: sortColumns(named),
@@ -144,6 +148,7 @@ const pages = (plan: LookupPlan, settings: RequestSettings) => ({
 
 interface SentLookup {
   readonly search: string;
+  readonly search_mode: boolean;
   readonly where: Condition | null;
   readonly ids: Condition | null;
   readonly sort: readonly Sort[];
@@ -163,6 +168,8 @@ function requestOf(
   const size = limit ?? limits.limitDefault;
   const fault = (page ?? 1) > 1 ? onlyPage(plan) : null;
   if (fault) throw fault;
+  const words = sent.search_mode && plan.fullText ? fullTextSearch(plan.fullText, search) : null;
+  const match = sent.search_mode ? fullTextCondition(words) : labelMatch(search, plan);
   const isSelect2 = sent._type !== undefined;
   const nesting = nestingOf(extra);
   return {
@@ -170,8 +177,8 @@ function requestOf(
       kind: "select",
       source: plan.source,
       columns: [...new Set([plan.id, plan.text ?? plan.id, ...(nesting?.columns ?? extra)])],
-      where: allOf(plan.scope, sent.where, sent.ids, labelMatch(search, plan)),
-      sort: orderOf(sent.sort, plan, search),
+      where: allOf(plan.scope, sent.where, sent.ids, match),
+      sort: orderOf(sent.sort, plan, sent.search_mode ? words : search),
       limit: size + 1,
       offset: offsetOf({ page: page ?? 1, size }, { offsetMax, instead: narrower }),
       lock: false,
@@ -226,15 +233,22 @@ const furtherColumns = (columns: Columns): Grammar<readonly Column[]> => ({
  * a search from the beginning of labels come in the order of the index that finds them, where there is one: then the
  * first ones are found as fast among millions.
  */
-function orderOf(asked: readonly Sort[], plan: LookupPlan, search: string): Sort[] {
+function orderOf(
+  asked: readonly Sort[],
+  plan: LookupPlan,
+  search: string | TextSearch | null,
+): Sort[] {
   const { text, id } = plan;
   const own: readonly Sort[] =
     asked.length > 0 || text === id || text === null
       ? asked
-      : [...indexedOrder(plan, search), { column: text, direction: "asc" }];
+      : [...firstOrder(plan, search), { column: text, direction: "asc" }];
   const isEnded = own.some(({ column }) => column === id);
   return orderedBy(isEnded ? own : [...own, { column: id, direction: "asc" }], plan);
 }
+
+const firstOrder = (plan: LookupPlan, search: string | TextSearch | null): readonly Sort[] =>
+  typeof search === "string" ? indexedOrder(plan, search) : byRank(search);
 
 function indexedOrder({ text, matchesPrefix, ignoresAccents }: LookupPlan, search: string): Sort[] {
   if (text?.hasFoldedIndex !== true || !matchesPrefix || ignoresAccents || search === "") return [];

@@ -47,6 +47,7 @@ import type { Entity, RequestSettings } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
 import type { ListText, TextForm } from "../query/list-text.ts";
 import { searchBy, searchCondition, searchText } from "../query/list-search.ts";
+import { byRank, fullTextCondition, fullTextSearch, searchMode } from "../query/full-text.ts";
 import { relatedDependencies } from "../query/hops.ts";
 import { selectColumns } from "../query/select.ts";
 import { sortColumns } from "../query/sort.ts";
@@ -87,10 +88,14 @@ export const read = defineAction<ReadPlan, ReadRequest>({
   }),
 
   async run({ input: request, body, entity, session, cache, wantsCsv }, plan) {
-    const { where, search_value, search_by, count } = body;
+    const { where, search_value, search_by, search_mode, count } = body;
     // All pages of one list share its count.
     const searched = search_value ? body["select"] : null;
-    const counted = ["total", count ?? "exact", { where, search_value, search_by, searched }];
+    const counted = [
+      "total",
+      count ?? "exact",
+      { where, search_value, search_by, search_mode, searched },
+    ];
     const dependsOn = relatedDependencies(
       plan.dependsOn,
       request.list,
@@ -120,7 +125,7 @@ interface ReadRequest {
 
 /** A page by its number, a list up to a limit, or the page after a cursor. */
 function readGrammar(plan: ReadPlan, entity: Entity): Grammar<ReadRequest> {
-  const { source, named, scope, key } = plan;
+  const { source, named, scope, key, fullText } = plan;
   const parts = object({
     page: pageNumber(plan, entity.settings),
     per_page: perPage,
@@ -130,6 +135,7 @@ function readGrammar(plan: ReadPlan, entity: Entity): Grammar<ReadRequest> {
     select: selectColumns(named),
     search_value: searchText("search_value"),
     search_by: searchBy(named),
+    search_mode: searchMode(fullText),
     sort_columns: sortColumns(named),
     where: where(named),
     expand: expand(named),
@@ -137,13 +143,22 @@ function readGrammar(plan: ReadPlan, entity: Entity): Grammar<ReadRequest> {
   });
   const request = (sent: Meaning<typeof parts>): ReadRequest => {
     const showing = showingOf(sent, plan);
+    const isFullText = sent.search_mode && fullText !== null;
+    if (isFullText && sent.search_by !== columnList(named))
+      throw invalidParameter("search_by and search_mode fulltext cannot be combined");
+    const words = isFullText ? fullTextSearch(fullText, sent.search_value) : null;
     // A search over all columns finds related records only by what the answer shows of them.
     const searched =
       sent.search_by === columnList(named)
         ? [...sent.search_by, ...sent.select.filter(({ via }) => via !== undefined)]
         : sent.search_by;
-    const filter = allOf(sent.where, searchCondition(sent.search_value, searched));
-    const sort = orderedBy(sent.sort_columns, plan);
+    const search = isFullText
+      ? fullTextCondition(words)
+      : searchCondition(sent.search_value, searched);
+    const filter = allOf(sent.where, search);
+    // Ranks change with the texts of other rows, so pages by cursor would skip and repeat rows.
+    const isRanked = sent.sort_columns.length === 0 && sent.cursor === null;
+    const sort = orderedBy(isRanked ? byRank(words) : sent.sort_columns, plan);
     const list: Select = {
       kind: "select",
       source,

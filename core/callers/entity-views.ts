@@ -16,6 +16,7 @@ import type { LookupPlan, ReadPlan } from "../plans/read-plan.ts";
 import type { WorkflowPlan } from "../plans/workflow-plan.ts";
 import { headingKey } from "../values/text.ts";
 import type { FieldRights } from "./access.ts";
+import { indexAmong } from "../query/full-text.ts";
 import { foundAmong, isEmptyPath } from "../query/paths.ts";
 import { type Entities, type Naming, namingFrom } from "./related-views.ts";
 
@@ -94,6 +95,7 @@ function readView(plan: ReadPlan, seen: Seen, naming: Naming): ReadPlan {
     ...plan,
     columns,
     named: naming(columns),
+    fullText: indexAmong(plan.fullText, columns),
     times: { create: seen.one(plan.times.create), update: seen.one(plan.times.update) },
   };
 }
@@ -138,7 +140,9 @@ function adjustView(plan: AdjustPlan, { hidden, readOnly }: FieldRights): Adjust
 function lookupView(plan: LookupPlan, seen: Seen, naming: Naming): LookupPlan | null {
   const [id, text] = [seen.one(plan.id), seen.one(plan.text)];
   if (id === null || (plan.text !== null && text === null)) return null;
-  return namedLookup({ ...plan, id, columns: seen.all(plan.columns) }, naming);
+  const columns = seen.all(plan.columns);
+  const fullText = indexAmong(plan.fullText, columns);
+  return namedLookup({ ...plan, id, columns, fullText }, naming);
 }
 
 /** The plan with the paths that requests may name, and those of its label. */
@@ -191,6 +195,7 @@ function gridView(plan: GridPlan, seen: Seen, naming: Naming): GridPlan {
   const view = {
     ...plan,
     columns,
+    fullText: indexAmong(plan.fullText, columns),
     paneColumns: seen.list(plan.paneColumns),
     builderColumns: seen.list(plan.builderColumns),
     listColumns: seen.list(plan.listColumns),

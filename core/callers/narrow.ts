@@ -118,6 +118,7 @@ function withRelated(
 export function namesRelated(where: Condition | null): boolean {
   if (where === null) return false;
   if ("members" in where) return where.members.some(namesRelated);
+  if (where.kind === "fulltext") return false;
   return where.kind === "quantified" || where.column.via !== undefined;
 }
 
@@ -128,7 +129,7 @@ function narrowedCondition(condition: Condition, hops: Set<Hop>, narrow: Narrow)
       members: condition.members.map((member) => narrowedCondition(member, hops, narrow)),
     };
   if (condition.kind === "quantified") return narrowedQuantified(condition, hops, narrow);
-  addHops(condition.column, hops);
+  if (condition.kind !== "fulltext") addHops(condition.column, hops);
   return condition;
 }
 

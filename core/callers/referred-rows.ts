@@ -99,7 +99,11 @@ export const assignedColumn = ({ column }: Assignment): Column => column;
 /** Whether a change of these columns can move a row out of the scope. */
 export function mayMove(columns: readonly Column[], within: Condition): boolean {
   if ("members" in within) return within.members.some((member) => mayMove(columns, member));
-  const deciding =
-    within.kind === "quantified" ? within.steps[0]!.on.map(({ left }) => left) : [within.column];
+  const deciding = decidingColumns(within);
   return columns.some(({ name }) => deciding.some((one) => one.name === name));
+}
+
+function decidingColumns(within: Exclude<Condition, { kind: "and" | "or" }>): readonly Column[] {
+  if (within.kind === "quantified") return within.steps[0]!.on.map(({ left }) => left);
+  return within.kind === "fulltext" ? within.search.index.columns : [within.column];
 }

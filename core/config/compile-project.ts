@@ -64,6 +64,7 @@ import { endpointRisks, type Risk } from "./checking/risks.ts";
 import { noteStoredForms, noteTypes } from "./compiling/column-notes.ts";
 import { isUnfilled, withSoftDelete } from "./checking/marked-tables.ts";
 import { withScopePaths } from "./compiling/scope-paths.ts";
+import { type TextIndexes, textIndexesFor } from "./compiling/full-text-plan.ts";
 import { softDeleteOf, type SoftDeleteSetting, withLengths } from "./compiling/soft-delete-plan.ts";
 import { openSurvey, remembering, type Survey } from "./compiling/survey.ts";
 import { workflowOf } from "./compiling/compile-workflow.ts";
@@ -220,10 +221,12 @@ async function compileEntity(
   checkNames(survey, { table, reading, grid: query, exported: exportQuery, lines });
   const write =
     headed && headed.key.length > 0 ? { ...headed, cascades: composite.cascades } : null;
-  const read = reading && readPlan(survey, reading, { keys, shown, dependencies });
+  const indexes = await textIndexesFor(survey, { table, shown, reading, query });
+  const own = { keys, shown, dependencies, indexes };
+  const read = reading && readPlan(survey, reading, own);
   const adjust = write && adjustOf(survey, write);
   const lookup = read && reading && lookupOf(survey, reading, read, keys);
-  const grid = gridOf(survey, { query, table, keys, shown, dependencies });
+  const grid = gridOf(survey, { query, table, ...own });
   const exporting = exportOf(survey, { query: exportQuery, table, reading, read, keys, shown });
   const importing = await importOf(survey, table, write);
   const aggregate = read && reading && (await aggregateOf(survey, read, reading));
@@ -329,7 +332,7 @@ const none: Columns = new Map();
 function readPlan(
   survey: Survey,
   reading: Reading,
-  own: { keys: Keys; shown: Columns; dependencies: Dependencies },
+  own: { keys: Keys; shown: Columns; dependencies: Dependencies; indexes: TextIndexes },
 ): ReadPlan {
   const hidden = new Set(forEverybody(survey.payload.hiddenFields));
   const columns =
@@ -347,6 +350,7 @@ function readPlan(
     source: reading.source,
     columns,
     named: columns,
+    fullText: own.indexes.ofReads,
     key: keyAmong(reading.columns, own.keys.ofLists),
     scope: scopeOf(survey, "read", reading),
     dependsOn: own.dependencies[reading.property === "tableName" ? "ofTable" : "ofQuery"],

@@ -17,10 +17,12 @@ import { countMode, type CountMode } from "../lists/count.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
+import { byRank } from "../query/full-text.ts";
 import { sortColumns } from "../query/sort.ts";
 import { allOf, type Condition, type Sort } from "../query/statement.ts";
 import { logicSchema, where } from "../query/where.ts";
 import type { Column, Columns } from "../values/types/column.ts";
+import type { TextSearch } from "../values/types/text-index.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
@@ -91,9 +93,10 @@ export function gridGrammar(
     read(sent) {
       const own = parts.read(sent);
       const body = sent as Sent;
+      const search = gridSearch(own, plan);
       const rest = allOf(
         own.where,
-        gridSearch(own, plan),
+        search.filter,
         parseSearchBuilder(body["searchBuilder"], plan.named),
         parseColumnControl(own.columns, plan),
       );
@@ -108,7 +111,7 @@ export function gridGrammar(
             own.columns.flatMap(({ column }) => (column?.via === undefined ? [] : [column])),
           ),
         ],
-        sort: sortOf(own.sort_columns, orderOf(own.order, plan, own.columns), plan),
+        sort: sortOf(own, orderOf(own.order, plan, own.columns), { plan, words: search.words }),
       };
     },
   };
@@ -183,10 +186,19 @@ const orderTerm = object(
   { fault: notATerm, required: ["column"], isOpen: true },
 );
 
-/** `sort_columns`, then the library's `order`, then what makes it total; the first mention of a column decides. */
-function sortOf(first: readonly Sort[], then: readonly Sort[], plan: GridPlan): Sort[] {
+/**
+ * `sort_columns`, then the library's `order`, or else the rank in a full-text search; then what makes it total. The first
+ * mention of a column decides.
+ */
+function sortOf(
+  { sort_columns: first }: { readonly sort_columns: readonly Sort[] },
+  then: readonly Sort[],
+  { plan, words }: { plan: GridPlan; words: TextSearch | null },
+): Sort[] {
+  const asked = [...first, ...then];
   const sort = new Map<Column, Sort>();
-  for (const term of [...first, ...then]) if (!sort.has(term.column)) sort.set(term.column, term);
+  for (const term of asked.length > 0 ? asked : byRank(words))
+    if (!sort.has(term.column)) sort.set(term.column, term);
   return orderedBy([...sort.values()], plan);
 }
 

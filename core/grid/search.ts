@@ -5,21 +5,31 @@
 import { type Grammar, type Meanings, optional, value } from "../grammar/grammar.ts";
 import type { Column, Columns } from "../values/types/column.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
+import type { TextIndex, TextSearch } from "../values/types/text-index.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { orNull } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { patternSchema } from "../query/condition-schema.ts";
+import { fullTextCondition, fullTextSearch, searchMode } from "../query/full-text.ts";
 import { searchableNames, searchText } from "../query/list-search.ts";
 import { columnOf, mustHaveText } from "../query/comparisons.ts";
 import { readWholeNumber } from "../values/types/numbers.ts";
-import { inPayload, listOf, membersOf, optionalText, type Sent } from "./grid-parameters.ts";
+import {
+  asPayload,
+  inPayload,
+  listOf,
+  membersOf,
+  optionalText,
+  type Sent,
+} from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
 /** What a request searches for. `searchBy` null: in all columns. */
-export const searchMembers = ({ named }: GridPlan) => ({
+export const searchMembers = ({ named, fullText }: GridPlan) => ({
+  search_mode: inPayload(searchMode(fullText)),
   searchBy: searchBy(named),
   search: optional(
     value(
@@ -54,8 +64,14 @@ const searchBy = (columns: Columns): Grammar<Column | null> => ({
   schema: () => ({ enum: ["", ...new Set(["all", ...searchableNames(columns)]), null] }),
 });
 
-/** Null if nothing is searched. Rejects with Invalid payload, or with Invalid field for an unknown searched column. */
-export function gridSearch(sent: Searches, plan: GridPlan): Condition | null {
+/** What is searched for: null if nothing is. `words`: what is looked up in the full-text index. */
+export interface GridSearch {
+  readonly filter: Condition | null;
+  readonly words: TextSearch | null;
+}
+
+/** Rejects with Invalid payload, or with Invalid field for an unknown searched column. */
+export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
   const { columns: sentColumns, search } = sent;
   const searchable = sentColumns.flatMap(({ column, isSearchable }) =>
     column && isSearchable ? [column] : [],
@@ -78,11 +94,21 @@ export function gridSearch(sent: Searches, plan: GridPlan): Condition | null {
   }
   // `search.value`, or if that is empty one of its other names.
   const text = typedText(search, "search.value") || sent.searchValue || sent.search_value;
-  const typed = read(text, sent.searchBy === null ? everywhere : [sent.searchBy]);
+  const words =
+    sent.search_mode && plan.fullText ? wordsIn(text, sent.searchBy, plan.fullText) : null;
+  const typed = sent.search_mode
+    ? []
+    : read(text, sent.searchBy === null ? everywhere : [sent.searchBy]);
   if (terms.length > limits.gridTermsMax || typed.length > limits.gridTermsMax) {
     throw invalidPayload(`A grid takes at most ${limits.gridTermsMax} searches at the same time`);
   }
-  return allOf(...[...typed, ...terms].map(conditionOfTerm));
+  const filter = allOf(fullTextCondition(words), ...[...typed, ...terms].map(conditionOfTerm));
+  return { filter, words };
+}
+
+function wordsIn(text: string, by: Column | null, index: TextIndex): TextSearch | null {
+  if (by !== null) throw invalidPayload("searchBy and search_mode fulltext cannot be combined");
+  return asPayload(() => fullTextSearch(index, text));
 }
 
 /** The text of a search that a person types or a script sets; empty if only the page can run it. */

@@ -48,6 +48,8 @@ interface Request {
   readonly message: string;
   /** The advice if no index of the database would help. */
   readonly otherwise?: string;
+  /** Where it searches for parts of texts: the columns that a full-text index could have instead. */
+  readonly texts?: readonly Column[];
 }
 
 /** Tables with fewer rows are read quickly enough as a whole. */
@@ -72,7 +74,11 @@ export async function adviceFor(config: ProjectConfig, db: Db): Promise<Advice[]
       const isLarge = large.get(table.identity) ?? db.isLarger(table, smallTableRows);
       large.set(table.identity, isLarge);
       if (!(await isLarge) || (await isServed(request, db))) continue;
-      const advice = adviceOf(document.file, request, db);
+      const hasWords = (entity.grid?.fullText ?? entity.read?.fullText ?? null) !== null;
+      const own = adviceOf(document.file, request, db);
+      // People can search for words already, and nothing else would help.
+      if (request.texts !== undefined && hasWords && own.statements.length === 0) continue;
+      const advice = hasWords ? own : { ...own, message: own.message + orWords(request) };
       const isTold = advice.statements.length > 0 && isAmong([...found.values()], advice);
       if (isTold) continue;
       found.set(key, advice);
@@ -115,6 +121,13 @@ function adviceOf(file: string, { wish, message, otherwise = noIndex }: Request,
   };
 }
 
+/** How the endpoint's file lets people search for words in a full-text index instead. */
+function orWords({ texts = [] }: Request): string {
+  if (texts.length === 0) return "";
+  const setting = JSON.stringify({ fulltext: { columns: texts.map(({ name }) => name) } });
+  return `; "search": ${setting} in the file would find words through an index`;
+}
+
 function requestsOf(entity: Entity, table: Table): Request[] {
   return [
     ...gridRequests(entity, table),
@@ -149,9 +162,12 @@ function gridRequests({ grid, enabled }: Entity, table: Table): Request[] {
       otherwise: areTexts
         ? "no index of this database finds a text within a text"
         : "an index serves only texts: name them in datatablesWhere, without numbers and dates",
+      texts: [column, ...others].filter(isPlainText),
     },
   ];
 }
+
+const isPlainText = ({ type, labels }: Column): boolean => type === "text" && labels === null;
 
 /** Only where the label is a column of the table itself. */
 function lookupRequests({ lookup }: Entity, table: Table): Request[] {
@@ -176,7 +192,7 @@ function lookupRequests({ lookup }: Entity, table: Table): Request[] {
       wish: { table, column: text, use, order: sort },
       statement: { kind: "count", source, where },
       message: `drop-downs search in ${text.name}, and each search reads the whole table`,
-      ...(use === "contains" && { otherwise: orPrefix }),
+      ...(use === "contains" && { otherwise: orPrefix, texts: [text].filter(isPlainText) }),
     },
     ...requests,
   ];

@@ -148,11 +148,11 @@ function isNearerToEnd(request: Sized, total: number | null): boolean {
   );
 }
 
-/** Whether a search reads the texts of all rows: counting them again costs more than sorting the matches. */
+/** Whether a search reads many texts: counting its rows again costs more than sorting them. */
 function comparesTexts(where: Condition | null): boolean {
   if (where === null) return false;
   if ("members" in where) return where.members.some(comparesTexts);
-  return where.kind === "contains" || where.kind === "like";
+  return where.kind === "contains" || where.kind === "like" || where.kind === "fulltext";
 }
 
 const limitOf = ({ size, countMode }: Sized): number => (countMode === "exact" ? size : size + 1);
@@ -180,7 +180,7 @@ function backward<Rows extends Found>(
 }
 
 /** Nulls are the smallest values in both directions, so they change sides as well. */
-const reversed = ({ column, direction }: Sort): Sort => ({
-  column,
+const reversed = ({ direction, ...term }: Sort): Sort => ({
+  ...term,
   direction: direction === "asc" ? "desc" : "asc",
 });

@@ -96,7 +96,7 @@ export interface PrintedDocument {
 
 /** The document as JSON, printed in slices so that other work can run. `digest`: a cryptographic hash as hex text. */
 export async function printDocument(
-  document: OpenApiDocument,
+  document: object,
   digest: (text: string) => string,
 ): Promise<PrintedDocument> {
   const breathe = createBreath();

@@ -1,6 +1,7 @@
 /** What a database reports about itself: its tables and views, their columns, and the columns that a query returns. */
 import type { Computation } from "../query/statement.ts";
 import type { Column, IncomingKey, Table } from "../values/types/column.ts";
+import type { TextIndexAnswer, TextIndexWish } from "../values/types/text-index.ts";
 
 /** The database's metadata about its tables and the columns that a query returns. */
 export interface Catalog {
@@ -17,6 +18,8 @@ export interface Catalog {
     texts: readonly string[],
     parameters: readonly Column[],
   ): Promise<readonly Column[]>;
+  /** The full-text index of a table, or how to make it. */
+  textIndex(table: Table, wish: TextIndexWish): Promise<TextIndexAnswer>;
   /** Whether the database computes the formula with every digit, whatever values its columns hold. */
   computes(calculation: Computation): boolean;
   /** Whether an INSERT answers the row that it stored, without a key to read it back by. */

@@ -1,5 +1,6 @@
 /** What the actions of the grid need. */
 import type { Column, Columns, Source } from "../values/types/column.ts";
+import type { TextIndex } from "../values/types/text-index.ts";
 import type { Key } from "../values/types/key.ts";
 
 /** What the grid needs. */
@@ -9,6 +10,8 @@ export interface GridPlan {
   readonly columns: Columns;
   /** See `ReadPlan`. */
   readonly named: Columns;
+  /** See `ReadPlan`. */
+  readonly fullText: TextIndex | null;
   /** Names of the columns that the search over all columns includes; null = all. */
   readonly searched: ReadonlySet<string> | null;
   /** Fields whose values every answer offers to the extensions SearchPanes, SearchBuilder and ColumnControl. */

@@ -2,6 +2,7 @@
 import type { AuditField } from "./audit-columns.ts";
 import type { Condition } from "../query/statement.ts";
 import type { Column, Columns, Source } from "../values/types/column.ts";
+import type { TextIndex } from "../values/types/text-index.ts";
 import type { Key } from "../values/types/key.ts";
 
 /** What the reading actions need. */
@@ -11,6 +12,8 @@ export interface ReadPlan {
   readonly columns: Columns;
   /** Columns that a request may name: these, and by their paths those of related records. */
   readonly named: Columns;
+  /** Null: searches look for parts of texts only. */
+  readonly fullText: TextIndex | null;
   /** The columns of the key; empty unless the source has them all. `core/lists/order.ts` adds them to every order. */
   readonly key: Key;
   /** What the operator adds to every read; a request can only narrow it. */
@@ -35,6 +38,8 @@ export interface LookupPlan {
   readonly columns: Columns;
   /** See `ReadPlan`. */
   readonly named: Columns;
+  /** See `ReadPlan`. */
+  readonly fullText: TextIndex | null;
   /** See `ReadPlan`. */
   readonly key: Key;
   /** What the operator adds to every lookup. */

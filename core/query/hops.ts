@@ -49,5 +49,5 @@ function addHopsOf(condition: Condition, hops: Set<Hop>): void {
   } else if (condition.kind === "quantified") {
     for (const step of condition.steps) addHop(step, hops);
     if (condition.where !== null) addHopsOf(condition.where, hops);
-  } else addHops(condition.column, hops);
+  } else if (condition.kind !== "fulltext") addHops(condition.column, hops);
 }

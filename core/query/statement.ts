@@ -7,6 +7,7 @@ import type { Key, KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, ColumnType, Hop, Source, Table } from "../values/types/column.ts";
 import type { Formula } from "../values/types/formula-tree.ts";
+import type { TextSearch } from "../values/types/text-index.ts";
 
 export type Comparison = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
@@ -66,6 +67,8 @@ export type Condition =
   | { readonly kind: "member"; readonly column: Column; readonly value: Scalar }
   /** The literal text occurs in what the column shows, ignoring case (Unicode), in the same way on every engine. */
   | { readonly kind: "contains"; readonly column: Column; readonly text: string }
+  /** Over columns of the statement's own source, which is the table that has the index. */
+  | { readonly kind: "fulltext"; readonly search: TextSearch }
   | Quantified;
 
 /** A condition on the records to which a relation leads: that it is true for any, none or all of them. */
@@ -102,6 +105,8 @@ export interface Joining {
 export interface Sort {
   readonly column: Column;
   readonly direction: "asc" | "desc";
+  /** By rank in this search, the best ones last; then `column` is that of the index. Absent: by the column. */
+  readonly search?: TextSearch;
 }
 
 export interface Select extends Joining {
@@ -386,13 +391,6 @@ export function equals(column: Column, value: Scalar): Condition {
 }
 
 /** Statements that can be run twice, because they change nothing. */
-const readingKinds: ReadonlySet<Statement["kind"]> = new Set([
-  "select",
-  "count",
-  "estimate",
-  "sample",
-  "aggregate",
-  "ask",
-]);
+export const changesNothing = ({ kind }: Statement): boolean => reading.includes(kind);
 
-export const changesNothing = ({ kind }: Statement): boolean => readingKinds.has(kind);
+const reading: readonly string[] = ["select", "count", "estimate", "sample", "aggregate", "ask"];

@@ -81,6 +81,7 @@ export function createCatalog(
     referencesTo: async ({ schema, name }) =>
       incomingKeys(await rowsOf(engine.referencesQuery, [schema, name])),
     answersStoredRows: engine.dialect.returning,
+    textIndex: (table, wish) => reading((connection) => engine.textIndex(connection, table, wish)),
     computes: (computation) => engine.computes(computation),
     parameterQuery: (texts, parameters) =>
       reading((connection) =>

@@ -5,17 +5,20 @@ import type { Sort } from "../../core/query/statement.ts";
 import type { IndexWish } from "../../core/plans/index-wish.ts";
 
 /** Short enough for every engine: `goods_name_search`, or a hash where that would be too long. */
-export function indexName(wish: IndexWish, purpose: string): string {
+export function indexName(
+  wish: Pick<IndexWish, "table" | "column" | "others">,
+  purpose: string,
+): string {
   const parts = [wish.table, ...indexedColumns(wish)].map((part) => part.name);
   const name = `${parts.join("_")}_${purpose}`.replace(/\W+/g, "_").toLowerCase();
   return name.length <= 60 ? name : `${name.slice(0, 40)}_${hashOf(name)}`.slice(0, 60);
 }
 
 /** All columns of an index without an explicit order. */
-export const indexedColumns = ({ column, others = [] }: IndexWish): readonly Column[] => [
+export const indexedColumns = ({
   column,
-  ...others,
-];
+  others = [],
+}: Pick<IndexWish, "column" | "others">): readonly Column[] => [column, ...others];
 
 /** The table's name with its schema, each part between the quotes. */
 export const quotedTable = ({ schema, name }: IndexWish["table"], quote: '"' | "`"): string =>

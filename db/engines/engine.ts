@@ -4,6 +4,7 @@
  * interfaces. The engine's URLs are described in `address.ts`, which loads no driver.
  */
 import type { Column, Table } from "../../core/values/types/column.ts";
+import type { TextIndexAnswer, TextIndexWish } from "../../core/values/types/text-index.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Outline, Routine } from "../../core/plans/database-catalog.ts";
 import type { IndexStatements, IndexWish } from "../../core/plans/index-wish.ts";
@@ -237,6 +238,8 @@ export interface Engine {
   connectFault(error: unknown): DatabaseFault;
   /** Null when there is no such table or view. `schema` null = the default one. */
   table(reading: TableReading, schema: string | null, name: string): Promise<Table | null>;
+  /** See `Catalog.textIndex`. */
+  textIndex(connection: Connection, table: Table, wish: TextIndexWish): Promise<TextIndexAnswer>;
   /** Foreign keys that point at a table, read by `incomingKeys`. Parameters: schema (null = the default one), table. */
   readonly referencesQuery: string;
   /** Whether the engine's decimals have enough digits for the formula's steps, with every value of its columns. */

@@ -8,6 +8,7 @@ import type { Json } from "../../core/values/json.ts";
 import type { JsonWriter } from "./json-writer.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
+import type { TextSearch } from "../../core/values/types/text-index.ts";
 import type { Bucket } from "../../core/values/types/bucket.ts";
 import type { Formula } from "../../core/values/types/formula-tree.ts";
 
@@ -100,6 +101,33 @@ export interface ValueLists {
   bind(column: Column, values: readonly Scalar[]): unknown;
 }
 
+/** A full-text search as it is printed. */
+export interface PrintedSearch {
+  readonly search: TextSearch;
+  /** The placeholders of its values. */
+  readonly values: readonly SQL[];
+  name(column: Column): SQL;
+  /** What stands in front of a name of the searched table, as `"source".` */
+  readonly qualifier: SQL;
+}
+
+/** How full-text indexes are searched. */
+export interface FullText {
+  /** The values of a search, all of them texts, in the forms that the index takes. */
+  values(search: TextSearch): readonly string[];
+  /** Of a search's terms, all that its SQL depends on besides the number of values. */
+  key(search: TextSearch): string;
+  /** Takes each value once. */
+  matches(printed: PrintedSearch): SQL;
+  rank: FullTextRank;
+}
+
+export interface FullTextRank {
+  values(search: TextSearch): readonly string[];
+  /** A number, larger for better matches. Takes each value once. */
+  print(printed: PrintedSearch): SQL;
+}
+
 /** How statements are printed and values converted. Functions are pure; each shape of statement is printed once. */
 export interface Dialect {
   readonly quote: '"' | "`";
@@ -134,6 +162,7 @@ export interface Dialect {
    * For an array column, `value` is an array of that one element. `value` is the placeholder as printed by `param`.
    */
   holds(column: Column, name: SQL, value: SQL): SQL;
+  readonly fullText: FullText;
   /** The texts joined, null as an empty text. A string is a literal of the configuration. */
   concat(parts: readonly (SQL | string)[]): SQL;
   /** `text LIKE pattern` with backslash as escape character; `pattern` is a placeholder for a string. */

@@ -6,6 +6,7 @@
 import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
+import type { TextSearch } from "../../core/values/types/text-index.ts";
 import type { Word } from "./words.ts";
 
 /** The names that are valid in a part of a statement. */
@@ -61,6 +62,10 @@ export interface Emitter {
   like(column: Column, pattern: string, options: LikeOptions): void;
   /** Whether the column's value holds this one. */
   holds(column: Column, value: Scalar): void;
+  /** Whether the row meets the full-text search. */
+  fullText(search: TextSearch): void;
+  /** The row's rank in it, as a term of an ORDER BY. */
+  rank(search: TextSearch, direction: "asc" | "desc"): void;
   /** A term of an ORDER BY. */
   sort(column: Column, direction: "asc" | "desc"): void;
   /** The value of an output in a group of rows. `emitWhere`: the condition of the rows that count; null = all. */

@@ -9,7 +9,8 @@ import type { Dialect } from "./dialect.ts";
 import type { Statement } from "../../core/query/statement.ts";
 import { type Shape, shapeOf } from "./shape.ts";
 import { bareQuery } from "./source.ts";
-import { type Repetition, Slot, TextEmitter } from "./text-emitter.ts";
+import { type Repetition, Slot } from "./slots.ts";
+import { TextEmitter } from "./text-emitter.ts";
 import { emitStatement, type Printable } from "./walk.ts";
 
 /** A printed text and what is needed to run it with other values. */

@@ -7,7 +7,8 @@ import type { Column, Hop, Source, Table } from "../../core/values/types/column.
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
-import type { Dialect, ValueLists } from "./dialect.ts";
+import type { TextSearch } from "../../core/values/types/text-index.ts";
+import type { Dialect, FullText, ValueLists } from "./dialect.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import { patternKind } from "./patterns.ts";
@@ -23,11 +24,13 @@ export interface Shape {
 }
 
 /** Takes less than a microsecond, because no SQL is printed. Throws what `emitStatement` does. */
-export function shapeOf(statement: Printable, { valueLists }: Pick<Dialect, "valueLists">): Shape {
-  const shape = new KeyEmitter(valueLists);
+export function shapeOf(statement: Printable, dialect: ShapeDialect): Shape {
+  const shape = new KeyEmitter(dialect);
   emitStatement(statement, shape);
   return shape;
 }
+
+type ShapeDialect = Pick<Dialect, "valueLists" | "fullText">;
 
 /** The key is that of each word, and the id of each column, table or query in its place. */
 class KeyEmitter implements Emitter, Shape {
@@ -35,11 +38,13 @@ class KeyEmitter implements Emitter, Shape {
   readonly values: (Scalar | readonly Scalar[])[] = [];
   readonly columns: (Column | null)[] = [];
   private readonly lists: ValueLists | undefined;
+  private readonly searches: FullText;
   private readonly frames: Frame[] = [];
   private aliasesUsed = 0;
 
-  constructor(lists: ValueLists | undefined) {
-    this.lists = lists;
+  constructor({ valueLists, fullText }: ShapeDialect) {
+    this.lists = valueLists;
+    this.searches = fullText;
   }
 
   word({ key }: Word): void {
@@ -156,6 +161,16 @@ class KeyEmitter implements Emitter, Shape {
   holds(column: Column, value: Scalar): void {
     this.key += `m${idOf(column)}`;
     this.keep(column, value);
+  }
+
+  fullText(search: TextSearch): void {
+    this.key += `q${idOf(search.index)}${this.searches.key(search)} `;
+    for (const text of this.searches.values(search)) this.keep(null, text);
+  }
+
+  rank(search: TextSearch, direction: "asc" | "desc"): void {
+    this.key += `v${direction}${idOf(search.index)}${this.searches.key(search)} `;
+    for (const text of this.searches.rank.values(search)) this.keep(null, text);
   }
 
   sort(column: Column, direction: "asc" | "desc"): void {

@@ -4,30 +4,14 @@ import { answeredAs } from "../../core/values/types/column.ts";
 import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
-import type { Dialect, NamedColumn, Samples } from "./dialect.ts";
+import type { TextSearch } from "../../core/values/types/text-index.ts";
+import type { Dialect, NamedColumn, PrintedSearch, Samples } from "./dialect.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
 import { patternKind } from "./patterns.ts";
 import { from, tableName } from "./source.ts";
+import { type Repetition, Slot } from "./slots.ts";
 import type { Word } from "./words.ts";
-
-/** One value's place in the printed statement. Drizzle hands these objects back in the order of the text. */
-export class Slot {
-  readonly place: number;
-
-  constructor(place: number) {
-    this.place = place;
-  }
-}
-
-/** A piece that occurs several times in the printed statement, each time with other values. */
-export interface Repetition {
-  readonly count: number;
-  readonly separator: string;
-  readonly piece: SQL;
-  /** Number of values in each copy of the piece. */
-  readonly step: number;
-}
 
 /** Collects the text of one statement. The values themselves do not matter, only their places in the shape. */
 export class TextEmitter implements Emitter {
@@ -212,6 +196,24 @@ export class TextEmitter implements Emitter {
 
   holds(column: Column): void {
     this.pieces.push(this.dialect.holds(column, this.nameOf(column), this.valueFor(column)));
+  }
+
+  fullText(search: TextSearch): void {
+    const { fullText } = this.dialect;
+    const { length } = fullText.values(search);
+    this.pieces.push(sql`(${fullText.matches(this.printedSearch(search, length))})`);
+  }
+
+  rank(search: TextSearch, direction: "asc" | "desc"): void {
+    const { rank: ranks } = this.dialect.fullText;
+    const rank = ranks.print(this.printedSearch(search, ranks.values(search).length));
+    this.pieces.push(sql`${rank} ${sql.raw(direction)}`);
+  }
+
+  private printedSearch(search: TextSearch, count: number): PrintedSearch {
+    const values = Array.from({ length: count }, () => this.slot());
+    const name = (column: Column): SQL => this.nameOf(column);
+    return { search, values, name, qualifier: this.qualifier };
   }
 
   sort(column: Column, direction: "asc" | "desc"): void {

@@ -37,6 +37,8 @@ export function emitCondition(condition: Condition, to: Emitter): void {
       return to.holds(condition.column, condition.value);
     case "contains":
       return to.like(condition.column, literalPattern(condition.text), containing);
+    case "fulltext":
+      return to.fullText(condition.search);
     case "quantified":
       return emitQuantified(condition, to);
   }

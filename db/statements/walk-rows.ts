@@ -23,10 +23,11 @@ export function emitFilter(condition: Condition | null, to: Emitter): void {
 
 export function emitSort(sort: readonly Sort[], to: Emitter): void {
   for (let at = 0; at < sort.length; at++) {
-    const { column, direction } = sort[at]!;
+    const { column, direction, search } = sort[at]!;
     if (at === 0) to.word(words.orderBy);
     else to.separator(words.comma);
-    to.sort(column, direction);
+    if (search === undefined) to.sort(column, direction);
+    else to.rank(search, direction);
   }
 }
 

@@ -1,4 +1,5 @@
 /** A sample shop for the configuration tests: its tables as a catalog reports them, and functions that load files. */
+import { textIndexOf } from "../../core/values/types/text-index.ts";
 import { compileProject, type CompiledProject } from "../../core/config/compile-project.ts";
 import { faultMessage, sortFaults, type Fault } from "../../core/config/reading/faults.ts";
 import {
@@ -125,6 +126,7 @@ export const catalog: Catalog = {
   schemas: async () => [],
   outline: async () => [],
   // A formula that names `largest` is too long for this database.
+  textIndex: async (_table, { columns }) => ({ index: textIndexOf(columns, {}) }),
   computes: ({ formula }) => !formula.names.includes("largest"),
   answersStoredRows: true,
   // As a database without procedures.

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonSchema } from "../../core/values/json-schema.ts";
+import { faultsIn } from "../openapi/lint.ts";
 import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
 import { everyAction, possibleActions } from "./every-action.ts";
 import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
@@ -147,6 +148,26 @@ describe("the document of a project without credentials", () => {
       format: "date-time",
     });
   });
+
+  test("is valid as version 3.0 too, which has its own ETag", async () => {
+    const path = "/api/test/openapi.json";
+    const { status, body, headers } = await fixture.request(`${path}?version=3.0`);
+    expect([status, body.openapi]).toEqual([200, "3.0.3"]);
+    expect(await faultsIn(JSON.stringify(body))).toEqual([]);
+    const now = await fixture.request(`${path}?version=3.1`);
+    expect(now.body.openapi).toBe("3.1.0");
+    expect(now.headers.get("etag")).not.toBe(headers.get("etag"));
+    expect(Object.keys(now.body.paths)).toEqual(Object.keys(body.paths));
+  });
+
+  test.each(["2.0", "3", "3.0.3", "", "3.1&version=3.0x"])(
+    "as version %s is an error, unless a known one stands first",
+    async (version) => {
+      const answer = await fixture.request(`/api/test/openapi.json?version=${version}`);
+      expect(answer.status).toBe(version.startsWith("3.1") ? 200 : 400);
+      if (answer.status === 400) expect(answer.body.error).toBe("Invalid parameter");
+    },
+  );
 
   test("has an ETag, and is not sent again to who has it", async () => {
     const first = await fixture.request("/api/test/openapi.json");

@@ -172,6 +172,12 @@ export async function whereOf(entity, state, known) {
     ...known.filter((name) => entity.columns.includes(name) || !entity.listed.includes(name)),
     ...entity.columns.filter((name) => entity.fields.get(name)?.relation),
   ].filter((name) => entity.fields.has(name) && isKnown(entity, known, name));
+  // Conditions cannot say what a full-text index finds.
+  if (state.search && hasFullText(entity, "read", "datatables"))
+    return {
+      where: conditions.length > 0 ? { logic: "AND", conditions } : null,
+      isWhole: false,
+    };
   const { group } = await searchFor(entity, state.search, [...new Set(names)]);
   const texts = names.filter((name) => entity.fields.get(name)?.type === "text");
   /** @type {Group} */
@@ -183,21 +189,34 @@ export async function whereOf(entity, state, known) {
   };
 }
 
+/** Whether one of these actions searches in a full-text index. @param {Entity} entity @param {string[]} actions */
+const hasFullText = (entity, ...actions) =>
+  actions.some((action) =>
+    entity.deref(entity.body(action)?.properties?.["search_mode"]).enum?.includes("fulltext"),
+  );
+
+/** The last word may be the beginning of one, as it is still being typed. @param {string} text */
+const typedWords = (text) => (/[\p{L}\p{N}]$/u.test(text) ? `${text}*` : text);
+
 /**
  * One page of the list. Rejects with ApiError.
  * @param {Entity} entity @param {GridState} state @param {AbortSignal} signal
  * @returns {Promise<{ rows: Row[], total: number, filtered: number, cut: string[] }>} `cut`: labels of fields that are searched for a part of their records
  */
 export async function loadPage(entity, state, signal) {
-  const { group, cut } = await searchFor(entity, state.search, entity.columns);
+  const isIndexed = hasFullText(entity, isGrid(entity, state) ? "datatables" : "read");
+  const { group, cut } = isIndexed
+    ? { group: null, cut: [] }
+    : await searchFor(entity, state.search, entity.columns);
   signal.throwIfAborted();
-  const search = group ? "" : state.search;
+  const search = group ? "" : isIndexed ? typedWords(state.search) : state.search;
   const conditions = [...filterConditions(entity, state), ...(group ? [group] : [])];
   const isEdited = ["bulk-update", "bulk-delete"].some((one) => entity.actions.has(one));
   const shared = {
     ...paramsIn(entity, state.params),
     ...(isEdited && { versions: true }),
     ...(conditions.length > 0 && { where: { conditions } }),
+    ...(isIndexed && search && { search_mode: "fulltext" }),
     ...(state.sort.length > 0 && {
       sort_columns: state.sort.map(({ field, isDown }) => ({
         column: field,

@@ -14,6 +14,7 @@ import {
   wholeView,
 } from "../../../core/openapi/describe.ts";
 import { postmanCollection } from "../../clients/postman.ts";
+import { inVersion } from "../../../core/openapi/openapi-30.ts";
 import { checkConfig } from "./check-config.ts";
 import { importFrom } from "../settings/component-modules.ts";
 import { readConfigFiles } from "../settings/config-files.ts";
@@ -22,7 +23,7 @@ import { parseEnv } from "../settings/env.ts";
 import { clientCode } from "../../clients/client-code.ts";
 
 const usage =
-  "Usage: rowgate openapi [--project <name>] [--format openapi|postman] [--out <file>] [--env-file <file>]";
+  "Usage: rowgate openapi [--project <name>] [--format openapi|postman] [--version 3.1|3.0] [--out <file>] [--env-file <file>]";
 
 /**
  * Writes the document to the file of `--out` and returns a confirmation, or without `--out` returns the document.
@@ -32,16 +33,22 @@ export async function printOpenApi(
   args: readonly string[],
   env: Record<string, string | undefined>,
 ): Promise<string> {
-  const { project, out, format = "openapi" } = documentOptions(args, { usage, env });
+  const { project, out, format = "openapi", version } = documentOptions(args, { usage, env });
   if (!["openapi", "postman"].includes(format))
     throw new Error(`There is no format ${JSON.stringify(format)}\n${usage}`);
+  if (version !== undefined && !["3.1", "3.0"].includes(version))
+    throw new Error(`There is no version ${JSON.stringify(version)}\n${usage}`);
+  if (version !== undefined && format !== "openapi")
+    throw new Error(`--version is of OpenAPI documents\n${usage}`);
   const projects = await compiledProjects(env);
   const document = await documentOf(projects, {
     name: project,
     serverUrl: `http://localhost:${parseEnv(env).port}`,
   });
   const printed =
-    format === "postman" ? postmanCollection(document, project ?? "Rowgate") : document;
+    format === "postman"
+      ? postmanCollection(document, project ?? "Rowgate")
+      : await inVersion(document, version);
   const text = `${JSON.stringify(printed, null, 2)}\n`;
   if (out === undefined) return text;
   await writeFile(out, text);
@@ -53,6 +60,7 @@ interface Arguments {
   readonly project?: string;
   readonly out?: string;
   readonly format?: string;
+  readonly version?: string;
 }
 
 /** Parses the arguments, and adds the variables of their files to `env`. Throws an Error with the usage. */
@@ -65,7 +73,7 @@ function documentOptions(
 ): Arguments {
   try {
     const text = { type: "string" } as const;
-    const options = { project: text, out: text, format: text } as const;
+    const options = { project: text, out: text, format: text, version: text } as const;
     const envFile = { ...text, multiple: true } as const;
     const { values } = parseArgs({ args: [...args], options: { ...options, "env-file": envFile } });
     const { "env-file": files = [], ...others } = values;

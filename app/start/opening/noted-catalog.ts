@@ -34,6 +34,7 @@ export function noted(catalog: Catalog): NotedCatalog {
     parameterQuery: (texts, parameters) =>
       note(["parameterQuery", texts, parameters], catalog.parameterQuery(texts, parameters)),
     routines: (name) => note(["routines", name], asked.routines(name)),
+    textIndex: (table, wish) => catalog.textIndex(table, wish),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => catalog.names(),

@@ -7,6 +7,7 @@ import { sourceOf } from "../../query/statement.ts";
 import type { Dependencies } from "./cache-plan.ts";
 import { keyAmong, type Keys } from "./key-plan.ts";
 import { forEverybody } from "./plans.ts";
+import type { TextIndexes } from "./full-text-plan.ts";
 import { withPathsOf } from "./named-paths.ts";
 import type { FoundQuery, Survey } from "./survey.ts";
 
@@ -23,6 +24,7 @@ export function gridOf(
     keys: Keys;
     shown: Columns;
     dependencies: Dependencies;
+    indexes: TextIndexes;
   },
 ): GridPlan | null {
   const { payload } = survey;
@@ -40,6 +42,7 @@ export function gridOf(
     source: reading.source,
     columns,
     named: columns,
+    fullText: own.indexes.ofGrid,
     searched: searchedBy(survey, columns),
     paneColumns: listedOf(survey, "searchPanes", columns),
     builderColumns: listedOf(survey, "searchBuilder", columns),

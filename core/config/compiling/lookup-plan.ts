@@ -11,7 +11,7 @@ import type { Survey } from "./survey.ts";
 export function lookupOf(
   survey: Survey,
   reading: Reading,
-  { columns: shown, dependsOn }: ReadPlan,
+  { columns: shown, fullText, dependsOn }: ReadPlan,
   keys: Keys,
 ): LookupPlan | null {
   const scope = scopeOf(survey, "lookup", reading);
@@ -37,6 +37,7 @@ export function lookupOf(
       ignoresAccents: asked?.accents === "ignore",
       columns: shown,
       named: shown,
+      fullText,
       key,
       scope,
       dependsOn,

@@ -71,6 +71,8 @@ export interface Survey {
     path: Path,
   ): Promise<readonly Column[] | null>;
   /** See `Catalog`. */
+  textIndex: Catalog["textIndex"];
+  /** See `Catalog`. */
   routines: Catalog["routines"];
   /** See `Catalog`. */
   computes(computation: Computation): boolean;
@@ -196,6 +198,7 @@ export function openSurvey(
     },
 
     routines: (name) => catalog.routines(name),
+    textIndex: (table, wish) => catalog.textIndex(table, wish),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
 
@@ -265,6 +268,7 @@ export function remembering(catalog: Catalog): Catalog {
     query: (text) => once(queries, text, () => catalog.query(text)),
     parameterQuery: (texts, parameters) => catalog.parameterQuery(texts, parameters),
     routines: (name) => catalog.routines(name),
+    textIndex: (table, wish) => catalog.textIndex(table, wish),
     computes: (computation) => catalog.computes(computation),
     answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),

@@ -60,7 +60,9 @@ export function faultMessage({ found, expected, hint, unknownProperty }: Fault):
 
 /** One fault on one line, for the log: `shop/orders.json:3:5  tableName  expected …`. */
 export const faultLine = (fault: Fault): string =>
-  `${placeOfFault(fault)}  ${fault.path}  ${faultMessage(fault)}`;
+  `${placeOfFault(fault)}  ${fault.path}  ${faultMessage(fault)
+    .trim()
+    .replace(/\s*\n\s*/g, " ")}`;
 
 const placeOfFault = ({ file, line, column }: Fault): string =>
   line === undefined ? file : `${file}:${line}:${column}`;

@@ -11,6 +11,7 @@ import { consoleSchema } from "./console-schema.ts";
 import { paramsSchema, procedureSchema } from "./param-schema.ts";
 import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
+import { searchSchema } from "./search-schema.ts";
 import { workflow } from "./workflow-schema.ts";
 
 const column = z.string().min(1);
@@ -360,6 +361,7 @@ export const endpointSchema = z
       .record(z.string(), relationSchema)
       .optional()
       .describe("Records of other endpoints that belong to one; false: init leaves it out."),
+    search: searchSchema.optional(),
     cacheDependsOn: z
       .array(z.string().min(1))
       .optional()

@@ -23,11 +23,13 @@ import { bucketTerm } from "./buckets.ts";
 import { asDecimal, decimalSize, sizeOf } from "./decimals.ts";
 import { fitsDecimals } from "./formula-digits.ts";
 import { isSortedWhole, marks, sortedPart } from "./marks.ts";
+import { fullText } from "./full-text.ts";
 import { valueForms } from "./value-forms.ts";
 
 export function createDialect(decimals: Decimals): Dialect {
   return {
     ...dialectDefaults,
+    fullText,
     quote: "`",
     returning: false,
     // MySQL (not MariaDB, which skips these comments) refuses to read the table that is changed (error 1093), unless as

@@ -14,6 +14,7 @@ import { type MysqlConnection, openConnection, type Target } from "./connection.
 import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
+import { findTextIndex } from "./full-text.ts";
 import { failure, loggedMessage } from "./failure.ts";
 import { fitsDecimals } from "./formula-digits.ts";
 import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
@@ -65,6 +66,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     // The pool lends only connections that `connect` made.
     table: ({ connection, shared }, schema, name) =>
       readTable({ connection: connection as MysqlConnection, shared }, schema, name),
+    textIndex: findTextIndex,
     namesQuery,
     schemasQuery,
     referencesQuery,

@@ -23,12 +23,14 @@ import { createListForms } from "./list-forms.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
+import { fullText } from "./full-text.ts";
 import { valueForms } from "./value-forms.ts";
 
 /** `folding`: the result of `readFolding` in `catalog.ts`, read when a statement is printed. */
 export function createDialect(decimals: Decimals, folding: () => Folding | null): Dialect {
   return {
     ...dialectDefaults,
+    fullText,
     quote: '"',
     returning: true,
     rowLock: " for update",

@@ -13,6 +13,7 @@ import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
+import { findTextIndex } from "./full-text.ts";
 import { failure, loggedMessage } from "./failure.ts";
 import { createLocalSettings } from "./local-settings.ts";
 import type { PostgresConnection } from "./session.ts";
@@ -103,6 +104,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     connectFault: (error) => connectFault(error, connector.place),
     table: ({ connection }, schema, name) =>
       readTable(connection as PostgresConnection, schema, name),
+    textIndex: findTextIndex,
     namesQuery,
     schemasQuery,
     referencesQuery: pointingQuery,

@@ -286,14 +286,32 @@ async function linksOf(rows: Rows, schema: string | null): Promise<TableLinks> {
         and (f.on_delete not in ('NO ACTION', 'RESTRICT') or f.on_update not in ('NO ACTION', 'RESTRICT'))`,
     schema ?? "main",
   );
-  const triggers = await rows<{ name: string }>(
-    `select tbl_name as name from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema where type = 'trigger'`,
+  const stored = await rows<{ type: string; name: string; table: string; sql: string | null }>(
+    `select type, name, tbl_name as "table", sql from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema`,
+  );
+  const indexes = stored.filter(({ sql }) =>
+    /^create virtual table[\s\S]*\bfts5\b/i.test(sql ?? ""),
+  );
+  const triggers = stored.filter(
+    ({ type, sql }) => type === "trigger" && !writesOnlyTo(indexes, sql ?? ""),
   );
   return {
     links: cascades.map(({ parent, child }) => ({
       from: identityOf(schema, parent),
       to: identityOf(schema, child),
     })),
-    triggered: new Set(triggers.map(({ name }) => identityOf(schema, name))),
+    triggered: new Set(triggers.map(({ table }) => identityOf(schema, table))),
   };
 }
+
+/** Whether a trigger only keeps full-text indexes up to date, so that no other table changes. */
+function writesOnlyTo(indexes: readonly { readonly name: string }[], trigger: string): boolean {
+  const body = trigger.slice(trigger.search(/\bbegin\b/i));
+  const names = indexes.map(({ name }) => name.toLowerCase());
+  return [...body.matchAll(writePattern)].every(([, table]) =>
+    names.includes(table!.replace(/^["[`]|["\]`]$/g, "").toLowerCase()),
+  );
+}
+
+const writePattern =
+  /\b(?:insert\s+(?:or\s+\w+\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from)\s+("[^"]+"|\[[^\]]+\]|`[^`]+`|\w+)/gi;

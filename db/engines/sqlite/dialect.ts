@@ -19,6 +19,7 @@ import { valuesOf } from "../value-forms.ts";
 import { bucketTerm } from "./buckets.ts";
 import { formulaCall } from "./formulas.ts";
 import { comparedTerm, joinedTerms, sortedTerm } from "./forms/by-value.ts";
+import { fullText } from "./full-text.ts";
 import { createMarks } from "./marks.ts";
 import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
 import { isExactDecimal } from "./types.ts";
@@ -28,6 +29,7 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
   const marks = createMarks(forms);
   return {
     ...dialectDefaults,
+    fullText,
     quote: '"',
     placeholder: () => "?",
     param: (_column, placeholder) => placeholder,

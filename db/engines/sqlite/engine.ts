@@ -18,6 +18,7 @@ import { closeDatabase, createDatabaseFile } from "./database-file.ts";
 import { createLongReads } from "./long-reads.ts";
 import { connectReader } from "./reader.ts";
 import { createDialect } from "./dialect.ts";
+import { findTextIndex } from "./full-text.ts";
 import { failure, loggedMessage } from "./failure.ts";
 import { registerFunctions } from "./functions.ts";
 import { describeQuery } from "./query-columns.ts";
@@ -135,6 +136,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     connectFault: (error) => connectFault(error, path),
     table: ({ connection, shared }, schema, name) =>
       readTable({ connection, shared, database: databases.get(connection)!, forms }, schema, name),
+    textIndex: findTextIndex,
     namesQuery,
     referencesQuery,
     plan: readPlan,

@@ -1,0 +1,161 @@
+/**
+ * Full-text search of PostgreSQL: a tsvector of the columns' words as they are, and of their stems in the language.
+ * Beginnings and phrases are looked up among the words, other words among both: then stop words, which have no stem,
+ * are found too. The vector is that of an index over an expression, or a generated column that has an index.
+ */
+import { sql, type SQL } from "drizzle-orm/sql/sql";
+import type { Column, Table } from "../../../core/values/types/column.ts";
+import {
+  type TextIndexAnswer,
+  textIndexOf,
+  type TextIndexWish,
+  type TextSearch,
+  type TextTerm,
+} from "../../../core/values/types/text-index.ts";
+import type { FullText } from "../../statements/dialect.ts";
+import { indexName, quoted, quotedTable } from "../advised-index.ts";
+import { type Connection, rowsFor } from "../engine.ts";
+
+export async function findTextIndex(
+  connection: Connection,
+  table: Table,
+  { columns, language }: TextIndexWish,
+): Promise<TextIndexAnswer> {
+  const [known] = await rowsFor(connection, languageQuery, [language]);
+  if (known === undefined)
+    return {
+      expected: `a language of this server: it has no text search configuration ${language}`,
+    };
+  const vector = vectorText(columns, language);
+  const wanted = comparableText(vector);
+  const rows = await rowsFor(connection, indexesQuery, [quotedTable(table, '"')]);
+  const found = rows.filter(({ expression }) => comparableText(String(expression)) === wanted);
+  const stored = found.find(({ column }) => column !== null);
+  if (stored !== undefined)
+    return { index: textIndexOf(columns, { language, column: String(stored["column"]) }) };
+  if (found.length > 0) return { index: textIndexOf(columns, { language }) };
+  const name = indexName({ table, column: columns[0]!, others: columns.slice(1) }, "fulltext");
+  return {
+    statements: [
+      `create index concurrently ${name} on ${quotedTable(table, '"')} using gin ((${vector}))`,
+    ],
+  };
+}
+
+export const fullText: FullText = {
+  key: ({ index, terms }) => terms.map((term) => formOf(term, index.parts)).join(""),
+  values: ({ terms }) => terms.map(valueOf),
+  matches: (printed) => {
+    const { search, values } = printed;
+    return sql`${vectorOf(search, printed.name)} @@ (${queryOf(search, values)})`;
+  },
+  rank: {
+    values: (search) => wanted(search).map(valueOf),
+    print({ search, values, name }) {
+      const positive = { ...search, terms: wanted(search) };
+      return sql`ts_rank(${vectorOf(search, name)}, ${queryOf(positive, values)})`;
+    },
+  },
+};
+
+const wanted = ({ terms }: TextSearch): readonly TextTerm[] =>
+  terms.filter(({ isNegated }) => !isNegated);
+
+/** `w`: one word, in any inflection. `p`: words as they are. `b`: the last one begins a word. */
+type Form = "w" | "p" | "b" | "W" | "P" | "B";
+
+function formOf(
+  { words, isPrefix, isNegated }: TextTerm,
+  { language }: TextSearch["index"]["parts"],
+): Form {
+  const isInflected = words.length === 1 && !words[0]!.includes("_") && language !== "simple";
+  const form = isPrefix ? "b" : isInflected ? "w" : "p";
+  return isNegated ? (form.toUpperCase() as Form) : form;
+}
+
+/** The parser takes an underscore as a blank. */
+function valueOf({ words, isPrefix }: TextTerm): string {
+  const parts = words.flatMap((word) => word.split("_").filter((part) => part !== ""));
+  return isPrefix ? `${parts.map((part) => `'${part}'`).join(" <-> ")}:*` : parts.join(" ");
+}
+
+const queryOf = ({ index: { parts }, terms }: TextSearch, values: readonly SQL[]): SQL =>
+  sql.join(
+    terms.map((term, at) => {
+      const query = termQuery(formOf({ ...term, isNegated: false }, parts), parts, values[at]!);
+      return term.isNegated ? sql`(!!${query})` : query;
+    }),
+    sql` && `,
+  );
+
+function termQuery(form: Form, { language }: TextSearch["index"]["parts"], value: SQL): SQL {
+  const text = sql`${value}::text`;
+  if (form === "b") return sql`to_tsquery('simple', ${text})`;
+  if (form === "p") return sql`phraseto_tsquery('simple', ${text})`;
+  const stem = sql`plainto_tsquery(${sql.raw(`'${language}'`)}, ${text})`;
+  return sql`(${stem} || plainto_tsquery('simple', ${text}))`;
+}
+
+const vectorOf = ({ index: { columns, parts } }: TextSearch, name: (column: Column) => SQL): SQL =>
+  parts["column"] === undefined
+    ? sql`(${vectorTerm(columns, String(parts["language"]), name)})`
+    : sql`"source".${sql.identifier(String(parts["column"]))}`;
+
+/** Must be printed as in the index, which serves no other expression. */
+function vectorTerm(
+  columns: readonly Column[],
+  language: string,
+  name: (column: Column) => SQL,
+): SQL {
+  const texts = columns.map(
+    (column) => sql`translate(coalesce(${name(column)}, ''), ${punctuation}, repeat(' ', 32))`,
+  );
+  const words = texts.map((text) => sql`to_tsvector('simple', ${text})`);
+  const stems = texts.map((text) => sql`to_tsvector(${sql.raw(`'${language}'`)}, ${text})`);
+  return sql.join([sql.join(words, between), ...(language === "simple" ? [] : stems)], sql` || `);
+}
+
+/** A position that no word has, so that no phrase goes from one column into the next. */
+const between = sql.raw(" || '''|'':1'::tsvector || ");
+
+/** Within words, the parser would take it for a part of addresses, numbers and compounds. */
+const punctuation = sql.raw(
+  `'${String.raw`!"#$%&'()*+,-./:;<=>?@[\]^_{|}~`.replaceAll("'", "''")}\`'`,
+);
+
+function vectorText(columns: readonly Column[], language: string): string {
+  const term = vectorTerm(columns, language, ({ name }) => sql.raw(quoted(name, '"')));
+  return term.toQuery({
+    casing: undefined as never,
+    escapeName: (name) => quoted(name, '"'),
+    escapeParam: () => "",
+    escapeString: (text) => text,
+  }).sql;
+}
+
+/** Without what the server adds when it shows an expression: casts, brackets, quotes around names. */
+const comparableText = (text: string): string =>
+  text
+    .replace(/\s+/g, "")
+    .replace(/::(?:text|charactervarying|bpchar|character|regconfig|tsvector)/g, "")
+    .replace(/[()"]/g, "")
+    .toLowerCase();
+
+const languageQuery = `
+  select 1 from pg_catalog.pg_ts_config c where c.cfgname = $1 and pg_catalog.pg_ts_config_is_visible(c.oid)`;
+
+/** Of each indexed expression its text; of each indexed generated column that of the expression which makes it. */
+const indexesQuery = `
+  select a.attname as "column",
+    case when i.indkey[k - 1] = 0 then pg_catalog.pg_get_indexdef(i.indexrelid, k, true)
+      else pg_catalog.pg_get_expr(d.adbin, d.adrelid) end as expression
+  from pg_catalog.pg_index i
+    join pg_catalog.pg_class c on c.oid = i.indexrelid
+    join pg_catalog.pg_am m on m.oid = c.relam and m.amname in ('gin', 'gist')
+    cross join generate_series(1, i.indnkeyatts) k
+    left join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[k - 1] and i.indkey[k - 1] > 0
+      and a.attgenerated <> ''
+    left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+  where i.indrelid = $1::text::regclass and i.indisvalid and i.indpred is null
+    and (i.indkey[k - 1] = 0 or a.attnum is not null)
+  order by i.indexrelid`;
