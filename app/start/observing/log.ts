@@ -8,11 +8,18 @@ import { createLogOutput } from "./log-output.ts";
 
 export type { Logger };
 
-/** `level`: trace, debug, info, warn, error, fatal or silent. `destination`: absent = standard output. */
-export function createLog(level: string, destination?: DestinationStream): Logger {
+/**
+ * `level`: trace, debug, info, warn, error, fatal or silent. `destination`: absent = standard output. `base`: fields of
+ * every line.
+ */
+export function createLog(
+  level: string,
+  destination?: DestinationStream,
+  base: object | null = null,
+): Logger {
   const options = {
     level,
-    base: null,
+    base,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorFields },
   };
@@ -27,16 +34,24 @@ export const withSafeErrors = (log: Logger): Logger =>
 export const logFormatOf = ({ logFormat }: Pick<Settings, "logFormat">): LogFormat =>
   logFormat ?? (process.stdout.isTTY ? "pretty" : "json");
 
-/** The code of the format for people is loaded only if it is used. */
-export async function openLog(settings: Pick<Settings, "logLevel" | "logFormat">): Promise<Logger> {
+/**
+ * The code of the format for people is loaded only if it is used. `number`: of this process among several under one
+ * parent, where 0 is the parent; null: there is one process.
+ */
+export async function openLog(
+  settings: Pick<Settings, "logLevel" | "logFormat">,
+  number: number | null = null,
+): Promise<Logger> {
   const { logLevel } = settings;
-  if (logFormatOf(settings) === "json") return createLog(logLevel, openOutput());
+  const base = number === null ? null : { process: number };
+  if (logFormatOf(settings) === "json") return createLog(logLevel, openOutput(), base);
   const { prettyLine } = await import("./pretty-log.ts");
   const out = openOutput();
   const isColored = process.stdout.isTTY && !process.env["NO_COLOR"];
-  return createLog(logLevel, {
+  const pretty: DestinationStream = {
     write: (line) => void out.write(prettyLine(line, { isColored })),
-  });
+  };
+  return createLog(logLevel, pretty, base);
 }
 
 let output: DestinationStream | null = null;

@@ -37,6 +37,8 @@ export interface LoadOptions {
   /** Answers requests of the service's own hooks. */
   readonly own: OutboundOptions["own"];
   readonly configState: () => ConfigState;
+  /** The text of `/metrics`. */
+  readonly metricsText: () => Promise<string>;
   readonly bodyTimeoutMs: number;
   /** Absent: those of `limits`. */
   readonly deliveryTimes?: DeliveryTimes | undefined;
@@ -217,7 +219,7 @@ function reachAll(
 
 function appFor(
   opened: readonly ServedProject[],
-  { read: { projects: configs }, configState, bodyTimeoutMs }: LoadOptions,
+  { read: { projects: configs }, configState, metricsText, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
 ): App {
   const { runtime, settings, counters, hookDepths, pingRedis, observation, metrics } = parts;
@@ -240,7 +242,7 @@ function appFor(
     observe: observation.request,
     onAnswered: countInto(metrics.requests, metrics.requestDuration),
     onStep: countInto(metrics.batchSteps, metrics.batchStepDuration),
-    metricsText: metrics.text,
+    metricsText,
     onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
   });
 }

@@ -21,6 +21,7 @@ import type { Catalog } from "../../../core/plans/database-catalog.ts";
 import type { ChangeTables } from "../../../core/plans/change-tables.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
 import type { Nudge } from "../../../core/plans/nudge.ts";
+import type { OpenStreams } from "../../../core/plans/open-streams.ts";
 import type { Db, SchemaWatch } from "../../../core/plans/db-port.ts";
 import type { LockStore } from "../../../core/locks/lock-store.ts";
 import type { Outbound } from "../../../core/plans/outbound-port.ts";
@@ -60,6 +61,7 @@ export interface ProjectParts {
   readonly knownKeys?: KnownKeys | undefined;
   /** Tells other instances of changes; null: they look by themselves. */
   readonly nudge: Nudge | null;
+  readonly streams: OpenStreams;
   /** Absent: those of `limits`. */
   readonly deliveryTimes?: DeliveryTimes | undefined;
 }
@@ -82,7 +84,7 @@ export function openProject(
     outbound,
     background: observation.background(parts.backgroundOver(outbound)),
     jobs,
-    feed: createFeed({ ...runtime, db, nudge: parts.nudge }),
+    feed: createFeed({ ...runtime, db, nudge: parts.nudge, streams: parts.streams }),
     webhooks: createWebhookSender({
       ...runtime,
       project: name,
