@@ -9,7 +9,7 @@ import type { OpenStreams, StreamLimits } from "../../core/plans/open-streams.ts
 import { oneAtATime } from "../../core/values/one-at-a-time.ts";
 import { createMemoryCache } from "./memory-cache.ts";
 import { createMemoryCounters } from "./memory-counters.ts";
-import { createMemoryLocks } from "./memory-locks.ts";
+import { createMemoryLocks, type MemoryLockSizes } from "./memory-locks.ts";
 import { createMemoryStreams } from "./memory-streams.ts";
 import { calling, type Offers, type ProcessCalls } from "./process-calls.ts";
 import { byProject, type Stores } from "./stores.ts";
@@ -22,10 +22,11 @@ export interface ParentState {
   left(process: object): void;
 }
 
-export function createParentState(): ParentState {
+/** `sizes`: of the locks of each project. */
+export function createParentState(sizes?: MemoryLockSizes): ParentState {
   const { stamp, raise } = createMemoryCache();
   const counters = createMemoryCounters();
-  const locksOf = byProject(() => createMemoryLocks());
+  const locksOf = byProject(() => createMemoryLocks(sizes));
   const streamsOf = byProject(createMemoryStreams);
   const secret = crypto.randomUUID() + crypto.randomUUID();
   /** What each process has taken. */

@@ -38,7 +38,8 @@ export function createProcessCalls(send: (message: unknown) => void): ProcessCal
 
   async function answer({ call, object, name, args }: Extract<Message, { call: number }>) {
     try {
-      const asked = offered.get(object)?.[name];
+      const functions = offered.get(object) ?? {};
+      const asked = Object.hasOwn(functions, name) ? functions[name] : undefined;
       if (!asked) throw new Error(`The process offers no ${object}.${name}`);
       send({ answer: call, result: await asked(...(args as never[])) } satisfies Message);
     } catch (error) {

@@ -129,6 +129,8 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
           slot.listens = listens;
           slot.listensSinceMs = performance.now();
           slot.begun.resolve();
+          const { number, worker } = slot;
+          log.info({ number, pid: worker?.process.pid }, "A process listens");
           void catchUp(slot);
         },
         ready: () => void (isProven = true),
