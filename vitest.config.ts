@@ -250,7 +250,7 @@ export default defineConfig({
             engine: "sqlite",
             serviceOpener: join(import.meta.dirname, "test/processes/two-processes.ts"),
           },
-          include: ["test/contract/{cache,live,locks,locks-writes,rate-limits}.test.ts"],
+          include: ["test/contract/{cache,live}.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           ...timed,

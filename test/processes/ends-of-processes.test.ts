@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { rm, writeFile } from "node:fs/promises";
 import Database from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { serveProcess } from "../running/serve-process.ts";
 import {
   isRunning,
@@ -22,6 +22,7 @@ const things = {
 };
 const authorization = { Authorization: `Bearer ${metricsToken}` };
 const soon = { timeout: 20_000 };
+vi.setConfig({ testTimeout: 90_000 });
 
 let place: Place;
 let service: ServedByTwo | null = null;
@@ -113,8 +114,8 @@ describe("a killed process", () => {
     await answersMore(load, 20);
     await load.stop();
     expect(load.acknowledged.filter((id) => !storedIds().has(id))).toEqual([]);
-    // A client has one request under way, and one process has about half of the clients.
-    expect(load.failures.length).toBeLessThanOrEqual(clients);
+    // A client has one request under way, and does not fail again on its next connection.
+    expect(load.failures.length).toBeLessThanOrEqual(clients * killed.length);
     expect(load.failures.filter((failure) => typeof failure === "number")).toEqual([]);
     expect(killed.filter(isRunning)).toEqual([]);
     expect(service.pids().every(isRunning)).toBe(true);
@@ -145,7 +146,7 @@ describe("a killed process", () => {
   test("that dies at each start is started again after growing pauses, while the other answers", async () => {
     const flag = join(place.folder, "broken");
     await place.save({
-      "shop/things.json": { ...things, components: { onBeforeInsert: ["die"] } },
+      "shop/things.json": { ...things, components: { onBeforeInsert: ["components/die.ts#die"] } },
       "shop/components/die.ts": `import { existsSync } from "node:fs";
 if (existsSync(${JSON.stringify(flag)})) process.exit(3);
 export const die = () => undefined;

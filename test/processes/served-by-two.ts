@@ -87,6 +87,10 @@ export async function serveByTwo(
       .split("\n")
       .filter((line) => line.startsWith("{") && line.endsWith("}"))
       .map((line) => JSON.parse(line) as LogLine);
+  const pidOf = (number: number) =>
+    log().findLast((line) => line.number === number && line.msg === "A process listens")?.pid;
+  // The log comes a little later than the line that says where it listens.
+  await expect.poll(() => [pidOf(1), pidOf(2)], { timeout: 10_000 }).not.toContain(undefined);
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
   return {
     folder,
@@ -115,11 +119,7 @@ export async function serveByTwo(
         },
       };
     },
-    pids() {
-      const pidOf = (number: number) =>
-        log().findLast((line) => line.number === number && line.msg === "A process listens")!.pid!;
-      return [pidOf(1), pidOf(2)];
-    },
+    pids: () => [pidOf(1)!, pidOf(2)!],
     close: stop,
   };
 }
