@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { expect } from "vitest";
+import { vi } from "vitest";
 import { serveProcess } from "../running/serve-process.ts";
 
 export const metricsToken = "a-token-of-the-metrics";
@@ -90,7 +90,7 @@ export async function serveByTwo(
   const pidOf = (number: number) =>
     log().findLast((line) => line.number === number && line.msg === "A process listens")?.pid;
   // The log comes a little later than the line that says where it listens.
-  await expect.poll(() => [pidOf(1), pidOf(2)], { timeout: 10_000 }).not.toContain(undefined);
+  await vi.waitUntil(() => pidOf(1) && pidOf(2), { timeout: 10_000 });
   const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
   return {
     folder,
@@ -114,8 +114,7 @@ export async function serveByTwo(
         async process() {
           const line = () =>
             log().find(({ requestId, msg }) => requestId === id && msg === "request");
-          await expect.poll(line, { timeout: 10_000 }).toBeDefined();
-          return line()!.process;
+          return (await vi.waitUntil(line, { timeout: 10_000 })).process;
         },
       };
     },

@@ -1,5 +1,6 @@
 /** What two processes under one parent share without Redis, over HTTP. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import {
   type Answered,
   makePlace,
@@ -11,15 +12,27 @@ import {
 
 let place: Place;
 let service: ServedByTwo;
+let receiver: HookServer;
 beforeAll(async () => {
   const database = { url: "sqlite:shop.db" };
+  receiver = await startHookServer();
   const things = {
     tableName: "things",
-    action: { read: true, create: true, lock: true, export: true },
+    action: { read: true, create: true, lock: true, export: true, "change-status": true },
+    workflow: {
+      statusField: "name",
+      hooks: {
+        told: { onAfter: [{ name: "tell", url: `http://${receiver.host}/tell/{{record.id}}` }] },
+      },
+    },
     live: true,
   };
   place = await makePlace({
-    "shop/project.json": { database, limits: { streams: 2 } },
+    "shop/project.json": {
+      database,
+      limits: { streams: 2 },
+      hooks: { allowedHosts: [receiver.host] },
+    },
     "shop/things.json": things,
     "north/project.json": { database, rateLimit: { windowSeconds: 600, max: 3 } },
     "north/things.json": things,
@@ -28,6 +41,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await service?.close();
+  await receiver?.close();
   await place?.remove();
 });
 
@@ -147,6 +161,23 @@ test("a job that one process took has its status and its file at both", async ()
     expect(one.status).toBe(200);
     expect(one.body).toContain("Anvil");
   }
+});
+
+test("non-blocking hooks of both processes are called, each once", async () => {
+  const ids: string[] = [];
+  const processes = new Set<number>();
+  while (processes.size < 2 && ids.length < 20) {
+    const created = await service.ask("api/shop/things/create", { name: "new" });
+    const id = created.body.data.id as string;
+    ids.push(id);
+    const changed = await service.ask("api/shop/things/change-status", { id, status: "told" });
+    expect(changed.status).toBe(200);
+    processes.add(await changed.process());
+    // An odd number of requests, so that the other process is next.
+    await service.ask("health/live");
+  }
+  expect(processes.size).toBe(2);
+  for (const id of ids) expect(await receiver.hears(`/tell/${id}`)).toHaveLength(1);
 });
 
 test("each process tells the metrics of all, and the state of the one configuration", async () => {

@@ -44,15 +44,19 @@ export async function openLog(
 ): Promise<Logger> {
   const { logLevel } = settings;
   const base = number === null ? null : { process: number };
-  if (logFormatOf(settings) === "json") return createLog(logLevel, openOutput(), base);
+  const pieceBytes = number === null ? Infinity : pipeBytes;
+  if (logFormatOf(settings) === "json") return createLog(logLevel, openOutput(pieceBytes), base);
   const { prettyLine } = await import("./pretty-log.ts");
-  const out = openOutput();
+  const out = openOutput(pieceBytes);
   const isColored = process.stdout.isTTY && !process.env["NO_COLOR"];
   const pretty: DestinationStream = {
     write: (line) => void out.write(prettyLine(line, { isColored })),
   };
   return createLog(logLevel, pretty, base);
 }
+
+/** Of the lines that are written at once by several processes: what a pipe takes as a whole, less a line of losses. */
+const pipeBytes = 3_900;
 
 let output: DestinationStream | null = null;
 
@@ -61,9 +65,9 @@ let output: DestinationStream | null = null;
  * Lines are written after at most `limits.logFlushMs`, and when the process exits; a killed process loses the last
  * ones. Lines that nothing reads are dropped beyond `limits.logWaitingBytesMax`.
  */
-function openOutput(): DestinationStream {
+function openOutput(pieceBytes: number): DestinationStream {
   if (output !== null) return output;
-  const batched = createLogOutput(1);
+  const batched = createLogOutput(1, { pieceBytes });
   if (isMainThread) {
     // Makes the pipe non-blocking: a write to a full pipe then fails instead of waiting for the reader.
     process.stdout.on("error", () => undefined);

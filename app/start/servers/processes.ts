@@ -203,7 +203,13 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
   }
 
   async function load(slot: Slot, next: FolderSource): Promise<void> {
-    await slot.calls.call("process", "load", sent(next));
+    const { calls, number } = slot;
+    await calls.call("process", "load", sent(next)).catch((error: unknown) => {
+      if (slot.calls === calls && slot.worker !== null) throw error;
+      throw new Error(`Process ${number} ended while it loaded the configuration`, {
+        cause: error,
+      });
+    });
     slot.source = next;
   }
 
