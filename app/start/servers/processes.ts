@@ -106,7 +106,10 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
       (message) => void worker.send(message as Serializable, () => undefined),
     );
     slot.calls.offer(offersTo(slot));
-    worker.on("message", slot.calls.hear);
+    // What a process has sent may arrive after its end, when others have its place.
+    worker.on("message", (message) => {
+      if (slot.worker === worker) slot.calls.hear(message);
+    });
     worker.on("error", (error) => log.error({ err: error }, "A process cannot be reached"));
     worker.once("exit", (code, signal) =>
       hasEnded(slot, { code, signal, pid: worker.process.pid }),
