@@ -247,6 +247,21 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          // What processes without Redis share, over HTTP, where each request may reach another process.
+          name: "processes-contract",
+          provide: {
+            engine: "sqlite",
+            serviceOpener: join(import.meta.dirname, "test/processes/two-processes.ts"),
+          },
+          include: ["test/contract/{cache,live}.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          ...timed,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "office",
           include: ["test/office/*.test.ts"],
           testTimeout: 120_000,

@@ -7,14 +7,9 @@ import type { Answer } from "./calls/answer.ts";
 import { actions } from "./actions.ts";
 import { bindAction, type Within } from "./bind.ts";
 import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
-import {
-  boundChanges,
-  changesName,
-  isAboutChanges,
-  noChangesAt,
-  type StreamLimits,
-} from "./live/changes-action.ts";
+import { boundChanges, changesName, isAboutChanges, noChangesAt } from "./live/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
+import type { StreamLimits } from "./plans/open-streams.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";

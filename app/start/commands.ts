@@ -2,18 +2,25 @@
  * The commands of the command line: `serve`, `worker`, `check`, `openapi`, `client`, `key`, `hooks` and others. Each
  * loads only what it needs; without the parts of the service, a worker takes 27 MB less memory.
  */
+import { availableParallelism } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { storeCompiled } from "./compile-cache.ts";
 import { releaseUnusedMemory } from "./unused-memory.ts";
-import { type ConfigFolder, openConfigFolder } from "./reloading/config-folder.ts";
+import {
+  type ConfigFolder,
+  type FolderSource,
+  openConfigFolder,
+} from "./reloading/config-folder.ts";
 import { lowerPriorityOfProcess } from "../../jobs/thread/low-priority.ts";
 import { listenForReloads } from "./reloading/reload-triggers.ts";
+import type { Processes } from "./servers/processes.ts";
 import type { Service } from "./servers/wire.ts";
 
 const usage = `Usage: rowgate <command> [--env-file .env]; in a checkout: npm run rowgate -- <command>
 
   serve    serve the configured projects (CONFIG_DIR, PORT, HOST)
+           [--processes 4] serves with several processes, or with as many as there are processors: auto
            [--init] first writes a configuration for DATABASE_URL if there is none, as containers do
   worker   run exports and imports (CONFIG_DIR, REDIS_URL or JOBS_DATABASE_URL, STORAGE_URL)
   check    check the configuration against the databases; exits with 1 when it finds a fault [--json]
@@ -33,7 +40,9 @@ serve and worker load the configuration again on SIGHUP; with --watch also whene
 `;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
-  serve: withConfig(serveProjects, ["watch", "init"]),
+  serve: withConfig(serveProjects, ["watch", "init"], ["processes"]),
+  /** What each process of `serve --processes` is started with. */
+  "serve-process": serveProcess,
   worker: withConfig(runJobs, ["watch"]),
   check: withConfig(check, ["json", "advise"]),
   sync: withConfig(sync, ["dry-run"]),
@@ -61,6 +70,8 @@ export async function runCommand(name = "", args: readonly string[] = []): Promi
 interface Given {
   /** The flags among the arguments. */
   readonly flags: ReadonlySet<string>;
+  /** The arguments with a value. */
+  readonly values: Readonly<Record<string, string>>;
   /** Its environment includes the variables of `--env-file`. */
   readonly folder: ConfigFolder;
 }
@@ -69,37 +80,49 @@ interface Given {
 function withConfig(
   command: (given: Given) => Promise<void>,
   known: readonly string[],
+  valued: readonly string[] = [],
 ): (args: readonly string[]) => Promise<void> {
   return async (args) => {
-    const { files, flags } = readArgs(args, known);
-    return command({ flags, folder: openConfigFolder(files) });
+    const { files, ...given } = readArgs(args, known, valued);
+    return command({ ...given, folder: openConfigFolder(files) });
   };
 }
 
 /** `files`: those of `--env-file`. Throws an Error for other arguments. */
-function readArgs(args: readonly string[], known: readonly string[]) {
+function readArgs(args: readonly string[], known: readonly string[], valued: readonly string[]) {
   try {
     const options = {
       "env-file": { type: "string", multiple: true },
       ...Object.fromEntries(known.map((flag) => [flag, { type: "boolean" }] as const)),
+      ...Object.fromEntries(valued.map((name) => [name, { type: "string" }] as const)),
     } as const;
     const { "env-file": files = [], ...given } = parseArgs({ args: [...args], options }).values;
-    return { files: files as readonly string[], flags: new Set(Object.keys(given)) };
+    const values = Object.entries(given).filter(([, value]) => typeof value === "string");
+    return {
+      files: files as readonly string[],
+      flags: new Set(Object.keys(given)),
+      values: Object.fromEntries(values) as Readonly<Record<string, string>>,
+    };
   } catch (error) {
     throw new Error((error as Error).message, { cause: error });
   }
 }
 
-async function serveProjects({ folder, flags }: Given): Promise<void> {
-  const [{ openService }, { listen }] = await Promise.all([
-    import("./servers/wire.ts"),
-    "Bun" in globalThis ? import("./servers/bun.ts") : import("./servers/node.ts"),
-  ]);
+async function serveProjects({ folder, flags, values }: Given): Promise<void> {
   if (flags.has("init")) {
     const { initAtFirstStart } = await import("./commands/init.ts");
     await initAtFirstStart({ env: process.env, out: (text) => void process.stdout.write(text) });
   }
   const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
+  const { processes } = values;
+  if (processes !== undefined) {
+    const serving = await serveWithProcesses(await folder.read(), processes);
+    return takeReloads(serving.reload);
+  }
+  const [{ openService }, { listen }] = await Promise.all([
+    import("./servers/wire.ts"),
+    "Bun" in globalThis ? import("./servers/bun.ts") : import("./servers/node.ts"),
+  ]);
   const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
   // Before the line below is printed, because its reader may stop the service at once.
@@ -109,6 +132,44 @@ async function serveProjects({ folder, flags }: Given): Promise<void> {
   await service.ready;
   storeCompiled();
   releaseUnusedMemory();
+}
+
+async function serveWithProcesses(source: FolderSource, processes: string): Promise<Processes> {
+  const count = processCount(processes);
+  const { openProcesses } = await import("./servers/processes.ts");
+  const serving = await openProcesses({ source, count, args: ["serve-process"] });
+  stopOnSignal(serving.stop);
+  serving.failed.catch(async (error: unknown) => {
+    await serving.stop();
+    await exitWith(error);
+  });
+  const { url, example: text } = serving.first;
+  process.stdout.write(`Rowgate listens on ${url}\n${text}`);
+  return serving;
+}
+
+/** Throws an Error for what is no number of processes, and where there can be one only. */
+function processCount(text: string): number {
+  const count = text === "auto" ? availableParallelism() : Number(text);
+  if (!/^(?:auto|[1-9]\d{0,2})$/.test(text))
+    throw new Error(`--processes is "${text}"; use a number from 1 to 999, or auto`);
+  if ("Bun" in globalThis || "Deno" in globalThis)
+    throw new Error(
+      "--processes needs Node.js; on Bun and Deno, start several instances that share one Redis (REDIS_URL)",
+    );
+  return count;
+}
+
+async function serveProcess(): Promise<void> {
+  const { serveUnderParent } = await import("./servers/under-parent.ts");
+  await serveUnderParent({
+    example,
+    exit: (error) => void (error === undefined ? process.exit(0) : exitWith(error)),
+    ready() {
+      storeCompiled();
+      releaseUnusedMemory();
+    },
+  });
 }
 
 async function runJobs({ folder, flags }: Given): Promise<void> {

@@ -1,6 +1,7 @@
 /** The state that instances share in Redis, over one connection; another one hears of changes. */
 import { Redis } from "ioredis";
 import { limits } from "../../core/values/limits.ts";
+import { createMemoryStreams } from "./memory-streams.ts";
 import { createRedisCache } from "./redis-cache.ts";
 import { createRedisCounters } from "./redis-counters.ts";
 import { createRedisLocks } from "./redis-locks.ts";
@@ -17,6 +18,8 @@ export async function openRedisStores(redisUrl: string): Promise<Stores> {
     cache: createRedisCache(redis),
     locks: createRedisLocks(redis),
     counters: createRedisCounters(redis),
+    // Each instance counts its own.
+    streams: createMemoryStreams,
     nudge: nudges.nudge,
     async secret() {
       if (secret !== null) return secret;

@@ -11,10 +11,12 @@ export async function openStores(redisUrl: string | null): Promise<Stores> {
     const { createMemoryCache } = await import("./memory-cache.ts");
     const { createMemoryCounters } = await import("./memory-counters.ts");
     const { createMemoryLocks } = await import("./memory-locks.ts");
+    const { createMemoryStreams } = await import("./memory-streams.ts");
     return {
       cache: createMemoryCache(),
       locks: () => createMemoryLocks(),
       counters: createMemoryCounters(),
+      streams: createMemoryStreams,
       nudge: null,
       secret: async () => ownSecret(),
       ping: null,

@@ -6,6 +6,7 @@
 import type { Db } from "../plans/db-port.ts";
 import type { Log } from "../plans/log-port.ts";
 import type { Nudge } from "../plans/nudge.ts";
+import type { OpenStreams } from "../plans/open-streams.ts";
 import { limits } from "../values/limits.ts";
 import {
   type ChangeOrder,
@@ -32,6 +33,8 @@ export interface Feed {
   /** Returns a function that ends listening. Ends soon by itself once the feed is closed. */
   listen(listener: Listener): () => void;
   readonly listeners: number;
+  /** The streams of the project. */
+  readonly streams: OpenStreams;
   /** Ends all listening, so that clients go on elsewhere. */
   close(): void;
 }
@@ -40,12 +43,13 @@ export interface FeedOptions {
   readonly db: Db;
   /** Null: other instances are seen only by the look each second. */
   readonly nudge: Nudge | null;
+  readonly streams: OpenStreams;
   readonly newId: () => string;
   readonly log: Log;
 }
 
 /** One piece, because its functions share the listeners and what is known of the next look. */
-export function createFeed({ db, newId, log, nudge }: FeedOptions): Feed {
+export function createFeed({ db, newId, log, nudge, streams }: FeedOptions): Feed {
   const listeners = new Set<Listener>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Set while there are listeners. */
@@ -131,6 +135,7 @@ export function createFeed({ db, newId, log, nudge }: FeedOptions): Feed {
       void look();
       return () => remove(listener);
     },
+    streams,
     get listeners() {
       return listeners.size;
     },

@@ -17,7 +17,8 @@ import { limits } from "../values/limits.ts";
 import { readWholeNumber } from "../values/types/numbers.ts";
 import { type ChangeEvent, EventBuilder, type Watched } from "../changes/change-events.ts";
 import { type ChangeOrder, changesAfter, type Reached } from "../changes/change-order.ts";
-import { endOfWrite } from "../changes/feed.ts";
+import { endOfWrite, type Feed } from "../changes/feed.ts";
+import type { StreamLimits } from "../plans/open-streams.ts";
 import { unsealNumber, type Seal, sealNumber } from "../changes/sealed-numbers.ts";
 import { openEventStream } from "./event-stream.ts";
 import { issueTicket } from "./tickets.ts";
@@ -26,12 +27,6 @@ export const changesName = "changes";
 export const ticketName = "changes/ticket";
 export const isAboutChanges = (wideName: string): boolean =>
   wideName === changesName || wideName === ticketName;
-
-/** Streams at the same time: of one caller, and of all. */
-export interface StreamLimits {
-  readonly ofCaller: number;
-  readonly inAll: number;
-}
 
 /** An action of an endpoint, as `dispatch.ts` binds it. */
 interface BoundRead {
@@ -92,7 +87,7 @@ export function boundChanges(
     }),
   );
   if (live.size === 0) return [];
-  const open = binding.streams && openStreams(binding.streams);
+  const open = binding.streams && { limits: binding.streams, eventId: createEventIds() };
   const bound = (action: Action, run: Handler["run"]): BoundChanges => ({
     action,
     entity: null,
@@ -248,53 +243,39 @@ async function listOf(
   return { status: 200, body: { data, since: positionText(places, end) } };
 }
 
-/** Counts the streams of each caller. */
-interface OpenStreams {
-  /** Throws `tooManyRequests`; returns the function to call at the end. */
-  take(share: string): () => void;
-  /** The id of an event: made once for all streams that are told of the same write. */
-  eventId(places: Places, place: number): string;
+/** The id of an event: made once for all streams that are told of the same write. */
+type EventId = (places: Places, place: number) => string;
+
+function createEventIds(): EventId {
+  let made = { secret: "", place: -1, text: "" };
+  return (places, place) => {
+    const { logId: secret } = places.order;
+    if (made.place !== place || made.secret !== secret)
+      made = { secret, place, text: positionText(places, { place, told: 0 }) };
+    return made.text;
+  };
 }
 
-function openStreams({ ofCaller, inAll }: StreamLimits): OpenStreams {
-  const byCaller = new Map<string, number>();
-  let all = 0;
-  let made = { secret: "", place: -1, text: "" };
-  return {
-    eventId(places, place) {
-      const { logId: secret } = places.order;
-      if (made.place !== place || made.secret !== secret)
-        made = { secret, place, text: positionText(places, { place, told: 0 }) };
-      return made.text;
-    },
-    take(share) {
-      const own = byCaller.get(share) ?? 0;
-      if (own >= ofCaller || all >= inAll)
-        throw new AppError("tooManyRequests", "Too many streams are open; close one of them first");
-      byCaller.set(share, own + 1);
-      all++;
-      let isOpen = true;
-      return () => {
-        if (!isOpen) return;
-        isOpen = false;
-        all--;
-        const rest = byCaller.get(share)! - 1;
-        if (rest === 0) byCaller.delete(share);
-        else byCaller.set(share, rest);
-      };
-    },
+/** Counts one more stream of the caller; returns the function to call at its end. Rejects with `tooManyRequests`. */
+async function takeStream({ streams }: Feed, share: string, most: StreamLimits) {
+  if (!(await streams.take(share, most)))
+    throw new AppError("tooManyRequests", "Too many streams are open; close one of them first");
+  let isOpen = true;
+  return () => {
+    if (isOpen) streams.release(share);
+    isOpen = false;
   };
 }
 
 async function streamOf(
   { feed, deadlineAtMs, caller, share, lastEventId, ...naming }: Request,
-  { asked, watched, open }: Telling & { open: OpenStreams },
+  { asked, watched, open }: Telling & { open: { limits: StreamLimits; eventId: EventId } },
 ): Promise<AnsweredStream> {
   const order = await feed.order(deadlineAtMs);
   const places = { ...naming, order };
   const since = lastEventId ?? asked.since;
   const begin = since === null ? null : positionIn(since, places);
-  const release = open.take(share());
+  const release = await takeStream(feed, share(), open.limits);
   const position = begin ?? { place: order.last, told: 0 };
   return {
     mediaType: "text/event-stream",

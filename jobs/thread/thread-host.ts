@@ -4,15 +4,14 @@
  * configuration was loaded again, jobs start in a new thread, and the old one ends with its last job.
  */
 import type { Worker } from "node:worker_threads";
-import { errorOfFields } from "../../core/values/error-fields.ts";
-import { AppError } from "../../core/values/errors.ts";
+import { errorOfSent } from "../../core/values/sent-error.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Log } from "../../core/plans/log-port.ts";
 import type { Run, RunJob } from "../../core/jobs/job.ts";
 import { withTimeout } from "../../core/values/with-timeout.ts";
 import { startThread } from "./start-thread.ts";
-import type { FromThread, ThreadError, ThreadStart, ToThread } from "./thread-messages.ts";
+import type { FromThread, ThreadStart, ToThread } from "./thread-messages.ts";
 
 /** The program of the thread, and what receives its messages. */
 export interface ThreadHostOptions extends ThreadStart {
@@ -89,7 +88,7 @@ export function createThreadHost({ program, log, raise, ...first }: ThreadHostOp
     if (!one) return;
     if (message.type === "progress") one.run.progress(message.processed, message.total);
     else if (message.type === "done") one.resolve(message.result);
-    else one.reject(errorOf(message.error));
+    else one.reject(errorOfSent(message.error));
   }
 
   async function runJob(run: Run): Promise<Json> {
@@ -152,8 +151,3 @@ const isResolved = (work: Promise<void>): Promise<boolean> =>
   );
 
 const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);
-
-function errorOf({ kind, message, cause: fields }: ThreadError): Error {
-  const cause = fields === null ? undefined : errorOfFields(fields);
-  return kind === null && cause ? cause : new AppError(kind ?? "internal", message, { cause });
-}

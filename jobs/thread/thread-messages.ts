@@ -1,6 +1,5 @@
 /** The messages between a process and its job thread; all of them can be cloned. */
-import type { ErrorFields } from "../../core/values/error-fields.ts";
-import type { ErrorKind } from "../../core/values/errors.ts";
+import type { SentError } from "../../core/values/sent-error.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Job } from "../../core/jobs/job.ts";
 
@@ -11,6 +10,8 @@ export interface ThreadStart {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logLevel: string;
   readonly logFormat: "json" | "pretty";
+  /** The number of its process among several under one parent; absent or null: there is one. */
+  readonly process?: number | null;
 }
 
 /** A message to the thread. */
@@ -31,14 +32,6 @@ export type FromThread =
       readonly total: number;
     }
   | { readonly type: "done"; readonly id: string; readonly result: Json }
-  | { readonly type: "failed"; readonly id: string; readonly error: ThreadError }
+  | { readonly type: "failed"; readonly id: string; readonly error: SentError }
   /** Tells the process about a write, for its cache. */
   | { readonly type: "raise"; readonly call: number; readonly names: readonly string[] };
-
-/** An error as it is sent; `kind` null: not an AppError. */
-export interface ThreadError {
-  readonly kind: ErrorKind | null;
-  readonly message: string;
-  /** For the log; null: the message is enough. */
-  readonly cause: ErrorFields | null;
-}

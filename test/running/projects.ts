@@ -59,6 +59,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   proxy: { command: "test:deep", servers: [], programs: ["caddy"] },
   package: { command: "test:deep", servers: [] },
   processes: { command: "test:deep", servers: [] },
+  "processes-contract": { command: "test:deep", servers: [] },
   office: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["soffice"] },
 };
 

@@ -42,7 +42,7 @@ test("lines that were lost are counted once there is room", () => {
     written += Buffer.from(bytes).toString();
     return bytes.length;
   };
-  const output = createLogOutput(1, { writeSync } as unknown as LogFiles);
+  const output = createLogOutput(1, { files: { writeSync } as unknown as LogFiles });
   const say = (line: string) => {
     output.write(`${line}\n`);
     output.flushSync(0);
@@ -56,4 +56,18 @@ test("lines that were lost are counted once there is room", () => {
   const [loss, ...rest] = written.trim().split("\n");
   expect(JSON.parse(loss!)).toMatchObject({ level: 40, lost: 3 });
   expect(rest).toEqual(["kept", "four", "five"]);
+});
+
+test("lines of several processes are written whole, in pieces that a pipe takes at once", () => {
+  const pieces: string[] = [];
+  const writeSync = (_fd: number, bytes: Uint8Array) => {
+    pieces.push(Buffer.from(bytes).toString());
+    return bytes.length;
+  };
+  const files = { writeSync } as unknown as LogFiles;
+  const output = createLogOutput(1, { files, pieceBytes: 10 });
+  // Ten bytes together, a line above the limit, and what is left.
+  for (const line of ["aaaa\n", "é\n", "x\n", "this line is longer\n", "ü\n"]) output.write(line);
+  output.flushSync(0);
+  expect(pieces).toEqual(["aaaa\né\nx\n", "this line is longer\n", "ü\n"]);
 });

@@ -4,19 +4,21 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { openStores } from "../../app/stores/open-stores.ts";
 import type { Stores } from "../../app/stores/stores.ts";
 import { createMemoryCache } from "../../app/stores/memory-cache.ts";
+import { underOneParent } from "./under-one-parent.ts";
 import type { CacheStore } from "../../core/cache/cache-store.ts";
 
 /** Names unique to this run, because the server is shared. */
 const name = (text: string) => `test-${run}-${text}`;
 const run = crypto.randomUUID();
 
-describe.each(["memory", "Redis"])("the store in %s", (kind) => {
+describe.each(["memory", "a parent", "Redis"])("the store in %s", (kind) => {
   let stores: Stores;
   let store: CacheStore;
   beforeAll(async () => {
-    stores = await openStores(kind === "Redis" ? (inject("serverUrls")?.redis ?? null) : null);
+    const redisUrl = kind === "Redis" ? (inject("serverUrls")?.redis ?? null) : null;
+    stores = kind === "a parent" ? underOneParent()[0] : await openStores(redisUrl);
     store = stores.cache;
-    expect(stores.ping === null).toBe(kind === "memory");
+    expect(stores.ping === null).toBe(kind !== "Redis");
   });
   afterAll(() => stores.close());
 

@@ -1,9 +1,13 @@
-/** What a lock store must do: the cases run on both stores, on Redis through two connections, as with two instances. */
+/**
+ * What a lock store must do: the cases run on each store, on Redis through two connections, as with two instances, and
+ * in a parent by the calls of two processes.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { createMemoryLocks } from "../../app/stores/memory-locks.ts";
 import { connectRedis } from "../../app/stores/open-redis.ts";
 import { createRedisLocks } from "../../app/stores/redis-locks.ts";
+import { underOneParent } from "./under-one-parent.ts";
 import type { LockStore } from "../../core/locks/lock-store.ts";
 
 interface Pair {
@@ -21,6 +25,16 @@ const pairs: Record<string, () => Promise<Pair>> = {
       open() {
         const store = createMemoryLocks({ shareMax });
         return [store, store];
+      },
+      close: () => undefined,
+    };
+  },
+  async "a parent"() {
+    const processes = underOneParent({ shareMax });
+    return {
+      open() {
+        const project = `p-${crypto.randomUUID()}`;
+        return [processes[0].locks(project), processes[1].locks(project)];
       },
       close: () => undefined,
     };

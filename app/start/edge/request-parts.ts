@@ -58,6 +58,7 @@ export async function openRequestParts(
     const parts: ProjectParts = {
       // No process here has streams, and one that ends with its request cannot wait to send a message.
       nudge: null,
+      streams: stores.streams(config.name),
       db: await installation.openDb(config),
       database: pooled.has(url) ? null : remoteDatabaseOf(url),
       lockStore: stores.locks(config.name),

@@ -9,6 +9,7 @@ import type { LockStore } from "../../../core/locks/lock-store.ts";
 import { ownSecret } from "../../../core/workflow/hook-depth.ts";
 import { createMemoryCounters } from "../../stores/memory-counters.ts";
 import { createMemoryLocks } from "../../stores/memory-locks.ts";
+import { createMemoryStreams } from "../../stores/memory-streams.ts";
 import { openRedisStores } from "../../stores/open-redis.ts";
 import { openedOnce } from "../../../core/values/opened-once.ts";
 import type { Stores } from "../../stores/stores.ts";
@@ -37,6 +38,7 @@ const isolateStores: Stores = {
     return locks;
   },
   counters: isolateCounters,
+  streams: createMemoryStreams,
   secret: async () => ownSecret(),
   nudge: null,
   ping: null,
@@ -57,6 +59,7 @@ function redisStores(url: string): Stores {
       };
     },
     nudge: null,
+    streams: createMemoryStreams,
     counters: {
       count: async (...asked) => (await stores()).counters.count(...asked),
       read: async (...asked) => (await stores()).counters.read(...asked),

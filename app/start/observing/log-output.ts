@@ -21,9 +21,21 @@ export interface LogOutput {
 
 export type LogFiles = Pick<typeof fs, "write" | "writeSync">;
 
+export interface LogOutputOptions {
+  readonly files?: LogFiles;
+  /**
+   * Bytes that are written at once, unless a single line has more. A pipe takes 4,096 as a whole, so that lines of
+   * several processes do not mix. Absent: whatever is waiting.
+   */
+  readonly pieceBytes?: number;
+}
+
 /** `fd`: an open file. */
-export function createLogOutput(fd: number, files: LogFiles = fs): LogOutput {
-  let lines: string[] = [];
+export function createLogOutput(
+  fd: number,
+  { files = fs, pieceBytes = Infinity }: LogOutputOptions = {},
+): LogOutput {
+  const lines: string[] = [];
   let waitingBytes = 0;
   /** The bytes being written: whole lines, except that a part of the first may be written already. */
   let batch: Buffer | null = null;
@@ -36,9 +48,9 @@ export function createLogOutput(fd: number, files: LogFiles = fs): LogOutput {
     if (batch !== null || lines.length === 0) return batch;
     told = dropped;
     const head = isCut ? "\n" : "";
-    batch = Buffer.from(head + (told > 0 ? lossLine(told) : "") + lines.join(""));
-    lines = [];
-    waitingBytes = 0;
+    const piece = lines.splice(0, piecesOf(lines, pieceBytes)).join("");
+    batch = Buffer.from(head + (told > 0 ? lossLine(told) : "") + piece);
+    waitingBytes -= piece.length;
     return batch;
   }
 
@@ -98,6 +110,14 @@ export function createLogOutput(fd: number, files: LogFiles = fs): LogOutput {
       }
     },
   };
+}
+
+/** How many of the lines, at least one, have together at most so many bytes. */
+function piecesOf(lines: readonly string[], bytesMax: number): number {
+  if (bytesMax === Infinity) return lines.length;
+  let bytes = 0;
+  const above = lines.findIndex((line) => (bytes += Buffer.byteLength(line)) > bytesMax);
+  return above < 0 ? lines.length : Math.max(1, above);
 }
 
 const newLine = 10;

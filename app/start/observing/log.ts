@@ -8,11 +8,18 @@ import { createLogOutput } from "./log-output.ts";
 
 export type { Logger };
 
-/** `level`: trace, debug, info, warn, error, fatal or silent. `destination`: absent = standard output. */
-export function createLog(level: string, destination?: DestinationStream): Logger {
+/**
+ * `level`: trace, debug, info, warn, error, fatal or silent. `destination`: absent = standard output. `base`: fields of
+ * every line.
+ */
+export function createLog(
+  level: string,
+  destination?: DestinationStream,
+  base: object | null = null,
+): Logger {
   const options = {
     level,
-    base: null,
+    base,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: errorFields },
   };
@@ -27,17 +34,29 @@ export const withSafeErrors = (log: Logger): Logger =>
 export const logFormatOf = ({ logFormat }: Pick<Settings, "logFormat">): LogFormat =>
   logFormat ?? (process.stdout.isTTY ? "pretty" : "json");
 
-/** The code of the format for people is loaded only if it is used. */
-export async function openLog(settings: Pick<Settings, "logLevel" | "logFormat">): Promise<Logger> {
+/**
+ * The code of the format for people is loaded only if it is used. `number`: of this process among several under one
+ * parent, where 0 is the parent; null: there is one process.
+ */
+export async function openLog(
+  settings: Pick<Settings, "logLevel" | "logFormat">,
+  number: number | null = null,
+): Promise<Logger> {
   const { logLevel } = settings;
-  if (logFormatOf(settings) === "json") return createLog(logLevel, openOutput());
+  const base = number === null ? null : { process: number };
+  const pieceBytes = number === null ? Infinity : pipeBytes;
+  if (logFormatOf(settings) === "json") return createLog(logLevel, openOutput(pieceBytes), base);
   const { prettyLine } = await import("./pretty-log.ts");
-  const out = openOutput();
+  const out = openOutput(pieceBytes);
   const isColored = process.stdout.isTTY && !process.env["NO_COLOR"];
-  return createLog(logLevel, {
+  const pretty: DestinationStream = {
     write: (line) => void out.write(prettyLine(line, { isColored })),
-  });
+  };
+  return createLog(logLevel, pretty, base);
 }
+
+/** Of the lines that are written at once by several processes: what a pipe takes as a whole, less a line of losses. */
+const pipeBytes = 3_900;
 
 let output: DestinationStream | null = null;
 
@@ -46,9 +65,9 @@ let output: DestinationStream | null = null;
  * Lines are written after at most `limits.logFlushMs`, and when the process exits; a killed process loses the last
  * ones. Lines that nothing reads are dropped beyond `limits.logWaitingBytesMax`.
  */
-function openOutput(): DestinationStream {
+function openOutput(pieceBytes: number): DestinationStream {
   if (output !== null) return output;
-  const batched = createLogOutput(1);
+  const batched = createLogOutput(1, { pieceBytes });
   if (isMainThread) {
     // Makes the pipe non-blocking: a write to a full pipe then fails instead of waiting for the reader.
     process.stdout.on("error", () => undefined);

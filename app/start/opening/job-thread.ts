@@ -6,24 +6,19 @@ import { parseEnv } from "../settings/env.ts";
 import { openObservation } from "../observing/open-observation.ts";
 import { openJobWorld } from "./open-job-world.ts";
 import { openLog } from "../observing/log.ts";
-import { errorFields } from "../../../core/values/error-fields.ts";
 import { AppError, unavailable } from "../../../core/values/errors.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Json } from "../../../core/values/json.ts";
+import { sentErrorOf } from "../../../core/values/sent-error.ts";
 import type { Job, Run } from "../../../core/jobs/job.ts";
 import { lowerPriority } from "../../../jobs/thread/low-priority.ts";
 import { createRunner } from "../../../jobs/run-job.ts";
-import type {
-  FromThread,
-  ThreadError,
-  ThreadStart,
-  ToThread,
-} from "../../../jobs/thread/thread-messages.ts";
+import type { FromThread, ThreadStart, ToThread } from "../../../jobs/thread/thread-messages.ts";
 
 lowerPriority();
 disablePretenuring();
 const port = parentPort!;
-const { files, env, logLevel, logFormat } = workerData as ThreadStart;
+const { files, env, logLevel, logFormat, process: number } = workerData as ThreadStart;
 const send = (message: FromThread): void => port.postMessage(message);
 const ends = new Map<string, AbortController>();
 const raises = new Map<number, (ok: boolean) => void>();
@@ -43,7 +38,7 @@ port.on("message", (message: ToThread) => {
 
 async function open() {
   const settings = parseEnv(env);
-  const log = await openLog({ logLevel, logFormat });
+  const log = await openLog({ logLevel, logFormat }, number);
   const watching = await openObservation({ settings, log, isThread: true });
   const options = { files, env, log, importComponent, observation: watching, raise };
   const { world, observation, close: closeWorld } = await openJobWorld(options);
@@ -66,7 +61,7 @@ async function start(job: Job, id: string): Promise<void> {
     const result: Json = await runJob({ job, id, signal: end.signal, progress });
     send({ type: "done", id, result });
   } catch (error) {
-    send({ type: "failed", id, error: threadErrorOf(error) });
+    send({ type: "failed", id, error: sentErrorOf(withoutDoubt(error)) });
   } finally {
     ends.delete(id);
   }
@@ -91,16 +86,11 @@ async function close(): Promise<void> {
   process.exit(0);
 }
 
-function threadErrorOf(error: unknown): ThreadError {
-  if (!(error instanceof AppError)) return { kind: null, message: "", cause: errorFields(error) };
-  const { cause } = error;
-  // The next run reads the tables of the database again.
-  const { kind, message } =
-    error.schemaDoubt !== undefined
-      ? unavailable("The tables of the database have changed; try again")
-      : error;
-  return { kind, message, cause: cause === undefined ? null : errorFields(cause) };
-}
+/** After an error of changed tables, the next run reads the tables of the database again. */
+const withoutDoubt = (error: unknown): unknown =>
+  error instanceof AppError && error.schemaDoubt !== undefined
+    ? unavailable("The tables of the database have changed; try again", error.cause)
+    : error;
 
 /**
  * Turns off V8's pretenuring, which allocates objects directly in the old generation if earlier ones from the same line

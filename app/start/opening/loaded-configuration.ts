@@ -37,6 +37,8 @@ export interface LoadOptions {
   /** Answers requests of the service's own hooks. */
   readonly own: OutboundOptions["own"];
   readonly configState: () => ConfigState;
+  /** The text of `/metrics`. */
+  readonly metricsText: () => Promise<string>;
   readonly bodyTimeoutMs: number;
   /** Absent: those of `limits`. */
   readonly deliveryTimes?: DeliveryTimes | undefined;
@@ -219,7 +221,7 @@ function reachAll(
 
 function appFor(
   opened: readonly ServedProject[],
-  { read: { projects: configs }, configState, bodyTimeoutMs }: LoadOptions,
+  { read: { projects: configs }, configState, metricsText, bodyTimeoutMs }: LoadOptions,
   parts: ProcessParts,
 ): App {
   const { runtime, settings, counters, hookDepths, pingRedis, observation, metrics } = parts;
@@ -244,7 +246,7 @@ function appFor(
     onStep: countInto(metrics.batchSteps, metrics.batchStepDuration),
     onToolCall: countInto(metrics.toolCalls, metrics.toolCallDuration),
     openProtocol: () => import("../../mcp/protocol.ts"),
-    metricsText: metrics.text,
+    metricsText,
     onRateLimited: (project, limit) => metrics.rateLimitRefusals.add([project, limit]),
   });
 }

@@ -21,11 +21,14 @@ import {
 import { openFiles } from "../../../jobs/files/open-files.ts";
 import { hookQueueName, type Settings } from "../settings/env.ts";
 import { attempt } from "../../outbound/attempt.ts";
+import type { Siblings } from "./siblings.ts";
 import { createHeadersOf, withHeaders, withoutHeaders } from "../../outbound/hook-headers.ts";
 
 export interface OpenHooksOptions {
   readonly settings: Settings;
   readonly log: Log;
+  /** Null: the process has no parent. */
+  readonly siblings: Siblings | null;
 }
 
 /** A project, and how its hooks are called. */
@@ -53,7 +56,7 @@ export interface Hooks {
 }
 
 /** Opens nothing yet. */
-export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
+export function openHooks({ settings, log, siblings }: OpenHooksOptions): Hooks {
   let outbounds: ReadonlyMap<string, Outbound> = new Map();
   let headersOf = createHeadersOf([]);
   /** By project. */
@@ -69,11 +72,22 @@ export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
   let queue: HookQueue | null = null;
   let shown: ShownQueue | null = null;
   let isStarted = false;
+  /** The queue that is open at the time of a call. */
+  async function queueNow(): Promise<HookQueue> {
+    return queue ?? Promise.reject(new Error("No hook queue is open"));
+  }
+  if (siblings?.number === 1)
+    siblings.share({
+      hooks: {
+        add: async (call) => (await queueNow()).add(call),
+        counts: async () => (await queueNow()).counts(),
+      },
+    });
 
   async function keep(call: HookCall, background: Background): Promise<void> {
     try {
-      if (queue === null) throw new Error("No hook queue is open");
-      await keptInTime(queue.add(withoutHeaders(call, headersOf(call.place))));
+      const kept = await queueNow();
+      await keptInTime(kept.add(withoutHeaders(call, headersOf(call.place))));
     } catch (error) {
       const { requestId, label: hook } = call;
       const message =
@@ -109,8 +123,12 @@ export function openHooks({ settings, log }: OpenHooksOptions): Hooks {
       };
     },
     async prepare(configs) {
-      if (queue === null && configs.some(hasLaterHooks))
-        ({ queue, shown } = await openHookQueue(hookQueuePlace(settings, log), makeCall));
+      if (queue !== null || !configs.some(hasLaterHooks)) return;
+      const { redisUrl, jobsDatabaseUrl } = settings;
+      const isInFiles = redisUrl === null && jobsDatabaseUrl === null;
+      if (siblings && siblings.number > 1 && isInFiles)
+        queue = { ...siblings.hooks, start: () => undefined, stop: async () => undefined };
+      else ({ queue, shown } = await openHookQueue(hookQueuePlace(settings, log), makeCall));
     },
     use(projects) {
       outbounds = new Map(projects.map(({ config, project }) => [config.name, project.outbound]));

@@ -1,6 +1,6 @@
 /**
  * Opens the job queue and its files: jobs are kept in Redis or PostgreSQL and run by workers, or are kept by this
- * process and run in a thread. Without endpoints that export or import, no queue is opened. The queue stays when a
+ * process and run in a thread; of several processes under one parent, the first keeps them. Without endpoints that export or import, no queue is opened. The queue stays when a
  * configuration is loaded again; jobs that start from then on use the new one.
  */
 import { switchedOn } from "../../../core/actions.ts";
@@ -23,6 +23,7 @@ import type { Settings } from "../settings/env.ts";
 import type { Observation } from "../../observe/observation.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import { type Logger, logFormatOf } from "../observing/log.ts";
+import type { Siblings } from "./siblings.ts";
 
 export interface OpenJobsOptions {
   readonly settings: Settings;
@@ -31,6 +32,8 @@ export interface OpenJobsOptions {
   /** Informs the cache of this process about the writes of a job. */
   raise(names: readonly string[]): Promise<void>;
   readonly observation: Observation;
+  /** Null: the process has no parent. */
+  readonly siblings: Siblings | null;
 }
 
 export interface JobsConfiguration {
@@ -63,7 +66,7 @@ export interface Jobs {
 
 /** Rejects with an Error when STORAGE_URL is not usable. */
 export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
-  const { settings, cache, runtime, observation } = options;
+  const { settings, cache, runtime, observation, siblings } = options;
   const { log } = runtime;
   const files = await openFiles(settings.storage);
   const ttlSeconds = new Map<string, number>();
@@ -73,13 +76,14 @@ export async function openJobs(options: OpenJobsOptions): Promise<Jobs> {
   const workbooks = createWorkbooks(files);
   /** The queue that is open at the time of a call, because a later configuration may be the first with jobs. */
   const queueNow = (): Queue => opened?.queue ?? noQueue;
-  const queue = observation.queue({
+  const functions: Omit<Queue, "close"> = {
     add: (job) => queueNow().add(job),
     find: (id) => queueNow().find(id),
     cancel: (id) => queueNow().cancel(id),
     counts: () => queueNow().counts(),
-    close: async () => undefined,
-  });
+  };
+  const queue = observation.queue({ ...functions, close: async () => undefined });
+  if (siblings?.number === 1) siblings.share({ jobs: functions });
 
   /** Without Redis, the cache of this process learns of a worker's writes only from the job. */
   function queueOf({ name, database: { url }, cache: settingsOfCache }: ProjectConfig): Queue {
@@ -161,18 +165,26 @@ interface QueueParts {
 }
 
 async function openQueue(
-  { settings, runtime: { log }, raise, observation }: OpenJobsOptions,
+  { settings, runtime: { log }, raise, observation, siblings }: OpenJobsOptions,
   { files, ttlSeconds, first }: QueueParts,
 ): Promise<OpenedQueue> {
   const { logLevel } = settings;
   const logFormat = logFormatOf(settings);
   const keptSecondsMax = () => Math.max(...ttlSeconds.values()) * 2;
   const onServer = await openJobQueue({ ...settings, keptSecondsMax, log });
-  if (onServer) return { ...onServer, renew: () => undefined, stop: async () => undefined };
+  const elsewhere = { renew: () => undefined, stop: async () => undefined };
+  if (onServer) return { ...onServer, ...elsewhere };
+  if (siblings && siblings.number > 1)
+    return {
+      queue: { ...siblings.jobs, close: async () => undefined },
+      shown: null,
+      ...elsewhere,
+    };
   if (settings.jobsBoardToken !== null)
     log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
   const { files: configFiles, env } = first;
-  const thread = openJobThread({ files: configFiles, env, log, logLevel, logFormat, raise });
+  const start = { files: configFiles, env, logLevel, logFormat, process: siblings?.number ?? null };
+  const thread = openJobThread({ ...start, log, raise });
   const runJob = observation.runJob(thread.runJob);
   const queue = await openLocalJobs({ files, runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });

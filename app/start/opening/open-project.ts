@@ -23,6 +23,7 @@ import type { Catalog } from "../../../core/plans/database-catalog.ts";
 import type { Entity } from "../../../core/plans/entity.ts";
 import type { Background } from "../../../core/plans/hook-call.ts";
 import type { Nudge } from "../../../core/plans/nudge.ts";
+import type { OpenStreams } from "../../../core/plans/open-streams.ts";
 import type { Db, SchemaWatch } from "../../../core/plans/db-port.ts";
 import type { LockStore } from "../../../core/locks/lock-store.ts";
 import type { Outbound } from "../../../core/plans/outbound-port.ts";
@@ -62,6 +63,7 @@ export interface ProjectParts {
   readonly knownKeys?: KnownKeys | undefined;
   /** Tells other instances of changes; null: they look by themselves. */
   readonly nudge: Nudge | null;
+  readonly streams: OpenStreams;
   /** Absent: those of `limits`. */
   readonly deliveryTimes?: DeliveryTimes | undefined;
 }
@@ -92,7 +94,7 @@ export function openProject(
       report: observation.files(name),
       hasFiles: () => (entityIn(project.routes)?.files.size ?? 0) > 0,
     }),
-    feed: createFeed({ ...runtime, db, nudge: parts.nudge }),
+    feed: createFeed({ ...runtime, db, nudge: parts.nudge, streams: parts.streams }),
     webhooks: createWebhookSender({
       ...runtime,
       project: name,

@@ -4,6 +4,7 @@ import { createCache } from "../../../core/cache/cache.ts";
 import { createReach } from "../../../core/cache/reach.ts";
 import type { Counters } from "../../../core/plans/counters.ts";
 import type { LockStore } from "../../../core/locks/lock-store.ts";
+import type { OpenStreams } from "../../../core/plans/open-streams.ts";
 import { serviceWatcher } from "../../metrics/metrics-watcher.ts";
 import { createServiceMetrics, type ServiceMetrics } from "../../metrics/service-metrics.ts";
 import type { Watcher } from "../../observe/watcher.ts";
@@ -11,7 +12,7 @@ import { countersReach, withFallback } from "../../stores/fallback-counters.ts";
 import { createMemoryCounters } from "../../stores/memory-counters.ts";
 import { createHookDepths } from "../../../core/workflow/hook-depth.ts";
 import { openStores } from "../../stores/open-stores.ts";
-import type { Stores } from "../../stores/stores.ts";
+import { byProject, type Stores } from "../../stores/stores.ts";
 import type { JobsBoard, ShowBoard } from "../../http/jobs-board.ts";
 import type { RuntimeOf } from "../settings/create-runtime.ts";
 import type { Settings } from "../settings/env.ts";
@@ -21,6 +22,7 @@ import type { Logger } from "../observing/log.ts";
 import { type Hooks, openHooks } from "./open-hooks.ts";
 import { type Jobs, openJobs } from "./open-jobs.ts";
 import { createSharedPlaces } from "./shared-places.ts";
+import type { Siblings } from "./siblings.ts";
 import { openObservation } from "../observing/open-observation.ts";
 import type { BoardQueues } from "./open-board.ts";
 
@@ -31,6 +33,8 @@ export interface ProcessOptions {
   readonly isOnlyLookedAt?: boolean;
   /** Beside those that the settings switch on. */
   readonly watchers?: readonly Watcher[] | undefined;
+  /** Null or absent: the process has no parent. */
+  readonly siblings?: Siblings | null;
 }
 
 /** The parts of a process that every loaded configuration uses. */
@@ -40,7 +44,7 @@ export interface ProcessParts extends SharedParts {
   readonly counters: Counters;
   readonly jobs: Jobs;
   readonly hooks: Hooks;
-  /** Null without Redis. */
+  /** Null: no others are known. */
   readonly nudge: Stores["nudge"];
   /** Whether Redis answers; null without Redis. */
   readonly pingRedis: Stores["ping"];
@@ -49,6 +53,8 @@ export interface ProcessParts extends SharedParts {
   board(): JobsBoard | null;
   /** The locks of a project; the same store each time. */
   locksOf(project: string): LockStore;
+  /** The open streams of a project; the same store each time. */
+  streamsOf(project: string): OpenStreams;
   /** Ends hook calls (`hooksUntilMs`: clock of `performance.now()`) and jobs; the databases must be open until then. */
   stopWork(hooksUntilMs: number): Promise<void>;
   /** Closes the stores, after the databases were closed. */
@@ -60,17 +66,19 @@ export async function openProcessParts({
   settings,
   runtime,
   watchers,
+  siblings = null,
   ...looking
 }: ProcessOptions): Promise<ProcessParts> {
   const { log } = runtime;
   const metrics = createServiceMetrics();
   const all = [serviceWatcher(metrics), ...(watchers ?? [])];
   const observation = await openObservation({ settings, log, watchers: all });
-  const stores = await openStores(settings.redisUrl);
+  const isAlone = settings.redisUrl === null;
+  const stores = isAlone && siblings ? siblings.stores() : await openStores(settings.redisUrl);
   const cache = createCache({ ...runtime, store: stores.cache });
   // With Redis, processes share locks, the cache and counters.
   const places =
-    settings.redisUrl === null && !looking.isOnlyLookedAt ? createSharedPlaces({ log }) : null;
+    isAlone && !looking.isOnlyLookedAt ? createSharedPlaces({ log, self: siblings?.name }) : null;
   if (settings.storage.kind === "folder" && settings.jobsDatabaseUrl === null)
     places?.use(resolve(settings.storage.path));
   const close = async () => {
@@ -79,13 +87,14 @@ export async function openProcessParts({
     await places?.close();
   };
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  const jobOptions = { settings, runtime, cache, raise, observation };
+  const jobOptions = { settings, runtime, cache, raise, observation, siblings };
   const jobs = await openJobs(jobOptions).catch(async (error: unknown) => {
     await close();
     throw error;
   });
-  const hooks = openHooks({ settings, log });
-  const locks = new Map<string, LockStore>();
+  const hooks = openHooks({ settings, log, siblings });
+  const locks = byProject(stores.locks);
+  const streams = byProject(siblings?.streams ?? stores.streams);
   return {
     settings,
     runtime,
@@ -103,11 +112,8 @@ export async function openProcessParts({
       hooks: hooks.shown(),
     })),
     observation,
-    locksOf(project) {
-      const store = locks.get(project) ?? stores.locks(project);
-      locks.set(project, store);
-      return store;
-    },
+    locksOf: locks,
+    streamsOf: streams,
     async stopWork(hooksUntilMs) {
       await hooks.stop(hooksUntilMs);
       await jobs.close();

@@ -13,6 +13,7 @@ import { databaseOf } from "../../../db/open.ts";
 import { createOutbound, type OutboundOptions } from "../../outbound/outbound-client.ts";
 import { logLeftOut } from "../settings/read-projects.ts";
 import { ConfigError } from "../settings/config-error.ts";
+import type { Nudge } from "../../../core/plans/nudge.ts";
 import type { KeptDatabase } from "./kept-databases.ts";
 import { lookAt, openProject, type ProjectParts, type Seen } from "./open-project.ts";
 import type { ProcessParts } from "./process-parts.ts";
@@ -67,7 +68,8 @@ export async function openServed(
     backgroundOver: () => hooks.forProject(name),
     jobs: jobs.forProject(config),
     callers: callers ?? known ?? undefined,
-    nudge: parts.nudge?.(databaseOf(config.database.url)) ?? database.db.nudge,
+    nudge: nudgeOf(config, database, parts),
+    streams: parts.streamsOf(name),
     deliveryTimes,
     schema: createSchemaWatch({
       lookAgain: () => lookAgain(one, runtime.log),
@@ -83,6 +85,16 @@ export async function openServed(
     seen: null,
   };
   return one;
+}
+
+/** Redis reaches all instances; the database's own way those that use no Redis; a parent only the processes under it. */
+function nudgeOf(
+  { database: { url } }: ProjectConfig,
+  { db }: KeptDatabase,
+  { nudge, pingRedis }: ProcessParts,
+): Nudge | null {
+  const given = nudge?.(databaseOf(url)) ?? null;
+  return pingRedis === null ? (db.nudge ?? given) : given;
 }
 
 /** Whether callers are identified in the same way. */

@@ -19,8 +19,8 @@ export interface SharedPlacesOptions {
   readonly log: Log;
   /** Between two writes. */
   readonly intervalMs?: number;
-  /** The name of this process, which its threads share. */
-  readonly self?: string;
+  /** The name of this process, which its threads share, and the processes under one parent. */
+  readonly self?: string | undefined;
 }
 
 interface Place {
@@ -35,7 +35,7 @@ interface Place {
 export function createSharedPlaces({
   log,
   intervalMs = 5_000,
-  self = `process ${process.pid} on ${hostname()}`.slice(0, nameLength),
+  self = nameOfProcess(process.pid),
 }: SharedPlacesOptions): SharedPlaces {
   const places = new Map<string, Place>();
   let working: Promise<unknown> = Promise.resolve();
@@ -90,6 +90,10 @@ export function createSharedPlaces({
     },
   };
 }
+
+/** The name of a process of this machine. */
+export const nameOfProcess = (pid: number): string =>
+  `process ${pid} on ${hostname()}`.slice(0, nameLength);
 
 /** Names have the same length in the file, so that two simultaneous writes do not mix. */
 const nameLength = 120;

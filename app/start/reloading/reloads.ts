@@ -21,26 +21,30 @@ export interface ConfigSource {
   readonly served?: () => void;
 }
 
-export interface Reloads {
+export interface Reloads<Source extends ConfigSource = ConfigSource> {
   state(): ConfigState;
   /** Resolves when the configuration of `read` is served; rejects, after logging why, when the old one stays. */
-  reload(read: () => Promise<ConfigSource>): Promise<void>;
+  reload(read: () => Promise<Source>): Promise<void>;
   /** Resolves when no attempt is under way. Later ones are refused. */
   close(): Promise<void>;
 }
 
-export interface ReloadsOptions {
+export interface ReloadsOptions<Source> {
   /** The files of the first configuration. */
   readonly files: ConfigFiles;
   readonly log: Log;
   /** Serves the configuration in place of the one before; rejects when that one stays. */
-  serve(source: ConfigSource): Promise<void>;
+  serve(source: Source): Promise<void>;
 }
 
-export function createReloads({ files: first, serve, log }: ReloadsOptions): Reloads {
+export function createReloads<Source extends ConfigSource>({
+  files: first,
+  serve,
+  log,
+}: ReloadsOptions<Source>): Reloads<Source> {
   let loads = 1;
   let state = stateOf(first, loads);
-  let read: (() => Promise<ConfigSource>) | null = null;
+  let read: (() => Promise<Source>) | null = null;
   let running: Promise<void> = Promise.resolve();
   let waiting: Promise<void> | null = null;
   let isClosed = false;

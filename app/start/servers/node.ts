@@ -95,6 +95,8 @@ export async function listen(service: Service): Promise<Listening> {
 /** Further connections are closed at once, before anything is read. */
 function limitConnections(server: Server, { settings: { maxConnections }, log }: Service): void {
   server.maxConnections = maxConnections;
+  // Otherwise a parent of several processes would offer the connection to each of them, again and again.
+  Object.assign(server, { dropMaxConnection: true });
   let saidAtMs = -Infinity;
   server.on("drop", () => {
     if (performance.now() - saidAtMs < limits.refusedLogMs) return;

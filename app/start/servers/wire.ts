@@ -6,7 +6,7 @@
 import type { Callers } from "../../../core/callers/callers.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import { limits } from "../../../core/values/limits.ts";
-import { databaseFaults } from "../../../db/open.ts";
+import { databaseFaults, isInMemory } from "../../../db/open.ts";
 import { ownCall } from "../../http/client-address.ts";
 import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import type { Watcher } from "../../observe/watcher.ts";
@@ -19,6 +19,7 @@ import type { Timeouts } from "./listening.ts";
 import { loadConfiguration, type LoadedConfiguration } from "../opening/loaded-configuration.ts";
 import { type Logger, openLog, withSafeErrors } from "../observing/log.ts";
 import { openProcessParts } from "../opening/process-parts.ts";
+import type { Siblings } from "../opening/siblings.ts";
 import { readProjects } from "../settings/read-projects.ts";
 import { type ConfigSource, createReloads } from "../reloading/reloads.ts";
 import { createServed, type ServedApp } from "./served.ts";
@@ -33,6 +34,8 @@ export interface ServiceOptions extends ConfigSource {
   readonly watchers?: readonly Watcher[];
   /** Absent: those of `limits`. */
   readonly deliveryTimes?: DeliveryTimes;
+  /** The processes beside this one, under one parent. Absent: there is no parent. */
+  readonly siblings?: Siblings;
   /** Where the service is mounted, as `/rows`: requests have it before their paths. Absent: at the root. */
   readonly basePath?: string;
 }
@@ -55,6 +58,8 @@ export interface Service {
    * after logging every fault, when this one stays. Variables of the environment itself keep their values of the start.
    */
   reload(read: () => Promise<ConfigSource>): Promise<void>;
+  /** The metrics of this process. */
+  metricsText(): Promise<string>;
   /** Jobs that run in this process stop at a safe point; requests are still answered. */
   stopJobs(): Promise<void>;
   /** Streams of changes end, and further ones end at once: their clients go on at another instance. */
@@ -77,12 +82,13 @@ export async function openService({
   watchers,
   deliveryTimes,
   basePath,
+  siblings,
   ...first
 }: ServiceOptions): Promise<Service> {
   const settings = parseEnv(first.env);
-  const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings);
+  const log = givenLog ? withSafeErrors(givenLog) : await openLog(settings, siblings?.number);
   const runtime = createRuntime(log, basePath);
-  const parts = await openProcessParts({ settings, runtime, watchers });
+  const parts = await openProcessParts({ settings, runtime, watchers, siblings: siblings ?? null });
   const { bodyTimeoutMs, uploadReadMs } = timeouts;
   // No request takes longer.
   const requestTimeoutMs = bodyTimeoutMs + uploadReadMs + limits.requestDeadlineMs;
@@ -91,9 +97,12 @@ export async function openService({
 
   async function serve(source: ConfigSource): Promise<LoadedConfiguration> {
     const read = readProjects(source, databaseFaults);
+    if (siblings) read.projects.forEach(refuseOwnMemory);
     const before = served.now();
     const { importComponent } = source;
-    const edge = { own, callers, bodyTimeoutMs, deliveryTimes, configState: () => reloads.state() };
+    const configState = siblings?.configState ?? (() => reloads.state());
+    const metricsText = siblings?.metricsText ?? parts.metrics.text;
+    const edge = { own, callers, bodyTimeoutMs, deliveryTimes, configState, metricsText };
     const loaded = await loadConfiguration(
       { read, source, importComponent, before, ...edge },
       parts,
@@ -102,7 +111,7 @@ export async function openService({
     return loaded;
   }
 
-  const reloads = createReloads({
+  const reloads = createReloads<ConfigSource>({
     files: first.files,
     log,
     serve: async (source) => void (await serve(source)),
@@ -116,6 +125,8 @@ export async function openService({
   metrics.onCollect(async () => {
     const projects = served.now()?.projects ?? [];
     gaugeProjects(metrics, projects);
+    // All processes would tell the same numbers.
+    if (siblings && siblings.number > 1) return;
     const webhooks = deliveryCounts(projects.map((project) => project.webhooks.counts));
     await countQueues(metrics, { jobs: jobs.counts(), hooks: hooks.counts(), webhooks });
   });
@@ -132,6 +143,7 @@ export async function openService({
       served.now()?.projects.some((one) => one.name === name && one.routes !== null) ?? false,
     ready,
     reload: reloads.reload,
+    metricsText: metrics.text,
     stopJobs: parts.jobs.stopRunning,
     endStreams() {
       for (const { feed } of served.now()?.projects ?? []) feed.close();
@@ -145,4 +157,12 @@ export async function openService({
       await parts.observation.close(performance.now() + limits.farewellMs);
     },
   };
+}
+
+/** Processes under one parent answer as one service, so they must use one database. */
+function refuseOwnMemory({ name, database }: ProjectConfig): void {
+  if (!isInMemory(database.url)) return;
+  throw new Error(
+    `${name}: with --processes, each process would have its own database in memory; use a file or a server`,
+  );
 }

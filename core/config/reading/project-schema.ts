@@ -324,7 +324,7 @@ const listLimits = z.strictObject({
     .int()
     .min(1)
     .default(1_000)
-    .describe("Streams of changes of the project in one process."),
+    .describe("Streams of changes of the project that one service can have open at the same time."),
   bulkRecords: z
     .int()
     .min(1)
