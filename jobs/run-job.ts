@@ -52,7 +52,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
   return async (run) => {
     const { kind, project: name, endpoint } = run.job;
     const project = projects.get(name);
-    const entities = await project?.entities(endpoint);
+    const entities = await project?.entities();
     const entity = entities?.get(endpoint);
     // The configuration can have changed since the job was accepted.
     if (!project || !entities || !entity) throw notFound(noLongerThere);

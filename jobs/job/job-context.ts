@@ -17,11 +17,8 @@ export interface JobProject {
   readonly db: Db;
   /** Receives the tables that a job wrote, after its commit. */
   readonly cache: ProjectCache;
-  /**
-   * The endpoint, if the configuration has it, and those on which it depends. Rejects with `unavailable` while the
-   * database is unreachable.
-   */
-  entities(endpoint: string): Promise<ReadonlyMap<string, Entity>>;
+  /** All endpoints of the configuration. Rejects with `unavailable` while the database is unreachable. */
+  entities(): Promise<ReadonlyMap<string, Entity>>;
   /** The rights of callers. Rejects as `entities` does. */
   access(): Promise<Access>;
   /** Rows that a job handles at once. */

@@ -6,8 +6,6 @@ import { type Cache, createCache } from "../../../core/cache/cache.ts";
 import { hasAuth } from "../../../core/config/compiling/survey.ts";
 import type { Access } from "../../../core/callers/access.ts";
 import { type CompiledProject, compileProject } from "../../../core/config/compile-project.ts";
-import { hasCalculation } from "../../../core/config/checking/document-rules.ts";
-import { softDeleteConfig } from "../../../core/config/compiling/soft-delete-plan.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
 import { formatFaults } from "../../../core/config/reading/faults.ts";
 import {
@@ -119,8 +117,8 @@ async function openProject(
     onSchemaDoubt: () => forget(),
   });
 
-  async function compile(chosen: readonly EndpointConfig[]): Promise<Compiled> {
-    const endpoints = chosen.map(withOwnHandlers);
+  async function compile(): Promise<Compiled> {
+    const endpoints = config.endpoints.map(withOwnHandlers);
     const compiled = await compileProject({ ...config, endpoints }, db.catalog, {
       importComponent,
     });
@@ -130,44 +128,15 @@ async function openProject(
     return compiled;
   }
 
-  /** What a caller may see of one endpoint can depend on the other endpoints. */
-  const wholeProject = openedOnce(() => compile(config.endpoints));
-  const oneByOne = new Map<string, () => Promise<Compiled>>();
-  function forget(): void {
-    wholeProject.forget();
-    oneByOne.clear();
-  }
-  const relates = (endpoint: string): boolean =>
-    config.endpoints.some(({ name, payload }) => name === endpoint && payload.relations);
-  function compiledFor(endpoint: string): Promise<Compiled> {
-    if (hasAuth(config) || relates(endpoint)) return wholeProject();
-    let compiling = oneByOne.get(endpoint);
-    if (compiling === undefined) {
-      // Other endpoints also define which rows of other tables are deleted, what is computed of the rows, and
-      // which changes are recorded.
-      compiling = openedOnce(() =>
-        compile(
-          config.endpoints.filter(
-            ({ name, payload }) =>
-              name === endpoint ||
-              softDeleteConfig(payload) !== null ||
-              hasCalculation(payload) ||
-              payload.history ||
-              payload.files !== undefined ||
-              payload.live,
-          ),
-        ),
-      );
-      oneByOne.set(endpoint, compiling);
-    }
-    return compiling();
-  }
+  /** Of all endpoints, whichever a job is of: most of what a file says are rules of its table. */
+  const wholeProject = openedOnce(compile);
+  const forget = (): void => wholeProject.forget();
 
   return {
     name: config.name,
     db,
     cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
-    entities: async (endpoint) => (await compiledFor(endpoint)).entities,
+    entities: async () => (await wholeProject()).entities,
     access: async () => {
       if (!hasAuth(config) || access) return accessFor(config, { entities: new Map(), access });
       const { entities, faulty } = await wholeProject();

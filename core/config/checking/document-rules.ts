@@ -17,7 +17,6 @@ import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Computation } from "../../query/statement.ts";
 import type { Columns, Table } from "../../values/types/column.ts";
 import { cascadesTo } from "./cascades.ts";
-import type { Payload } from "../reading/schema.ts";
 import type { Survey } from "../compiling/survey.ts";
 
 interface Compiled {
@@ -35,11 +34,6 @@ interface Draft extends LinesTable {
 interface DraftHeader extends HeaderTable {
   readonly totals: HeaderTotal[];
 }
-
-/** Whether the file has formulas or totals. */
-export const hasCalculation = ({ calculation, masterDetail }: Payload): boolean =>
-  calculation !== undefined ||
-  [masterDetail ?? []].flat().some((detail) => detail.calculation !== undefined);
 
 /** Adds faults to the surveys. */
 export async function documentTables(
