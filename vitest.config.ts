@@ -52,7 +52,7 @@ const long =
  * in each run, the others in the deep tests.
  */
 const alike =
-  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-preview,import-samples,import-upload,messages,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
+  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-preview,import-samples,import-upload,messages,odata-service,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
 
 function longProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
@@ -137,7 +137,7 @@ const core =
   "adjust,batch-edge,bulk,change-status,composite-create,composite-read,create,delete,read,update,upsert";
 /** These use the runtime in the same way on both engines: they read records, or need no database at all. */
 const coreOnce =
-  "agents,agents-protocol,aggregate,composite-update,datatables-settings,first,lookup,rate-limits,read-where,wrong-credentials";
+  "agents,agents-protocol,aggregate,composite-update,datatables-settings,first,lookup,odata-values,rate-limits,read-where,wrong-credentials";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
   const files = engine === "postgres" ? `${core},${coreOnce}` : core;

@@ -5,20 +5,21 @@
 import type { Action, Method } from "./calls/action.ts";
 import type { Answer } from "./calls/answer.ts";
 import { actions } from "./actions.ts";
-import { bindAction, type Within } from "./bind.ts";
+import { bindViews } from "./bind-views.ts";
 import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
 import { boundChanges, changesName, isAboutChanges, noChangesAt } from "./live/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
 import type { StreamLimits } from "./plans/open-streams.ts";
+import { bindSets, type BoundSets } from "./odata/bound-sets.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
 import type { ProjectCache } from "./cache/cache.ts";
 import type { Access } from "./callers/access.ts";
 import type { Caller } from "./plans/caller.ts";
 import type { Callers } from "./callers/callers.ts";
-import { createViews, type Views } from "./callers/entity-views.ts";
+import { createViews } from "./callers/entity-views.ts";
 import type { AgentPlan } from "./plans/agent-plan.ts";
 import type { Entity } from "./plans/entity.ts";
-import { AppError, invalidPayload, unauthorized, unavailable } from "./values/errors.ts";
+import { AppError, invalidPayload, unavailable } from "./values/errors.ts";
 import type { Handler, Provided, Request } from "./calls/handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
 import type { RecordFiles } from "./files/record-files.ts";
@@ -88,6 +89,8 @@ export interface Routes {
   readonly batches: { readonly stepsMax: number } | null;
   /** What agents can use, and what of it they can write; null: nothing. */
   readonly agents: { readonly routes: Routes; readonly writes: AgentPlan["writes"] } | null;
+  /** Null: the project has no OData. */
+  readonly odata: BoundSets<BoundAction> | null;
 }
 
 export type Projects = ReadonlyMap<string, Project>;
@@ -98,22 +101,24 @@ interface BindOptions {
   /** Null: there are none. */
   readonly batches: { readonly project: string; readonly stepsMax: number } | null;
   readonly streams: StreamLimits | null;
+  /** Whether the project's records can be read by OData. */
+  readonly odata: boolean;
 }
 
 /** The handlers of every action that is switched on for an entity and whose needs the entity meets. */
 export function bindProject(
   entities: ReadonlyMap<string, Entity>,
-  { access, leftOut, batches, streams }: BindOptions,
+  { access, leftOut, batches, streams, odata }: BindOptions,
 ): Routes {
   const within = { access, entities };
   const endpoints = new Map<string, ReadonlyMap<string, BoundAction>>();
+  const views = new Map([...entities.values()].map((one) => [one, createViews(one, entities)]));
+  const bind = (action: Action, entity: Entity): BoundAction | null =>
+    bindViews(action, { entity, views: views.get(entity)!, within });
   for (const [name, entity] of entities) {
-    const views = createViews(entity, entities);
     const bound = new Map<string, BoundAction>();
     for (const action of actions) {
-      const one = entity.enabled.has(action.name)
-        ? boundTo(action, { entity, views, within })
-        : null;
+      const one = bind(action, entity);
       if (one) bound.set(action.name, one);
     }
     endpoints.set(name, bound);
@@ -133,7 +138,9 @@ export function bindProject(
     });
   }
   const rightsKeyOf = (caller: Caller): string => access.rightsKeyOf(caller);
-  const routes: Routes = { endpoints, projectWide, leftOut, batches, agents: null, rightsKeyOf };
+  const sets = odata ? bindSets(entities, bind) : null;
+  const main = { endpoints, projectWide, leftOut, batches, odata: sets };
+  const routes: Routes = { ...main, agents: null, rightsKeyOf };
   if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
   for (const one of boundChanges(endpoints, { within, streams }))
     projectWide.set(one.action.name, one);
@@ -161,56 +168,6 @@ function boundBatch(
     showsErrorsInline: false,
   };
 }
-
-interface Binding {
-  readonly entity: Entity;
-  readonly views: Views;
-  readonly within: Within;
-}
-
-/**
- * One handler per view of the entity, created for the first caller with these rights. Null when the entity lacks what
- * the action needs.
- */
-function boundTo(action: Action, { entity, views, within }: Binding): BoundAction | null {
-  const { access } = within;
-  const whole = bindAction(action, entity, within);
-  if (whole === null) return null;
-  const handlers = new Map<string, Handler | null>([["", whole]]);
-  const asked = { entity, action: action.name };
-
-  /** Null when the caller may see none of the fields that the action needs. */
-  function handlerOf(caller: Caller): Handler | null {
-    const rights = access.fieldsOf(caller, asked);
-    let handler = handlers.get(rights.key);
-    if (handler === undefined) {
-      handler = bindAction(action, views.viewFor(rights), within);
-      handlers.set(rights.key, handler);
-    }
-    return handler;
-  }
-
-  return {
-    action,
-    entity,
-    showsErrorsInline: action.showsErrorsInline(entity),
-    mayUse: (caller) => access.mayUse(caller, asked) && handlerOf(caller) !== null,
-    viewFor: (caller) =>
-      access.mayUse(caller, asked) ? views.viewFor(access.fieldsOf(caller, asked)) : null,
-    handlerFor(caller) {
-      if (!access.mayUse(caller, asked)) throw refusalFor(caller);
-      const handler = handlerOf(caller);
-      if (handler === null) throw forbidden();
-      return handler;
-    },
-  };
-}
-
-const forbidden = (): AppError => new AppError("forbidden", "You may not use this action");
-
-/** A caller without credentials may have the right once it sends some. */
-const refusalFor = ({ kind }: Caller): AppError =>
-  kind === "anonymous" ? unauthorized("This action requires credentials") : forbidden();
 
 /** Hands the request to the endpoint that the body names as `resource`. */
 function projectWideHandler(

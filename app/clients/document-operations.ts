@@ -52,8 +52,10 @@ export function referenced(schema: unknown): string | null {
   return name ?? null;
 }
 
+/** Those of OData are left out: it has clients of its own. */
 export function operationsOf(document: OpenApiDocument): DocumentOperation[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith("/odata/"));
+  return paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): DocumentOperation => {
       const [tag = ""] = operation.tags;
       const group = camelCase(tag) || "api";

@@ -24,7 +24,7 @@ const packedPages: Packing = { bytesMin: 1_024 };
 export const packedAnswers: Packing = { bytesMin: 8_192, level: 1 };
 
 const isText = (mediaType = ""): boolean =>
-  /^(text\/|application\/(json|javascript)|image\/svg)/.test(mediaType);
+  /^(text\/|application\/(json|javascript|xml)|image\/svg)/.test(mediaType);
 
 /** What a header such as Accept names, in lower case, with its quality. */
 function qualitiesIn(header: string | null): ReadonlyMap<string, number> {

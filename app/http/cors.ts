@@ -25,6 +25,7 @@ const exposeHeaders = [
   "RateLimit",
   "RateLimit-Policy",
   "Server-Timing",
+  "OData-Version",
 ];
 
 /** The headers that a page may send. */
@@ -40,13 +41,15 @@ const sentHeaders = [
   "X-Api-Key",
   "traceparent",
   "tracestate",
+  "OData-Version",
+  "OData-MaxVersion",
 ];
 
 export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
   /** The projects that a path is about; null: a path that no other origin needs. */
   function projectsAt(path: string): readonly string[] | null {
     if (path === "/openapi.json") return [...projects.keys()];
-    const [, name] = /^\/(?:api|mcp)\/([^/]+)/.exec(path) ?? [];
+    const [, name] = /^\/(?:api|mcp|odata)\/([^/]+)/.exec(path) ?? [];
     return name === undefined ? null : [name];
   }
 

@@ -70,20 +70,25 @@ export function answer(
   return respond(asked, { status, text }, headers);
 }
 
-/**
- * Answers an AppError with its message. Any other error is logged in full and answered with one fixed sentence.
- * `beside`: further members of the answer. `isInline`: the status is 200 and `error` contains the whole text, for
- * clients that read only that.
- */
+interface FailureOptions {
+  /** Further members of the answer. */
+  readonly beside?: Record<string, unknown>;
+  /** True: the status is 200 and `error` contains the whole text, for clients that read only that. */
+  readonly isInline?: boolean;
+  /** Makes the whole answer of a protocol that has its own; absent: it is the envelope. */
+  readonly shape?: (body: ReturnType<typeof errorBody>) => object;
+}
+
+/** Answers an AppError with its message. Any other error is logged in full and answered with one fixed sentence. */
 export function failureReply(
   asked: Asked,
   error: unknown,
   timestamp: string,
-  { beside, isInline = false }: { beside?: Record<string, unknown>; isInline?: boolean } = {},
+  { beside, isInline = false, shape }: FailureOptions = {},
 ): TextReply {
   const known = asAppError(error);
   const { status } = errorTable[known.kind];
-  if (status >= 500) {
+  if (status >= 500 && known.kind !== "notImplemented") {
     asked.reason = known.message;
     logFailure(asked, known, status);
   }
@@ -94,6 +99,7 @@ export function failureReply(
   if (known.kind === "unauthorized") headers["WWW-Authenticate"] = challenge;
   if (isPassing.has(known.kind))
     headers["Retry-After"] = String(known.retryAfterSeconds ?? retryAfterSeconds);
+  if (shape) return json(asked, status, shape(body), headers);
   return json(
     asked,
     isInline ? 200 : status,

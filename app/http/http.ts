@@ -17,6 +17,7 @@ import { callAction, callNothing, readActionPath } from "./routes.ts";
 import { type AgentDeps, isAgentPath, serveAgents } from "./serve-agents.ts";
 import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts";
 import { type Docs, mountDocs } from "./show-docs.ts";
+import { odataProjectIn, showOData } from "./show-odata.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
 import { getRoutes, viaHono, visit } from "./via-hono.ts";
 
@@ -51,20 +52,22 @@ export function createApp(deps: Deps): App {
   const packing = deps.compressesAnswers ? deps.compression : null;
   const call = inExchange(deps, compressing(callAction(deps), packing, packedAnswers));
   const serve = inExchange(deps, compressing(serveAgents(deps), packing, packedAnswers));
+  const readOData = inExchange(deps, compressing(showOData(deps), packing, packedAnswers));
   const pages: Hono = new Hono({ getPath: (_, options) => (options!.env as Incoming).path });
   if (corsOrigins.size > 0)
-    for (const path of ["/api/:project/*", "/mcp/:project", "/openapi.json"])
+    for (const path of ["/api/:project/*", "/mcp/:project", "/odata/:project/*", "/openapi.json"])
       pages.options(path, preflight);
   addPages(pages, deps);
 
   const viewPage = (incoming: Incoming): Promise<Reply> => visit(pages, incoming);
+  const respondOn = (path: string): AnswerRequest =>
+    isAgentPath(path) ? serve : odataProjectIn(path) === null ? viewPage : readOData;
 
   async function answer(incoming: Incoming): Promise<Reply> {
     const named = readActionPath(incoming.path);
     if (named !== null && !corsOrigins.has(named.project)) return call(incoming);
     if (corsOrigins.size > 0 && incoming.method === "OPTIONS") return viewPage(incoming);
-    const isOfAgent = named === null && isAgentPath(incoming.path);
-    const reply = await (named ? call : isOfAgent ? serve : viewPage)(incoming);
+    const reply = await (named ? call : respondOn(incoming.path))(incoming);
     return corsOrigins.size === 0 ? reply : allowing(incoming, reply);
   }
 

@@ -221,7 +221,7 @@ function exampleFor(
 }
 
 /** The protocol of the client's request. A proxy that terminates TLS names it in `X-Forwarded-Proto`. */
-function originOf({ url, headers }: Incoming, { trustProxy }: AdmissionDeps): string {
+export function originOf({ url, headers }: Incoming, { trustProxy }: AdmissionDeps): string {
   const { origin, host } = new URL(url);
   const isSecure = trustProxy > 0 && headers.get("x-forwarded-proto") === "https";
   return isSecure ? `https://${host}` : origin;

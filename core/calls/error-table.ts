@@ -41,6 +41,7 @@ export const errorTable: Readonly<Record<ErrorKind, { status: number; error: str
   rejectedByHook: { status: 422, error: "Rejected by hook" },
   transitionNotAllowed: { status: 422, error: "Transition not allowed" },
   internal: { status: 500, error: "Internal server error" },
+  notImplemented: { status: 501, error: "Not implemented" },
   hookFailed: { status: 502, error: "Hook execution failed" },
   unavailable: { status: 503, error: "Service unavailable" },
 };

@@ -8,7 +8,7 @@ import { comparand } from "../query/comparisons.ts";
 import { keyIn } from "../query/key-conditions.ts";
 import { isCounting, resultOf } from "../query/aggregate-results.ts";
 import type { ReadQueries } from "../query/session.ts";
-import { allOf, type Condition, type Output, type Select } from "../query/statement.ts";
+import { allOf, type Condition, noRow, type Output, type Select } from "../query/statement.ts";
 import { answeredAs, type Column, type Hop, type Source } from "../values/types/column.ts";
 import { invalidParameter } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";
@@ -75,7 +75,7 @@ async function fill(
 /** The records that share the values of the columns by which the others refer to them. */
 type Groups = ReadonlyMap<string, { readonly values: KeyValue; readonly of: readonly Shown[] }>;
 
-function groupsOf(shown: readonly Shown[], { from }: Expansion): Groups {
+function groupsOf(shown: readonly Shown[], { from }: Pick<Expansion, "from">): Groups {
   const groups = new Map<string, { values: KeyValue; of: Shown[] }>();
   for (const one of shown) {
     const shownValues = from.map((column) => one.row[answeredAs(column)] ?? null);
@@ -91,6 +91,16 @@ function groupsOf(shown: readonly Shown[], { from }: Expansion): Groups {
   return groups;
 }
 
+/** Of the records to which a relation to many leads: those that belong to this row, which has the columns `from`. */
+export function relatedTo(
+  row: Readonly<Row>,
+  relation: Pick<Expansion, "from" | "steps">,
+  source: Source,
+): Condition {
+  const groups = groupsOf([{ row, record: {} }], relation);
+  return groups.size === 0 ? noRow : linkTo(groups, relation, source).where;
+}
+
 /** How the statement of related records tells whose they are. */
 interface Link {
   readonly columns: Key;
@@ -98,7 +108,11 @@ interface Link {
 }
 
 /** By the columns of the related records, or of the records in between, that refer to the first ones. */
-function linkTo(groups: Groups, { steps, from }: Expansion, source: Source): Link {
+function linkTo(
+  groups: Groups,
+  { steps, from }: Pick<Expansion, "from" | "steps">,
+  source: Source,
+): Link {
   const columns = linkColumns(steps, from, source);
   const keys = [...groups.values()].map(({ values }) => values);
   const where = keyIn(columns, keys);

@@ -9,6 +9,7 @@ import type { Json } from "../values/json.ts";
 import { createBreath } from "../values/breath.ts";
 import { type BatchPlace, describeBatch } from "./describe-batch.ts";
 import { describeChanges, liveEndpoints } from "./describe-changes.ts";
+import { describeOData, odataTag } from "./describe-odata.ts";
 import { describeEndpoint, type ViewOf } from "./describe-endpoint.ts";
 import { createDocumentParts, type DocumentParts } from "./document-parts.ts";
 import { answerHeaders, headerParameters } from "./headers.ts";
@@ -186,14 +187,21 @@ async function describe(
   const batches = describeBatches(routes, viewOf, { ...whole, tag: batchTag, traits });
   const changesTag = `${prefix.tag}changes`;
   const changes = describeChanges(routes, viewOf, { ...whole, tag: changesTag, traits });
+  const odata = describeOData(routes, viewOf, {
+    ...whole,
+    path: `/odata/${name}`,
+    tag: prefix.tag + odataTag,
+    traits,
+  });
   for (const [tag, own] of [
     [whole.tag, locks],
     [batchTag, batches],
     [changesTag, changes],
+    [prefix.tag + odataTag, odata],
   ] as const)
     if (Object.keys(own).length > 0 && tags.every(({ name: known }) => known !== tag))
       tags.push({ name: tag });
-  return { paths: { ...paths, ...locks, ...batches, ...changes }, tags };
+  return { paths: { ...paths, ...locks, ...batches, ...changes, ...odata }, tags };
 }
 
 function describeBatches(
@@ -232,7 +240,12 @@ function documentOf(
     tags: tags.map((tag): Json => ({ ...tag })),
     paths,
     components: {
-      securitySchemes: securitySchemes(projects.map(({ traits }) => traits.credentials)),
+      securitySchemes: securitySchemes(
+        projects.map(
+          ({ traits, routes }) =>
+            traits.credentials && { ...traits.credentials, takesBasic: routes?.odata != null },
+        ),
+      ),
       ...(!isEmpty && {
         schemas: sorted(parts.schemas.schemas),
         responses: sorted(parts.responses),

@@ -214,5 +214,6 @@ const exampleMembers: Readonly<Record<ErrorKind, ExampleMembers>> = {
     message:
       "A record is locked by another request, or locks are out of reach; nothing was changed",
   },
+  notImplemented: { message: "The query option $apply is not supported" },
   internal: { message: "The request could not be processed" },
 };

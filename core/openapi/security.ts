@@ -3,12 +3,17 @@ import type { Caller } from "../plans/caller.ts";
 import type { Json } from "../values/json.ts";
 import type { Credentials, SignIn } from "./traits.ts";
 
+/** `takesBasic`: an API key may be the password of Basic authentication. */
+type TakenCredentials = Credentials & { readonly takesBasic?: boolean };
+
 /** Of `components`, by name: those that any of the projects takes. */
-export function securitySchemes(all: readonly (Credentials | null)[]): Record<string, Json> {
+export function securitySchemes(all: readonly (TakenCredentials | null)[]): Record<string, Json> {
   const takesApiKeys = all.some((one) => one?.takesApiKeys);
+  const takesBasic = all.some((one) => one?.takesApiKeys && one.takesBasic);
   const takesTokens = all.some((one) => one?.takesTokens);
   return {
     ...(takesApiKeys && { apiKey: { type: "apiKey", in: "header", name: "X-Api-Key" } }),
+    ...(takesBasic && { basic: { type: "http", scheme: "basic" } }),
     ...(takesTokens && { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }),
     ...signInSchemes(all.flatMap((one) => one?.signIn ?? [])),
   };
@@ -30,15 +35,16 @@ function signInSchemes(places: readonly SignIn[]): Record<string, Json> {
 
 /** The member `security` of an operation: one of these is enough. Absent if no credentials are required. */
 export function securityOf(
-  credentials: Credentials | null,
+  credentials: TakenCredentials | null,
   isFor: (caller: Caller) => boolean,
 ): { readonly security?: Json } {
   if (credentials === null) return {};
-  const { takesApiKeys, takesTokens, anonymous } = credentials;
+  const { takesApiKeys, takesTokens, anonymous, takesBasic = false } = credentials;
   const isForEverybody = anonymous !== null && isFor(anonymous);
   return {
     security: [
       ...(takesApiKeys ? [{ apiKey: [] }] : []),
+      ...(takesApiKeys && takesBasic ? [{ basic: [] }] : []),
       ...(takesTokens ? [{ bearer: [] }] : []),
       ...(isForEverybody ? [{}] : []),
     ],

@@ -66,6 +66,8 @@ export type ErrorKind =
   /** A call to another service failed that the change had to wait for. */
   | "hookFailed"
   | "unavailable"
+  /** A part of a standard that the service does not have. */
+  | "notImplemented"
   /** A write could not take the locks of its records. */
   | "lockNotTaken"
   | "internal";

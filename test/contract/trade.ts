@@ -36,7 +36,7 @@ const access = (without: readonly string[] = []) => ({
 
 const key = (table: string) => ({ type: "text(36)", references: table }) as const;
 
-export const openTrade = (): Promise<Fixture> =>
+export const openTrade = (project: object = {}): Promise<Fixture> =>
   openFixture({
     callers,
     tables: [
@@ -240,5 +240,5 @@ export const openTrade = (): Promise<Fixture> =>
         ...access(),
       },
     },
-    project: { auth: { apiKeys: [] } },
+    project: { auth: { apiKeys: [] }, ...project },
   });

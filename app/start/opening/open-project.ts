@@ -164,9 +164,10 @@ export async function lookAt(
     const batches = enabled ? { project: config.name, stepsMax } : null;
     const { streams: ofCaller, streamsTotal: inAll } = config.limits;
     const streams = hasStreams ? { ofCaller, inAll } : null;
-    const bound = bindProject(entities, { access: rules, leftOut, batches, streams });
+    const { odata } = config;
+    const bound = bindProject(entities, { access: rules, leftOut, batches, streams, odata });
     const { plan, faults: agentFaults } = agentsOf(config, entities);
-    const alone = { access: rules, leftOut, batches: null, streams: null };
+    const alone = { access: rules, leftOut, batches: null, streams: null, odata: false };
     const agents = plan && { routes: bindProject(plan.entities, alone), writes: plan.writes };
     const routes = { ...bound, agents };
     const faults = [...found.faults, ...agentFaults, ...dashboardFaults(config, routes)];

@@ -13,6 +13,7 @@ import { webhook } from "./webhook-schema.ts";
 const seconds = z.int().min(1).max(31_536_000);
 const requestsMax = z.int().min(1).max(1_000_000_000);
 const milliseconds = z.int().min(0).max(86_400_000);
+const flag = z.boolean().default(false);
 
 /** Variables often contain such a text on one line, with `\n` for its line breaks. */
 const pem = z
@@ -77,10 +78,7 @@ const cache = z.strictObject({
 });
 
 const locking = z.strictObject({
-  enabled: z
-    .boolean()
-    .default(false)
-    .describe("Whether update, delete, adjust and the composites lock their records."),
+  enabled: flag.describe("Whether update, delete, adjust and the composites lock their records."),
   ttlSeconds: seconds
     .default(10)
     .describe("A record lock that was never given back ends after this time."),
@@ -371,6 +369,7 @@ export const projectSchema = z
     observe: observe.prefault({}).describe("What is told of requests and statements."),
     batch: batchSettings.prefault({}).describe("Several actions in one request."),
     mcp,
+    odata: flag.describe("Whether GET /odata/{project}/ offers the readable endpoints as OData 4."),
     limits: listLimits
       .prefault({})
       .describe("How far lists go, and how many records a request writes."),

@@ -1,6 +1,6 @@
 /** True and false; 1, 0 and the four as text mean the same. */
 import type { Column } from "./column.ts";
-import { type Accepted, accepted, defineType, refused, usual } from "./type-definition.ts";
+import { type Accepted, accepted, defineType, edm, refused, usual } from "./type-definition.ts";
 
 export const booleanType = defineType(usual, {
   accept: acceptBoolean,
@@ -10,6 +10,7 @@ export const booleanType = defineType(usual, {
     enum: [true, false, 1, 0, "true", "false", "1", "0"],
   }),
   fromShown: (shown) => shown === true,
+  edmType: edm("Edm.Boolean"),
   ruleNames: ["boolean"],
   strict: {
     jsonType: "boolean",

@@ -2,13 +2,21 @@
 import type { Column } from "./column.ts";
 import { fromBase64, toBase64 } from "../formats.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import { type Accepted, accepted, defineType, opaque, refused } from "./type-definition.ts";
+import {
+  type Accepted,
+  accepted,
+  defineType,
+  lengthFacet,
+  opaque,
+  refused,
+} from "./type-definition.ts";
 
 export const bytesType = defineType(opaque, {
   accept: acceptBytes,
   shownSchema: base64Schema,
   acceptedSchema: base64Schema,
   fromShown: (shown) => fromBase64(String(shown)),
+  edmType: ({ bytesMax }) => ({ name: "Edm.Binary", facets: lengthFacet(bytesMax) }),
   ruleNames: [],
   cellForm: () => ({ words: "Bytes as base64", format: null, width: 20 }),
 });

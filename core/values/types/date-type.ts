@@ -3,6 +3,7 @@ import { isDate, partsOf, readTimestamp } from "../formats.ts";
 import {
   accepted,
   defineType,
+  edm,
   type FilledCell,
   refused,
   trimmedCell,
@@ -18,6 +19,7 @@ export const dateType = defineType(usual, {
       : refused("must be a date in the form YYYY-MM-DD"),
   shownSchema: () => schema,
   acceptedSchema: () => schema,
+  edmType: edm("Edm.Date"),
   ruleNames: ["date"],
   bounds: "date",
   fromCell: trimmedCell(dateOfCell),

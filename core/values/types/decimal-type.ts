@@ -12,6 +12,7 @@ import {
   type CellForm,
   type Decimals,
   defineType,
+  type EdmType,
   type FilledCell,
   refused,
   trimmedCell,
@@ -25,6 +26,7 @@ export const decimalType = defineType(numeric, {
     pattern: numberText,
     ...boundsOf(rangeOf(column)),
   }),
+  edmType,
   ruleNames: ["decimal", "number"],
   fromCell: trimmedCell(withinScale),
   cellForm: decimalForm,
@@ -57,6 +59,18 @@ function rangeOf({ precision, scale }: Column): { min: string; max: string } | n
   const whole = "9".repeat(Math.max(precision - scale, 0)) || "0";
   const max = scale > 0 ? `${whole}.${"9".repeat(scale)}` : whole;
   return { min: `-${max}`, max };
+}
+
+/** CSDL has no scale that is negative or above the precision. */
+function edmType({ precision, scale }: Column): EdmType {
+  const isFixed = scale !== null && scale >= 0 && (precision === null || scale <= precision);
+  return {
+    name: "Edm.Decimal",
+    facets: {
+      ...(precision !== null && { Precision: String(precision) }),
+      Scale: isFixed ? String(scale) : "variable",
+    },
+  };
 }
 
 function shownSchema(column: Column, decimals: Decimals): JsonSchema {

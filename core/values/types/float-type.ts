@@ -16,6 +16,7 @@ export const floatType = defineType(numeric, {
   shownSchema: ({ isSampled }) => (isSampled ? anyNumberSchema : { type: "number" }),
   acceptedSchema: () => anyNumberSchema,
   fromShown: Number,
+  edmType: ({ isSingle }) => ({ name: isSingle ? "Edm.Single" : "Edm.Double", facets: {} }),
   ruleNames: [],
   cellForm: () => ({ words: "Number", format: null, width: 12 }),
   arithmetic: {

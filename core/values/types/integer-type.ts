@@ -16,6 +16,7 @@ import {
   type CellForm,
   type Decimals,
   defineType,
+  type EdmType,
   refused,
 } from "./type-definition.ts";
 
@@ -30,6 +31,7 @@ export const integerType = defineType(numeric, {
   acceptedSchema: (column) => (column.isSampled ? anyNumberSchema : digitsToo(column)),
   fromShown: (shown) => BigInt(String(shown)),
   ruleNames: ["integer"],
+  edmType,
   // A boolean of a rule is stored as 1 or 0.
   fromOther: (sent, typed) => (typeof typed === "boolean" ? Number(typed) : sent),
   cellForm: wholeNumberForm,
@@ -78,6 +80,18 @@ function wholeNumberForm(column: Column): CellForm {
   const limits = range !== null && isSafe(column) ? ` from ${range.min} to ${range.max}` : "";
   return { words: `Whole number${limits}`, format: null, width: 12 };
 }
+
+/** The smallest type that holds the whole range. */
+function edmType({ range, isSampled }: Column): EdmType {
+  if (isSampled) return { name: "Edm.Decimal", facets: { Scale: "variable" } };
+  const bits = [16, 32, 64].find((count) => range === null || fits(range, count));
+  if (range === null || bits === 64) return { name: "Edm.Int64", facets: {} };
+  if (bits !== undefined) return { name: `Edm.Int${bits}`, facets: {} };
+  return { name: "Edm.Decimal", facets: { Precision: String(`${range.max}`.length), Scale: "0" } };
+}
+
+const fits = ({ min, max }: NonNullable<Column["range"]>, bits: number): boolean =>
+  min === BigInt.asIntN(bits, min) && max === BigInt.asIntN(bits, max);
 
 const isSafe = ({ range }: Column): boolean =>
   range !== null &&

@@ -10,6 +10,7 @@ import {
   type CellForm,
   defineType,
   type FilledCell,
+  lengthFacet,
   refused,
   textFormat,
   usual,
@@ -19,6 +20,7 @@ export const textType = defineType(usual, {
   accept: acceptText,
   shownSchema: (column) => ({ type: "string", ...limitsOf(column) }),
   acceptedSchema: (column) => ({ type: ["string", "number"], ...limitsOf(column) }),
+  edmType: ({ lengthMax }) => ({ name: "Edm.String", facets: lengthFacet(lengthMax) }),
   ruleNames: ["string", "text"],
   strict: {
     jsonType: "string",

@@ -15,6 +15,10 @@ export const timeType = defineType(usual, {
     ...timeSchema(column, timeText.source),
     examples: ["08:15:00"],
   }),
+  edmType: ({ fractionDigits }) => ({
+    name: "Edm.TimeOfDay",
+    facets: { Precision: String(fractionDigits) },
+  }),
   ruleNames: ["time"],
   bounds: "time",
   cellForm: () => ({ words: "Time of day, such as 08:15:00", format: "hh:mm:ss", width: 10 }),

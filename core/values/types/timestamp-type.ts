@@ -15,6 +15,11 @@ export const timestampType = defineType(usual, {
     pattern: timestampText.source,
     examples: ["2026-10-31T08:15:00Z"],
   }),
+  // Milliseconds are always shown.
+  edmType: ({ fractionDigits }) => ({
+    name: "Edm.DateTimeOffset",
+    facets: { Precision: String(Math.max(fractionDigits, 3)) },
+  }),
   ruleNames: ["datetime", "timestamp"],
   bounds: "date",
   cellForm: () => ({

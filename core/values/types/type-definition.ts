@@ -54,6 +54,20 @@ export interface CellForm {
 /** The format of cells that store a text as typed, with its leading zeros. */
 export const textFormat = "@";
 
+/** A type of OData's Entity Data Model. `facets`: attributes of a property, as CSDL writes them. */
+export interface EdmType {
+  readonly name: `Edm.${string}`;
+  readonly facets: Readonly<Record<string, string>>;
+}
+
+/** `edmType` of types without facets. */
+export const edm =
+  (name: EdmType["name"]): TypeDefinition["edmType"] =>
+  () => ({ name, facets: {} });
+
+export const lengthFacet = (length: number | null): EdmType["facets"] =>
+  length === null ? {} : { MaxLength: String(length) };
+
 /** The values that the constraint `strict` accepts, for a type that also has other forms. */
 export interface StrictForm {
   readonly jsonType: "string" | "number" | "boolean";
@@ -74,6 +88,8 @@ export interface TypeDefinition {
   readonly acceptedSchema: (column: Column) => JsonSchema;
   /** The form in statements of a value that an answer showed (a key that a client sends back). */
   readonly fromShown: (shown: Json) => Scalar;
+  /** As OData knows the column. */
+  readonly edmType: (column: Column) => EdmType;
 
   /** Names of the type in `fieldValidation`; empty = no rule can use it. */
   readonly ruleNames: readonly string[];
@@ -174,6 +190,7 @@ export const trimmedCell =
 /** Values that statements carry as the text that answers show. They can be compared, sorted and searched. */
 export const usual: TypeDefaults = {
   fromShown: String,
+  edmType: edm("Edm.String"),
   strict: null,
   bounds: "number",
   fromOther: asItIs,

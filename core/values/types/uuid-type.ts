@@ -1,5 +1,5 @@
 /** UUIDs, in lower case. */
-import { accepted, defineType, refused, textFormat, usual } from "./type-definition.ts";
+import { accepted, defineType, edm, refused, textFormat, usual } from "./type-definition.ts";
 
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const schema = { type: "string", format: "uuid" } as const;
@@ -11,6 +11,7 @@ export const uuidType = defineType(usual, {
       : refused("must be a UUID"),
   shownSchema: () => schema,
   acceptedSchema: () => schema,
+  edmType: edm("Edm.Guid"),
   ruleNames: ["uuid"],
   cellForm: () => ({ words: "UUID", format: textFormat, width: 38 }),
   takesNewId: true,
