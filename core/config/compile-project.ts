@@ -176,20 +176,13 @@ async function compileEntity(
   );
   const compiledRules = Object.freeze(compileRules(rules));
   const table = found && { ...found, columns: refineColumns(found.columns, rules) };
+  const refined = (columns: Columns) => shownFiles(refineColumns(columns, rules), payload);
+  const isOfTable = foundReading?.property === "tableName" && table !== null;
   const reading =
     foundReading &&
-    withColumns(
-      foundReading,
-      foundReading.property === "tableName" && table
-        ? table.columns
-        : shownFiles(refineColumns(foundReading.columns, rules), payload),
-    );
-  const query =
-    foundQuery &&
-    withColumns(foundQuery, shownFiles(refineColumns(foundQuery.columns, rules), payload));
-  const exportQuery =
-    foundExport &&
-    withColumns(foundExport, shownFiles(refineColumns(foundExport.columns, rules), payload));
+    withColumns(foundReading, isOfTable ? table.columns : refined(foundReading.columns));
+  const query = foundQuery && withColumns(foundQuery, refined(foundQuery.columns));
+  const exportQuery = foundExport && withColumns(foundExport, refined(foundExport.columns));
   noteStoredForms(survey, [table, reading, query, exportQuery]);
   const isOther = reading !== null && reading.property !== "tableName";
   noteTypes(survey, table, [isOther ? reading : null, query, exportQuery]);
