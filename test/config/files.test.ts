@@ -57,7 +57,7 @@ describe("faults at load", () => {
       "a field with a default",
       name(
         {},
-        { fieldValidation: [{ name: "name", type: "string", constraints: { default: "x" } }] },
+        { fieldValidation: [{ name: "name", type: "string", constraints: {}, default: "x" }] },
       ),
       "files.name",
       "a field with a default in fieldValidation",
