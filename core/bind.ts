@@ -67,6 +67,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
       action: action.name,
       now,
       digest: request.digest,
+      taken: request.taken,
     });
     const numbered = numberingSession(claimed, {
       tables: entity.numbers,

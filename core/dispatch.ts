@@ -22,6 +22,7 @@ import type { Entity } from "./plans/entity.ts";
 import { AppError, invalidPayload, unavailable } from "./values/errors.ts";
 import type { Handler, Provided, Request } from "./calls/handler.ts";
 import type { ProjectJobs } from "./jobs/jobs.ts";
+import { claimOwner, TakenClaims } from "./files/claiming-session.ts";
 import type { RecordFiles } from "./files/record-files.ts";
 import { isObject } from "./values/json.ts";
 import { limits } from "./values/limits.ts";
@@ -282,6 +283,12 @@ export async function perform(
   const locks = project.locks({ tokens: lockTokensIn(lockToken), share, deadlineAtMs, log });
   const { cache, outbound, background, jobs, files, feed, db, runtime } = project;
   const { digest, basePath, now, newId } = runtime;
+  const taken = new TakenClaims();
+  /** Files of undone writes, which are nothing that is worth keeping; those of dry runs stay claims. */
+  const discard = async (ids: readonly string[]): Promise<readonly string[] | null> => {
+    if (ids.length === 0 || request.dryRun) return null;
+    return files.discard(ids, { owner: claimOwner(caller, digest), untilMs: deadlineAtMs });
+  };
   try {
     // One spread and named members: two spreads take ten times as long.
     const whole: Request = {
@@ -294,6 +301,7 @@ export async function perform(
       jobs,
       files,
       feed,
+      taken,
       db,
       digest,
       basePath,
@@ -307,15 +315,23 @@ export async function perform(
     }
     const { later = [] } = answer;
     if (later.length > 0 && !request.dryRun) await background.add(later);
+    await discard(taken.undone);
     return answer;
   } catch (error) {
     if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);
-    throw withDoubt(error, project);
+    const removed = await discard(taken.all);
+    throw withDoubt(removed?.length ? withRemoved(error, removed) : error, project);
   } finally {
     // The next holder of the lock must read what this request wrote.
     if (locks.isHolding()) await locks.close();
   }
 }
+
+/** The error, which tells the client which files it has to send again. */
+const withRemoved = (error: unknown, removed: readonly string[]): unknown =>
+  error instanceof AppError
+    ? error.with({ data: { ...error.data, removed_files: removed } })
+    : error;
 
 /**
  * The error, or `unavailable` instead if the project is compiled again because tables may have changed. If that

@@ -6,7 +6,7 @@ import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
 import { scopeWithRelated } from "../core/callers/related-views.ts";
 import { stampOf } from "../core/records/record.ts";
-import { claimingSession } from "../core/files/claiming-session.ts";
+import { claimingSession, TakenClaims } from "../core/files/claiming-session.ts";
 import { numberingSession } from "../core/numbers/numbering-session.ts";
 import { recordingSession } from "../core/changes/recording-session.ts";
 import { keptSession } from "../core/totals/kept-session.ts";
@@ -75,7 +75,16 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       author: { endpoint, action, by: caller.id, requestId: run.job.id, reason: null, now, newId },
     });
     const { files } = entity;
-    const claimed = claimingSession(recorded, { tables: files, caller, action, now, digest });
+    // Imports take no claims.
+    const taken = new TakenClaims();
+    const claimed = claimingSession(recorded, {
+      tables: files,
+      caller,
+      action,
+      now,
+      digest,
+      taken,
+    });
     const numbered = numberingSession(claimed, {
       tables: entity.numbers,
       time: { now: now(), timeZone: entity.settings.timeZone },

@@ -148,6 +148,7 @@ async function runTogether(request: Request, together: Together): Promise<Answer
       const answer = await request.session.join(
         (session) => {
           begin();
+          request.taken.forget();
           return runSteps({ ...request, session, outbound, feed, cache: noCache }, together);
         },
         { isReadOnly, isUndone: request.dryRun },

@@ -6,6 +6,7 @@ import type { Call } from "./action.ts";
 import type { Answer } from "./answer.ts";
 import type { Queries, DbSession } from "../query/session.ts";
 import type { Feed } from "../changes/feed.ts";
+import type { TakenClaims } from "../files/claiming-session.ts";
 import type { Db } from "../plans/db-port.ts";
 import type { AppError } from "../values/errors.ts";
 
@@ -40,6 +41,8 @@ export interface Request extends Omit<
   readonly onStep?: ((step: StepName, end: StepEnd) => void) | undefined;
   /** Tells of committed changes. */
   readonly feed: Feed;
+  /** The uploaded files that its writes took. */
+  readonly taken: TakenClaims;
   /** For sessions other than the action's own. */
   readonly db: Db;
   /** A cryptographic hash as hexadecimal text. */
@@ -57,6 +60,7 @@ export type Provided = Pick<
   | "jobs"
   | "files"
   | "feed"
+  | "taken"
   | "db"
   | "digest"
   | "basePath"

@@ -2,7 +2,8 @@
  * A session that gives files to records: in what a request writes into a column of files, each id is either a claim of
  * the caller's for that column, which is then used up, or one that the record has in it already. The column gets what
  * the service knows of the file. It sits directly above what records changes (`core/changes`), which settles at the end
- * of the transaction whose the files are. It does not see SQL of handlers.
+ * of the transaction whose the files are. It does not see SQL of handlers. The request is told which claims its writes
+ * took: they go if these are undone.
  */
 import type { Caller } from "../plans/caller.ts";
 import { identityOf } from "../plans/caller.ts";
@@ -13,6 +14,7 @@ import { PassingSession, PassingTransaction } from "../query/passing-session.ts"
 import type {
   DbSession,
   DbTransaction,
+  PartOptions,
   TransactionOptions,
   UnscopedQueries,
 } from "../query/session.ts";
@@ -25,7 +27,7 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";
-import { type FieldErrors, validationFailed } from "../values/errors.ts";
+import { AppError, type FieldErrors, validationFailed } from "../values/errors.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
@@ -48,6 +50,46 @@ export interface Claiming {
   readonly action: string;
   readonly now: () => string;
   readonly digest: (text: string) => string;
+  readonly taken: TakenClaims;
+}
+
+/** Ids of the claims that the writes of one request took. */
+export class TakenClaims {
+  private readonly kept = new Set<string>();
+  private readonly lost = new Set<string>();
+
+  /** Those of writes that were undone, while the request went on. */
+  get undone(): readonly string[] {
+    return [...this.lost];
+  }
+
+  get all(): readonly string[] {
+    return [...this.lost, ...this.kept];
+  }
+
+  take(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.lost.delete(id);
+      this.kept.add(id);
+    }
+  }
+
+  /** The write that took them is undone. If the service refused its fields, they stay claims: people correct it. */
+  undo(ids: readonly string[], error: unknown): void {
+    if (isAboutFields(error)) return this.forget(ids);
+    for (const id of ids) {
+      this.kept.delete(id);
+      this.lost.add(id);
+    }
+  }
+
+  /** As if they had not been taken: the write begins again. Absent: all of them. */
+  forget(ids: readonly string[] = this.all): void {
+    for (const id of ids) {
+      this.kept.delete(id);
+      this.lost.delete(id);
+    }
+  }
 }
 
 /** The session itself if no table of the project has columns of files. */
@@ -57,6 +99,13 @@ export const claimingSession = (session: DbSession, claiming: Claiming): DbSessi
 /** Whose claims are the caller's. */
 export const claimOwner = (caller: Caller, digest: Claiming["digest"]): string =>
   digest(`files of ${identityOf(caller) ?? ""}`);
+
+/** Whether the service refused the fields of the write; what the database refused has the driver's error as its cause. */
+function isAboutFields(error: unknown): boolean {
+  if (!(error instanceof AppError)) return false;
+  const { kind, cause } = error;
+  return kind === "validationFailed" && (cause === undefined || isAboutFields(cause));
+}
 
 /** A value that a request writes into a column of files. */
 interface Written {
@@ -74,12 +123,24 @@ class ClaimingTransaction extends PassingTransaction {
   private readonly own: UnscopedQueries;
   private readonly claiming: Claiming;
   private readonly ledger: () => Table;
+  /** Ids of the claims that it took, those of undone parts among them. */
+  readonly taken: string[] = [];
 
   constructor(tx: DbTransaction, claiming: Claiming, ledger: () => Table) {
     super(tx);
     this.own = tx as unknown as UnscopedQueries;
     this.claiming = claiming;
     this.ledger = ledger;
+  }
+
+  override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+    const from = this.taken.length;
+    try {
+      return await this.tx.part(work, options);
+    } catch (error) {
+      this.claiming.taken.undo(this.taken.slice(from), error);
+      throw error;
+    }
   }
 
   override async insert(insert: Narrowed<Insert>): Promise<Row[]> {
@@ -206,7 +267,10 @@ class ClaimingTransaction extends PassingTransaction {
     }
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     const claims = [...used].filter((id) => known.get(id)!.owner !== null);
-    if (files) await takeClaims(files, claims);
+    if (!files) return;
+    this.taken.push(...claims);
+    this.claiming.taken.take(claims);
+    await takeClaims(files, claims);
   }
 
   private mayHave(
@@ -232,7 +296,17 @@ class ClaimingSession extends PassingSession {
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
     const { claiming } = this;
     const ledger = await this.ledgerFor("files");
-    return this.session.tx((tx) => work(new ClaimingTransaction(tx, claiming, ledger)), options);
+    let latest: ClaimingTransaction | null = null;
+    try {
+      return await this.session.tx((tx) => {
+        claiming.taken.forget(latest?.taken ?? []);
+        latest = new ClaimingTransaction(tx, claiming, ledger);
+        return work(latest);
+      }, options);
+    } catch (error) {
+      claiming.taken.undo((latest as ClaimingTransaction | null)?.taken ?? [], error);
+      throw error;
+    }
   }
 
   protected over(session: DbSession): DbSession {

@@ -139,6 +139,17 @@ export async function findFiles(
 export const takeClaims = (files: FileLedger, ids: readonly string[]): Promise<void> =>
   changeAll(files, ids, [set(columnsOf(files.ledger).owner_hash, null)]);
 
+/** Claims that are still this owner's are nobody's, and expire now. */
+export const giveUpClaims = (
+  files: FileLedger,
+  ids: readonly string[],
+  { owner, now }: { owner: string; now: string },
+): Promise<void> => {
+  const { owner_hash, expires_at } = columnsOf(files.ledger);
+  const changes = [set(owner_hash, null), set(expires_at, now)];
+  return changeAll(files, ids, changes, equals(owner_hash, owner));
+};
+
 /** Gives files to records. */
 export async function giveFiles(
   files: FileLedger,
@@ -211,6 +222,7 @@ async function changeAll(
   { ledger, own }: FileLedger,
   ids: readonly string[],
   changes: readonly Assignment[],
+  guard: Condition | null = null,
 ): Promise<void> {
   if (ids.length === 0) return;
   await own.updateMany({
@@ -219,7 +231,7 @@ async function changeAll(
     key: [columnsOf(ledger).file_id],
     columns: [],
     rows: ids.map((id) => ({ keyValue: [id], values: [] })),
-    guard: null,
+    guard,
     set: changes,
     returning: [],
   });

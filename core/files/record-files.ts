@@ -11,7 +11,16 @@ import type { Runtime } from "../plans/runtime.ts";
 import { limits } from "../values/limits.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { fileLimits } from "../values/file-limits.ts";
-import { expiredFiles, fileKey, type FileLedger, forgetFile, giveUpFile } from "./file-ledger.ts";
+import {
+  expiredFiles,
+  fileKey,
+  type FileLedger,
+  findFiles,
+  forgetFile,
+  giveUpClaims,
+  giveUpFile,
+  type KnownFile,
+} from "./file-ledger.ts";
 
 export interface RecordFiles extends Pick<Runtime, "hashing"> {
   readonly storage: Files;
@@ -19,12 +28,20 @@ export interface RecordFiles extends Pick<Runtime, "hashing"> {
   open(): Promise<FileLedger>;
   /** Tells what became of a file. */
   readonly report: (report: FileReport) => void;
+  /**
+   * Removes claims of undone writes, as far as they are still this owner's; they are given up before the first is
+   * removed. Resolves with their ids, or null at `untilMs`, when it goes on. Never rejects: what it leaves expires.
+   */
+  discard(
+    ids: readonly string[],
+    options: { readonly owner: string; readonly untilMs: number },
+  ): Promise<readonly string[] | null>;
   /** Removes expired files now and periodically, from now on. */
   start(): void;
   /** Removes those that have expired. Resolves with their number; rejects when the database or the storage is away. */
   sweep(): Promise<number>;
   stop(): void;
-  /** For a process that ends with its request: if that stored a file, removes expired ones until `untilMs`. Never rejects. */
+  /** For a process that ends with its request: ends what it discards, and if it stored a file, removes expired ones until `untilMs`. Never rejects. */
   afterRequest(untilMs: number): Promise<void>;
 }
 
@@ -51,11 +68,34 @@ export function createRecordFiles({
   let isAway = false;
   let hasUploaded = false;
   let sweeping: Promise<unknown> | null = null;
+  const discarding = new Set<Promise<unknown>>();
 
   async function open(): Promise<FileLedger> {
     const session = db.session(performance.now() + limits.requestDeadlineMs);
     const ledger = await session.ledger("files");
     return { ledger, own: past(scopedSession(session, wholeScope), "fileLedger") };
+  }
+
+  /** In this order: a row without a file is found again, a file without a row never. */
+  async function remove(files: FileLedger, file: KnownFile): Promise<void> {
+    await storage.remove(fileKey(file));
+    await forgetFile(files, file.id);
+    report({ outcome: "removed", bytes: file.bytes });
+  }
+
+  async function discard(ids: readonly string[], owner: string): Promise<readonly string[] | null> {
+    try {
+      const files = await open();
+      await giveUpClaims(files, ids, { owner, now: now() });
+      const known = await findFiles(files, ids, { lock: false });
+      // The others are of records, or claims again.
+      const gone = [...known.values()].filter((file) => file.owner === null && !file.record);
+      for (const file of gone) await remove(files, file);
+      return gone.map(({ id }) => id);
+    } catch (error) {
+      log.warn({ project, err: error }, "Files of an undone write could not be removed");
+      return null;
+    }
   }
 
   async function sweep(): Promise<number> {
@@ -65,12 +105,9 @@ export function createRecordFiles({
       const limit = fileLimits.sweptAtOnce;
       const some = await expiredFiles(files, { project, now: now(), limit });
       for (const file of some) {
-        // In this order: a row without a file is found again, a file without a row never.
         if (!(await giveUpFile(files, { id: file.id, now: now() }))) continue;
-        await storage.remove(fileKey(file));
-        await forgetFile(files, file.id);
+        await remove(files, file);
         removed++;
-        report({ outcome: "removed", bytes: file.bytes });
       }
       if (some.length < limit) return removed;
     }
@@ -95,6 +132,13 @@ export function createRecordFiles({
       hasUploaded ||= one.outcome === "uploaded";
       report(one);
     },
+    async discard(ids, { owner, untilMs }) {
+      const work = discard(ids, owner);
+      discarding.add(work);
+      void work.finally(() => discarding.delete(work));
+      const timeoutMs = Math.max(untilMs - performance.now(), 0);
+      return withTimeout(work, { timeoutMs, onTimeout: () => null });
+    },
     sweep,
     start() {
       timer = setInterval(look, limits.fileLookMs);
@@ -103,10 +147,10 @@ export function createRecordFiles({
     },
     stop: () => clearInterval(timer),
     async afterRequest(untilMs) {
-      if (!hasUploaded) return;
-      look();
+      if (hasUploaded) look();
+      const work = Promise.all([sweeping, ...discarding]);
       const timeoutMs = Math.max(untilMs - performance.now(), 0);
-      await withTimeout(Promise.resolve(sweeping), { timeoutMs, onTimeout: () => undefined });
+      await withTimeout(work, { timeoutMs, onTimeout: () => undefined });
     },
   };
 }

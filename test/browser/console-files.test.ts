@@ -5,7 +5,7 @@ import { openConsole } from "./console.ts";
 import type { Page } from "./playwright.ts";
 
 const place = openConsole({
-  prepare: `CREATE TABLE papers (id integer PRIMARY KEY, title text, scan json, photos text)`,
+  prepare: `CREATE TABLE papers (id integer PRIMARY KEY, title text UNIQUE, scan json, photos text)`,
   changes: {
     "papers.json": {
       tableName: "papers",
@@ -58,6 +58,34 @@ test("a form uploads what is chosen, shows it, and tells what the field does not
     scan: { name: "größe.pdf" },
     photos: [{ name: "a.txt" }, { name: "b.txt" }],
   });
+});
+
+test("a save waits for a file, and a refused one tells which file to choose again", async () => {
+  const page = await place.visit("#/demo/papers/new");
+  const isPressed = Promise.withResolvers<void>();
+  await page.route("**/file-upload", async (route) => {
+    await isPressed.promise;
+    await route.continue();
+  });
+  await page.locator("form [name=title]").fill("One");
+  await choose(page, "scan", [{ name: "late.pdf", text: "%PDF-1.7 late" }]);
+  await expect.poll(() => field(page, "scan").innerText()).toContain("Uploading late.pdf");
+  await button(page, "Create").click();
+  isPressed.resolve();
+  // Another record has this title.
+  await expect
+    .poll(() => field(page, "scan").locator(".fault-text").innerText())
+    .toBe("Nothing was saved. Please choose again: late.pdf.");
+  place.takeFaults();
+  expect(await field(page, "scan").locator(".file").count()).toBe(0);
+  await place.picture(page, "files-again");
+  await choose(page, "scan", [{ name: "again.pdf", text: "%PDF-1.7 again" }]);
+  await page.locator("form [name=title]").fill("Two");
+  await button(page, "Create").click();
+  await expect.poll(async () => (await stored()).length).toBe(2);
+  const two = (await stored()).find(({ title }: { title: string }) => title === "Two");
+  expect(two.scan).toMatchObject({ name: "again.pdf" });
+  await place.call("papers/delete", { where: [{ key: "id", value: two.id }] });
 });
 
 test("the record saves files by their names, and gives them up", async () => {

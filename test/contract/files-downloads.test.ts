@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FileEntry } from "../../core/values/types/file-type.ts";
 import { apiKeysOf } from "./api-keys.ts";
+import { connect } from "./agents.ts";
 import { check, record } from "./cases.ts";
 import { download, pdf, png, stored, upload, uploaded } from "./files.ts";
 import { type Fixture, openFixture } from "./harness.ts";
@@ -52,6 +53,7 @@ beforeAll(async () => {
       },
     },
     project: {
+      mcp: { endpoints: ["papers"], write: ["papers"] },
       auth: {
         apiKeys: [
           apiKey("admin", ["admin"]),
@@ -166,6 +168,24 @@ describe("file-download", () => {
     });
     expect((await download(fixture, "papers", query, ann)).status).toBe(404);
   });
+});
+
+test("agents see descriptions of files, and give claims to records", async () => {
+  const agent = await connect(fixture, "ann");
+  const { content } = await agent.call("describe", { endpoint: "papers" });
+  expect(JSON.stringify(content)).toContain("scan");
+  const file = await uploaded(fixture, "papers", {}, ann);
+  const write = (fields: object) =>
+    agent.call("write", { endpoint: "papers", action: "create", body: fields });
+  const made = await write({ scan: { id: file.id } });
+  expect(made.isError, made.text).toBe(false);
+  const where = { key: "id", value: made.content.data.id };
+  const found = await agent.call("first", { endpoint: "papers", where });
+  expect(found.content.data).toMatchObject({ scan: file });
+  const conditions = { conditions: [{ ...where, operator: "=" }] };
+  const read = await agent.call("read", { endpoint: "papers", where: conditions });
+  expect(read.content.data).toMatchObject([{ scan: file }]);
+  expect(await write({ scan: { id: file.id } })).toMatchObject({ isError: true });
 });
 
 describe("claims", () => {

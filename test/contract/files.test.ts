@@ -1,6 +1,8 @@
 /** `files`: who may give which file to a record, in every way in which a record is written, and when files go. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { HookContext } from "../../core/plans/hook.ts";
+import type { Row } from "../../core/values/row.ts";
 import type { FileEntry } from "../../core/values/types/file-type.ts";
 import { check, record } from "./cases.ts";
 import {
@@ -14,7 +16,7 @@ import {
   upload,
   uploaded,
 } from "./files.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const action = {
   create: true,
@@ -27,10 +29,18 @@ const action = {
   "bulk-delete": true,
   upsert: true,
 };
+const composites = { "create-composite": true, "update-composite": true };
 const files = {
   scan: { types: ["application/pdf", "image/*"], maxMb: 1 },
   photos: { multiple: true },
 };
+
+/** Handlers that refuse papers of this title. */
+const refusing =
+  (title: string) =>
+  ({ data, reject }: HookContext): void => {
+    if (data["title"] === title) reject(title);
+  };
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -44,6 +54,7 @@ beforeAll(async () => {
           scan: "json",
           photos: "longtext",
           other: "json",
+          pages: { type: "integer", check: "pages > 0" },
           is_deleted: { type: "boolean", default: "false" },
         },
       },
@@ -66,9 +77,13 @@ beforeAll(async () => {
     endpoints: {
       papers: {
         tableName: "papers",
-        action,
+        action: { ...action, ...composites },
         files: { ...files, other: {} },
         history: true,
+        components: {
+          onBeforeInsert: ["components/probe.ts#before"],
+          onAfterInsert: ["components/probe.ts#after"],
+        },
         masterDetail: { detailTable: "sheets", foreignKey: "paper_id" },
         relations: { sheets: { endpoint: "sheets", foreignColumn: "paper_id" } },
       },
@@ -80,6 +95,12 @@ beforeAll(async () => {
         action: { ...action, restore: true },
         softDelete: true,
         files: { scan: {} },
+      },
+    },
+    components: {
+      "components/probe.ts": {
+        before: refusing("refused before"),
+        after: refusing("refused after"),
       },
     },
     project: { batch: { enabled: true }, fileKeepDays: 7 },
@@ -208,14 +229,151 @@ describe("a record", () => {
     check(await update(owner["paper_id"], { scan }), { status: 200 });
   });
 
-  test("leaves the claim to the caller where the write is undone", async () => {
+  test.each<[string, (scan: object, taken: Row) => Promise<Answer>, object]>([
+    [
+      "a dry run",
+      (scan) => fixture.post("papers/create", paper({ scan }), { prefer: "tx=rollback" }),
+      { status: 201 },
+    ],
+    [
+      "a dry run that would be undone anyway",
+      (scan, { title }) =>
+        fixture.post("papers/create", { title, scan }, { prefer: "tx=rollback" }),
+      duplicate,
+    ],
+    [
+      "a dry run of a batch",
+      (scan) => {
+        const step = { endpoint: "papers", action: "create", body: paper({ scan }) };
+        return fixture.post("_batch", { steps: [step] }, { prefer: "tx=rollback" });
+      },
+      { status: 200 },
+    ],
+    [
+      "a write that is refused for another field",
+      (scan) => fixture.post("papers/create", { title: "x".repeat(41), scan }),
+      invalid,
+    ],
+    [
+      "a write that is refused for another file",
+      (scan) => fixture.post("papers/create", paper({ scan, other: { id: randomUUID() } })),
+      invalid,
+    ],
+    [
+      "a write that is refused for a line",
+      (scan) =>
+        fixture.post("papers/create-composite", {
+          papers: paper({ scan, sheets: [{ scan: { id: randomUUID() } }] }),
+        }),
+      invalid,
+    ],
+    [
+      "a write that is refused for another record",
+      (scan) => fixture.post("papers/bulk-create", { data: [paper({ scan }), paper({ scan })] }),
+      invalid,
+    ],
+    [
+      "a write that a handler refuses before it begins",
+      (scan) => fixture.post("papers/create", { scan, title: "refused before" }),
+      { status: 422, error: "Rejected by hook" },
+    ],
+    [
+      "a change of a record that is not there",
+      (scan) => fixture.post("papers/update", { paper_id: randomUUID(), scan }),
+      { status: 404, error: "Not found" },
+    ],
+    [
+      "a change of a record that is another by now",
+      (scan, { paper_id }) =>
+        fixture.post("papers/update", { paper_id, scan }, { "if-match": '"other"' }),
+      { status: 412, error: "Precondition failed" },
+    ],
+  ])("leaves the claim to the caller after %s", async (_, write, answer) => {
     const scan = { id: (await uploaded(fixture, "papers")).id };
-    const { title } = await created();
-    check(await fixture.post("papers/create", { title, scan }), duplicate);
-    const dry = { prefer: "tx=rollback" };
-    check(await fixture.post("papers/create", paper({ scan }), dry), { status: 201 });
+    const got = await write(scan, await created());
+    check(got, answer);
+    expect(JSON.stringify(got.body)).not.toContain("removed_files");
     expect((await ledgerRow(fixture, scan.id))?.["owner_hash"]).not.toBeNull();
     await created({ scan });
+  });
+
+  const create = (body: object) => ({ endpoint: "papers", action: "create", body });
+  test.each<[string, (scan: object, taken: Row) => Promise<Answer>, object]>([
+    [
+      "a constraint refuses",
+      (scan, { title }) => fixture.post("papers/create", { title, scan }),
+      duplicate,
+    ],
+    [
+      "the database refuses for a field",
+      (scan) => fixture.post("papers/create", paper({ scan, pages: -1 })),
+      invalid,
+    ],
+    [
+      "a constraint refuses as a change",
+      async (scan, { title }) => {
+        const { paper_id } = await created();
+        return fixture.post("papers/update", { paper_id, title, scan });
+      },
+      duplicate,
+    ],
+    [
+      "a handler refuses afterwards",
+      (scan) => fixture.post("papers/create", { scan, title: "refused after" }),
+      { status: 422, error: "Rejected by hook" },
+    ],
+    [
+      "is one of many of which one is refused",
+      (scan, { title }) =>
+        fixture.post("papers/bulk-create", { data: [paper({ scan }), { title }] }),
+      duplicate,
+    ],
+    [
+      "is a step before one that a constraint refuses",
+      (scan, { title }) =>
+        fixture.post("_batch", { steps: [create(paper({ scan })), create({ title })] }),
+      duplicate,
+    ],
+    [
+      "is a step before one whose fields are refused",
+      (scan) =>
+        fixture.post("_batch", {
+          steps: [create(paper({ scan })), create({ title: "x".repeat(41) })],
+        }),
+      invalid,
+    ],
+  ])("is removed with the write that %s", async (_, write, answer) => {
+    const { id } = await uploaded(fixture, "papers");
+    const got = await write({ id }, await created());
+    check(got, answer);
+    expect(got.body.data).toEqual({ removed_files: [id] });
+    expect(await stored(fixture)).not.toContain(id);
+    expect(await ledgerRow(fixture, id)).toBeNull();
+    await refused({ scan: { id } });
+  });
+
+  test("of each record is removed with this record, where others are stored", async () => {
+    const [a, b] = [await uploaded(fixture, "papers"), await uploaded(fixture, "papers")];
+    const { title } = await created();
+    const data = [paper({ scan: { id: a.id } }), { title, scan: { id: b.id } }];
+    const { status } = await fixture.post("papers-too/bulk-create", { data, mode: "each" });
+    expect(status).toBe(207);
+    expect(await stored(fixture)).toContain(a.id);
+    expect(await stored(fixture)).not.toContain(b.id);
+    expect(await ledgerRow(fixture, b.id)).toBeNull();
+  });
+
+  test("of another record stays where a write that wanted it is undone", async () => {
+    const { id } = await uploaded(fixture, "papers");
+    const { title } = await created();
+    const answers = await Promise.all(
+      [paper(), { title }, paper(), { title }].map((body) =>
+        fixture.post("papers/create", { ...body, scan: { id } }),
+      ),
+    );
+    const isTaken = answers.some(({ status }) => status === 201);
+    expect((await stored(fixture)).includes(id)).toBe(isTaken);
+    expect((await ledgerRow(fixture, id)) !== null).toBe(isTaken);
   });
 
   test("is one of two writers that want the same claim", async () => {
@@ -232,7 +390,7 @@ describe("every way to write", () => {
 
   test("bulk-create: each record has its own, and the fault of one names it", async () => {
     const [a, b] = [await claim(), await claim()];
-    const good = await fixture.post("papers/bulk-create", {
+    const good = await fixture.post("papers-too/bulk-create", {
       data: [paper({ scan: a }), paper({ scan: b }), paper()],
     });
     expect(good.body.data.map((one: { scan: FileEntry | null }) => one.scan?.id)).toEqual([
@@ -242,8 +400,14 @@ describe("every way to write", () => {
     ]);
     const c = await claim();
     const twice = { data: [paper({ scan: c }), paper({ scan: c })] };
-    check(await fixture.post("papers/bulk-create", twice), { ...invalid, errors: ["[1].scan"] });
-    const { status, body } = await fixture.post("papers/bulk-create", { ...twice, mode: "each" });
+    check(await fixture.post("papers-too/bulk-create", twice), {
+      ...invalid,
+      errors: ["[1].scan"],
+    });
+    const { status, body } = await fixture.post("papers-too/bulk-create", {
+      ...twice,
+      mode: "each",
+    });
     expect([status, body.summary]).toEqual([207, { succeeded: 1, failed: 1 }]);
   });
 
@@ -282,18 +446,52 @@ describe("every way to write", () => {
     check(await send(a), invalid);
   });
 
-  test("_batch: undone as a whole", async () => {
-    const scan = await claim();
-    const steps = (title: unknown) => ({
-      steps: [
-        { endpoint: "papers", action: "create", body: paper({ scan }) },
-        { endpoint: "papers", action: "create", body: { title } },
-      ],
+  test("_batch: each step has its own", async () => {
+    const [a, b] = [await claim(), await claim()];
+    const create = (scan: object) => ({
+      endpoint: "papers",
+      action: "create",
+      body: paper({ scan }),
     });
-    const { title } = await created();
-    check(await fixture.post("_batch", steps(title)), duplicate);
-    expect((await ledgerRow(fixture, scan.id))?.["owner_hash"]).not.toBeNull();
-    check(await fixture.post("_batch", steps(randomUUID())), { status: 200 });
+    check(await fixture.post("_batch", { steps: [create(a), create(a)] }), invalid);
+    const c = await claim();
+    check(await fixture.post("_batch", { steps: [create(b), create(c)] }), { status: 200 });
+    expect(await stored(fixture)).toEqual(expect.arrayContaining([b.id, c.id]));
+  });
+
+  test("composites: the header and its lines have files", async () => {
+    const line = async () => ({ id: (await uploaded(fixture, "sheets")).id });
+    const [head, one, two, three] = [await claim(), await line(), await line(), await line()];
+    const sheets = [{ scan: one }, { scan: two }, {}];
+    const made = await fixture.post("papers/create-composite", {
+      papers: paper({ scan: head, sheets }),
+    });
+    check(made, { status: 201, data: { scan: head } });
+    const { paper_id, sheets: lines } = made.body.data;
+    expect(lines.map(({ scan }: { scan: FileEntry | null }) => scan?.id)).toEqual([
+      one.id,
+      two.id,
+      undefined,
+    ]);
+    const query = { id: String(lines[0].id), field: "scan" };
+    expect((await download(fixture, "sheets", query)).status).toBe(200);
+    const change = (operations: object) =>
+      fixture.post("papers/update-composite", { papers: { paper_id, sheets: operations } });
+    // A line cannot have the file of the header, nor of another line.
+    for (const scan of [head, two])
+      check(await change({ update: [{ id: lines[0].id, scan }] }), {
+        ...invalid,
+        errors: ["sheets[0].scan"],
+      });
+    const changed = await change({
+      update: [{ id: lines[0].id, scan: three }],
+      delete: [{ id: lines[1].id }],
+    });
+    check(changed, { status: 200 });
+    for (const { id } of [one, two])
+      expect((await ledgerRow(fixture, id))?.["expires_at"]).not.toBeNull();
+    for (const { id } of [head, three])
+      expect((await ledgerRow(fixture, id))?.["expires_at"]).toBeNull();
   });
 });
 

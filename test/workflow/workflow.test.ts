@@ -9,6 +9,7 @@ import { nobody } from "../../core/plans/caller.ts";
 import type { Answer } from "../../core/calls/answer.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import type { Request } from "../../core/calls/handler.ts";
+import { TakenClaims } from "../../core/files/claiming-session.ts";
 import type { RecordFiles } from "../../core/files/record-files.ts";
 import type { ProjectJobs } from "../../core/jobs/jobs.ts";
 import type { RequestLocks } from "../../core/locks/locks.ts";
@@ -65,6 +66,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     idempotencyKey: null,
     lastEventId: null,
     feed: { wrote: () => undefined } as unknown as Feed,
+    taken: new TakenClaims(),
     upload: null,
     jobs: {} as ProjectJobs,
     files: {} as RecordFiles,

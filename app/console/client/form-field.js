@@ -23,6 +23,8 @@ import { t } from "./words.js";
  * @property {() => string} fault why the input has no value that could be sent; empty: it has one
  * @property {() => string} text as it stands in the input
  * @property {(messages: readonly string[]) => void} showFaults
+ * @property {() => Promise<boolean>} arrived once no file is being uploaded; false: the last one failed
+ * @property {(ids: readonly string[]) => void} dropFiles takes out files that the service has removed
  * @property {(isQuiet?: boolean) => void} focus quiet: a drop-down does not open
  */
 
@@ -130,7 +132,13 @@ export function formField(field, options) {
       onFault: (message) => showFaults([message]),
     });
   const address = kind === "line" || kind === "long" ? webAddress(value) : null;
-  const control = h("div", null, file || uploads || input, address && openLink(address), fault);
+  const control = h(
+    "div",
+    null,
+    file || (uploads ? uploads.element : input),
+    address && openLink(address),
+    fault,
+  );
   const broad = kind === "long" || kind === "json" ? kind : null;
   const label = h(
     "label",
@@ -152,6 +160,12 @@ export function formField(field, options) {
     value: () => read().value,
     fault: () => read().fault ?? "",
     showFaults,
+    arrived: async () => !uploads || uploads.arrived(),
+    dropFiles(ids) {
+      const gone = uploads ? uploads.drop(ids) : [];
+      if (gone.length > 0)
+        showFaults([t("files.again", { names: gone.map(({ name }) => name).join(", ") })]);
+    },
     focus(quiet = false) {
       isQuiet = quiet;
       if (input.tomselect) focusChoice(input.tomselect, quiet);

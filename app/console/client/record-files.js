@@ -45,12 +45,14 @@ function fileShown({ id, name, bytes }, field, place) {
 }
 
 /**
- * The input with the files that are there; a chosen file is uploaded at once.
+ * The input with the files that are there; a chosen file is uploaded at once, and saving waits for `arrived`.
  * @param {any} input @param {string} field
  * @param {{ start: unknown, holdsMany: boolean, place: FilesPlace | null, onChange: (text: string) => void, onFault: (message: string) => void }} options
  */
 export function filesChoice(input, field, { start, holdsMany, place, onChange, onFault }) {
   let entries = filesIn(start);
+  /** Whether all files that were chosen have arrived. @type {Promise<boolean>} */
+  let arrival = Promise.resolve(true);
   const shown = h("span.files");
   input.hidden = place === null;
   input.multiple = holdsMany;
@@ -77,8 +79,11 @@ export function filesChoice(input, field, { start, holdsMany, place, onChange, o
     onChange(isEmpty ? "" : jsonText(holdsMany ? entries : entries[0]));
   }
 
-  input.addEventListener("change", async () => {
-    const chosen = [...input.files];
+  input.addEventListener("change", () => void (arrival = upload([...input.files])));
+
+  /** @param {File[]} chosen */
+  async function upload(chosen) {
+    let isWhole = true;
     input.disabled = true;
     for (const file of chosen) {
       fill(shown, h("span.quiet", { role: "status" }, t("files.uploading", { name: file.name })));
@@ -93,13 +98,26 @@ export function filesChoice(input, field, { start, holdsMany, place, onChange, o
           /** @type {any} */ ({ id, name, type, bytes, sha256 }),
         ]);
       } catch (error) {
+        isWhole = false;
         show();
         onFault(error instanceof Error ? error.message : String(error));
       }
     }
     input.value = "";
     input.disabled = false;
-  });
+    return isWhole;
+  }
+
   show();
-  return h("div.file-choice", null, shown, input);
+  return {
+    element: h("div.file-choice", null, shown, input),
+    arrived: () => arrival,
+    /** Without those of the ids, which the service has no more; a single one gives way to the one before. @param {readonly string[]} ids @returns {Entry[]} what there was of them */
+    drop(ids) {
+      const gone = entries.filter(({ id }) => ids.includes(id));
+      if (gone.length === 0) return gone;
+      take(holdsMany ? entries.filter((one) => !gone.includes(one)) : filesIn(start));
+      return gone;
+    },
+  };
 }

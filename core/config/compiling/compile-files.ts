@@ -105,7 +105,10 @@ function isFit({ survey, entity }: CompiledEndpoint, column: Column): boolean {
       `a column of ${lengthMax} characters`,
       `a column that holds at least ${lengthMin}: the description of a file`,
     );
-  if (entity.rules.check({}, "create", fields).values.size > 0)
+  const { values, errors } = entity.rules.check({}, "create", fields);
+  // A default that is no file is refused in each record that leaves the field out.
+  const isRefused = errors !== null && entity.rules.neededOf(fields).length === 0;
+  if (values.size > 0 || isRefused)
     return fault("a field with a default in fieldValidation", "a field without one");
   return true;
 }

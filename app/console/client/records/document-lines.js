@@ -351,6 +351,7 @@ export function documentLines({ entity, lines, schema, record, rows, canEdit, on
         ...(gone.length > 0 && { delete: gone }),
       };
     },
+    fields: () => all.flatMap(({ inputs }) => [...inputs.values()]),
     /** Whether all entered values can be sent; faults and questions stand beside their inputs. */
     check() {
       const sent = [...added(), ...changed()].flatMap(({ inputs }) => [...inputs.values()]);

@@ -58,10 +58,18 @@ export function lineColumns(
 
 /** @typedef {{ form: import("./record-form.js").RecordForm, lines: ReturnType<typeof import("./document-lines.js").documentLines>[], fault: HTMLElement }} EditingPlace */
 
-/** Whether a form and its lines can be sent; shows what cannot be read. @param {EditingPlace} place */
-export function isReadable({ form, lines, fault }) {
-  // In reverse order, so that the first wrong field has the focus at the end.
-  const isRight = [...lines.toReversed(), form].map((part) => part.check()).every(Boolean);
+/** @param {Pick<EditingPlace, "form" | "lines">} place */
+const fieldsOf = ({ form, lines }) => [form, ...lines].flatMap((part) => part.fields());
+
+/** Whether a form and its lines can be sent, once their files have arrived; shows what cannot be read. @param {EditingPlace} place */
+export async function isReadable({ form, lines, fault }) {
+  const arrived = await Promise.all(fieldsOf({ form, lines }).map((field) => field.arrived()));
+  // A file that failed says so beside its field, which must not be cleared. People may have left meanwhile.
+  const isRight =
+    arrived.every(Boolean) &&
+    form.element.isConnected &&
+    // In reverse order, so that the first wrong field has the focus at the end.
+    [...lines.toReversed(), form].map((part) => part.check()).every(Boolean);
   fault.hidden = isRight;
   fill(fault, isRight ? "" : someFields);
   return isRight;
@@ -74,6 +82,8 @@ export function showFaults(error, { form, lines, fault }) {
   const errors = error instanceof ApiError ? error.errors : {};
   let rest = form.showFaults(errors);
   for (const one of lines) rest = one.showFaults(rest);
+  const removed = (error instanceof ApiError && error.data?.removed_files) || [];
+  for (const field of fieldsOf({ form, lines })) field.dropFiles(removed);
   const hasFields = Object.keys(errors).length > 0;
   const message = error instanceof Error ? error.message : String(error);
   fault.hidden = hasFields && rest.length === 0;

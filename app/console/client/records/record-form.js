@@ -93,6 +93,7 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
     },
     /** Shows the messages beside their fields; returns those without a field. */
     showFaults,
+    fields: () => [...inputs.values()],
   };
 }
 

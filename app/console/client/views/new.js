@@ -78,8 +78,9 @@ function showNew(place, entity, given) {
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    if (save.disabled || !isReadable({ form, lines, fault })) return;
+    if (save.disabled) return;
     save.disabled = true;
+    if (!(await isReadable({ form, lines, fault }))) return void (save.disabled = false);
     const record = {
       ...form.all(),
       ...Object.fromEntries(lines.map((one) => [one.name, one.list()])),

@@ -178,8 +178,8 @@ async function showRecord(place, entity, shown) {
   async function submit(event) {
     event?.preventDefault();
     if (!body || !form || save.disabled || !isTouched()) return;
-    if (!isReadable({ form, lines, fault })) return;
     save.disabled = true;
+    if (!(await isReadable({ form, lines, fault }))) return void (save.disabled = false);
     const keys = Object.fromEntries(entity.key.map((name) => [name, row[name]]));
     const record = { ...keys, ...form.changes() };
     for (const one of lines) {
