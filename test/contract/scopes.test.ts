@@ -11,6 +11,7 @@ import type { Json } from "../../core/values/json.ts";
 import type { Job, JobKind } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import { check } from "./cases.ts";
+import { uploaded } from "./files.ts";
 import type { Answer, Fixture } from "./harness.ts";
 import { type Importer, importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { callerOf, openTenants, type Tenant } from "./tenants.ts";
@@ -181,6 +182,18 @@ const cases: Record<string, (id: string) => Promise<Answer>> = {
     }),
   "change-status": (id) => post("plain/change-status", { id, status: "done" }),
   "next-statuses": (id) => post("plain/next-statuses", { id }),
+  "file-download": async (id) => {
+    if (id !== missing) {
+      const headers = headersOf(id === own ? "a" : "b");
+      const scan = { id: (await uploaded(fixture, "scans", {}, headers)).id };
+      check(await post("scans/create", { scan_id: id, scan }, headers), { status: 201 });
+    }
+    const answer = await fixture.fetch(`/api/test/scans/file-download?scan_id=${id}&field=scan`, {
+      headers: headersOf("a"),
+    });
+    const { status, headers } = answer;
+    return { status, headers, body: status === 200 ? { found: true } : await answer.json() };
+  },
   export: (id) => exported(id),
   "export-status": aboutJob(startExport, (job) => get(`orders/export-status?job_id=${job}`)),
   "export-download": aboutJob(startExport, async (job) => {
@@ -233,8 +246,11 @@ test("a delete that marks stores the user, whatever the body says", async () => 
   expect(row).toEqual({ deleted_by: "key-a" });
 });
 
-/** A procedure is the operator's: no scope applies to what it does. The next number is about no record. */
-const unscoped = ["call", "next-number"];
+/**
+ * A procedure is the operator's: no scope applies to what it does. The next number, and a file that is uploaded, are
+ * about no record.
+ */
+const unscoped = ["call", "next-number", "file-upload"];
 const scoped = actions.map(({ name }) => name).filter((name) => !unscoped.includes(name));
 
 test("every action has a case", () => {

@@ -102,8 +102,8 @@ export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
       sent: "scan.pdf",
       message: 'must be a file: {"id": …}, with the id that file-upload answered',
     },
-    // What `files` of an endpoint makes of it.
-    native: { postgres: "jsonb", mysql: "json", sqlite: "json" },
+    // No column of a database is one: `files` of an endpoint makes it of json or text.
+    native: { postgres: null, mysql: null, sqlite: null },
   },
   other: {
     taken: { sent: "10.0.0.1", stored: "10.0.0.1", shown: "10.0.0.1" },
