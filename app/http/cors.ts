@@ -25,7 +25,6 @@ const exposeHeaders = [
   "RateLimit",
   "RateLimit-Policy",
   "Server-Timing",
-  "OData-Version",
 ];
 
 /** The headers that a page may send. */
@@ -41,9 +40,25 @@ const sentHeaders = [
   "X-Api-Key",
   "traceparent",
   "tracestate",
-  "OData-Version",
-  "OData-MaxVersion",
 ];
+
+/** What the paths of a protocol have more, by their first part. */
+const protocols: Readonly<Record<string, { readonly sent: string[]; readonly exposed: string[] }>> =
+  {
+    api: { sent: [], exposed: [] },
+    mcp: { sent: ["Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"], exposed: [] },
+    odata: { sent: ["OData-Version", "OData-MaxVersion"], exposed: ["OData-Version"] },
+  };
+
+const protocolOf = (path: string): string => /^\/(mcp|odata)\//.exec(path)?.[1] ?? "api";
+
+/** What a page may read of an answer, by protocol. */
+const exposed = new Map(
+  Object.entries(protocols).map(([name, more]) => [
+    name,
+    [...exposeHeaders, ...more.exposed].join(","),
+  ]),
+);
 
 export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
   /** The projects that a path is about; null: a path that no other origin needs. */
@@ -61,20 +76,18 @@ export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
     return isAllowed ? origin : null;
   }
 
-  const answering = (allowHeaders: string[]): MiddlewareHandler =>
+  const answering = (protocol: string): MiddlewareHandler =>
     cors({
       origin: (origin, { req }) => allowedOrigin(projectsAt(req.path) ?? [], origin),
       allowMethods: ["GET", "POST"],
-      allowHeaders,
-      exposeHeaders,
+      allowHeaders: [...sentHeaders, ...protocols[protocol]!.sent],
+      exposeHeaders: [...exposeHeaders, ...protocols[protocol]!.exposed],
       maxAge: 600,
     });
-  const answerPreflight = answering(sentHeaders);
-  const answerMcp = answering([...sentHeaders, "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"]);
+  const answers = new Map(Object.keys(protocols).map((name) => [name, answering(name)]));
 
   const preflight: MiddlewareHandler = async (c, next) => {
-    const isOfAgent = c.req.path.startsWith("/mcp/");
-    const response = await (isOfAgent ? answerMcp : answerPreflight)(c, next);
+    const response = await answers.get(protocolOf(c.req.path))!(c, next);
     if (!response) return;
     const more = headersOf({ requestId: newId(), answerHeaders: {} });
     for (const [name, value] of Object.entries(more)) response.headers.set(name, value);
@@ -91,7 +104,7 @@ export function createCors({ corsOrigins, projects, newId }: CorsDeps) {
       const origin = allowedOrigin(names, headers.get("origin") ?? "");
       return extended(reply, {
         ...(origin && { "Access-Control-Allow-Origin": origin }),
-        "Access-Control-Expose-Headers": exposeHeaders.join(","),
+        "Access-Control-Expose-Headers": exposed.get(protocolOf(path))!,
         // Spelled as in the answers of pages, some of which have one already.
         vary: "Origin",
       });
