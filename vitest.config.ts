@@ -45,14 +45,14 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 /** Many clients, many records, many columns or long waits: only the deep tests have them, on each engine. */
 const long =
-  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,extraction,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-imports,wide-keys,wide-scopes,wide-tables}.test.ts";
+  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,extraction,files-kept,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-imports,wide-keys,wide-scopes,wide-tables}.test.ts";
 
 /**
  * What is decided before a statement is made, or by its conditions alone, is alike on each engine. One engine tests it
  * in each run, the others in the deep tests.
  */
 const alike =
-  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-preview,import-samples,import-upload,messages,odata-service,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
+  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-preview,import-rules,import-samples,import-upload,messages,odata-service,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
 
 function longProject(engine: EngineName): TestProjectInlineConfiguration {
   return {
