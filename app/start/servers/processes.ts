@@ -48,8 +48,6 @@ interface Slot {
   /** What its process was told to serve last. */
   source: FolderSource;
   listens: Listens | null;
-  /** The port that the service has got; null: none yet. Of the first place only. */
-  port: string | null;
   listensSinceMs: number;
   /** How often in a row its processes ended soon after their start. */
   failures: number;
@@ -128,11 +126,10 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
           number: slot.number,
           name: nameOfProcess(process.pid),
           state: reloads.state(),
-          source: sent(slot.source, first.port),
+          source: sent(slot.source),
         }),
         listens(listens: Listens) {
           slot.listens = listens;
-          first.port ??= new URL(listens.url).port;
           slot.listensSinceMs = performance.now();
           slot.begun.resolve();
           const { number, worker } = slot;
@@ -210,7 +207,7 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
 
   async function load(slot: Slot, next: FolderSource): Promise<void> {
     const { calls, number } = slot;
-    await calls.call("process", "load", sent(next, first.port)).catch((error: unknown) => {
+    await calls.call("process", "load", sent(next)).catch((error: unknown) => {
       if (slot.calls === calls && slot.worker !== null) throw error;
       throw new Error(`Process ${number} ended while it loaded the configuration`, {
         cause: error,
@@ -287,7 +284,6 @@ const newSlot = (number: number, source: FolderSource): Slot => ({
   worker: null,
   calls: createProcessCalls(() => undefined),
   listens: null,
-  port: null,
   listensSinceMs: 0,
   failures: 0,
   begun: Promise.withResolvers(),
@@ -295,11 +291,7 @@ const newSlot = (number: number, source: FolderSource): Slot => ({
   gone: null,
 });
 
-/** `port`: the one that was found for PORT=0, so that processes that come later listen there, too. */
-const sent = ({ files, env }: FolderSource, port: string | null): SentSource => ({
-  files,
-  env: port === null || port === "" ? env : { ...env, PORT: port },
-});
+const sent = ({ files, env }: FolderSource): SentSource => ({ files, env });
 
 /** `failures`: of processes that ended soon after their start, in a row. */
 const pauseBefore = (failures: number): number =>
