@@ -59,7 +59,9 @@ test("a view of the project opens with its conditions, order and columns", async
   await place.picture(page, "views-shared");
   await menu(page).locator("li a").first().click();
   await expect.poll(() => title(page)).toBe("Almost out");
-  expect(await info(page)).toBe(await count("stock < 10"));
+  // The title comes with the address, and the records after it.
+  const few = await count("stock < 10");
+  await expect.poll(() => info(page)).toBe(few);
   expect(await headings(page)).toEqual(["SKU", "Category", "In stock"]);
   expect(Object.fromEntries(queryIn(page))).toEqual({
     "f.stock": "< 10",
