@@ -4,7 +4,7 @@
  * - a claim: `owner_hash` names who may give it to a record, until `expires_at`;
  * - a record's own: `record_hash` names the record, and `expires_at` is null;
  * - left: the record has it no more, and may have it back until `expires_at`.
- * What has expired is removed by `file-keeper.ts`, the file before the row: so no file is without a row.
+ * What has expired is removed by `record-files.ts`, the file before the row: so no file is without a row.
  */
 import { findRows } from "../query/find-rows.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
