@@ -315,7 +315,7 @@ export async function perform(
     }
     const { later = [] } = answer;
     if (later.length > 0 && !request.dryRun) await background.add(later);
-    await discard(taken.undone);
+    if (!taken.isEmpty) await discard(taken.undone);
     return answer;
   } catch (error) {
     if (session.written.size > 0 && mayBeCommitted(error)) await cache.wrote(session.written);

@@ -15,6 +15,7 @@ import { type AgentTool, toolNames, toolsFor } from "../../core/agents/agent-too
 import type { Agents } from "../../core/agents/agent-rights.ts";
 import type { Answer } from "../../core/calls/answer.ts";
 import { asAppError } from "../../core/calls/answer-text.ts";
+import { nothingBeside } from "../../core/calls/handler.ts";
 import { errorTable } from "../../core/calls/error-table.ts";
 import { perform, type Project } from "../../core/dispatch.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
@@ -229,22 +230,17 @@ async function send(
   return perform(
     { handler, project },
     {
+      ...nothingBeside,
       caller,
       share: () => shareOf(caller, addressOf(incoming, deps.trustProxy)),
       method: "POST",
       body,
-      upload: null,
       ifMatch,
-      lockToken: null,
       idempotencyKey,
       language: incoming.headers.get("accept-language"),
-      lastEventId: null,
       // The mode that a POST of lookup needs.
       requestMode: "static",
-      wantsCsv: false,
       dryRun,
-      // Only batches have steps.
-      countSteps: async () => null,
       requestId: exchange.requestId,
       hookDepth: await depthOf(deps, incoming),
       log: exchange.log,

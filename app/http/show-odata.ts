@@ -9,6 +9,7 @@ import { odataName } from "../../core/odata/set-names.ts";
 import { readResourcePath } from "../../core/odata/resource-path.ts";
 import type { ODataBody } from "../../core/odata/odata-answers.ts";
 import { answerText } from "../../core/calls/answer-text.ts";
+import { nothingBeside } from "../../core/calls/handler.ts";
 import { checkEndpoint, perform, type Project, type Routes } from "../../core/dispatch.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import {
@@ -103,20 +104,12 @@ export function showOData(deps: RouteDeps & Pick<Runtime, "digest">): Handle {
       address: `${root}${encodedPath(incoming)}`,
     };
     const request = {
+      ...nothingBeside,
       caller,
       share: () => shareOf(caller, addressOf(incoming, deps.trustProxy)),
       method: "GET",
       body,
-      upload: null,
-      ifMatch: null,
-      lockToken: null,
-      idempotencyKey: null,
       language: incoming.headers.get("accept-language"),
-      lastEventId: null,
-      requestMode: null,
-      wantsCsv: false,
-      dryRun: false,
-      countSteps: async () => null,
       requestId: exchange.requestId,
       hookDepth: 0,
       log: exchange.log,

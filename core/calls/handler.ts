@@ -68,6 +68,19 @@ export type Provided = Pick<
   | "newId"
 >;
 
+/** What a request of another protocol has not, unless it says so: headers, a file, steps. */
+export const nothingBeside = {
+  upload: null,
+  ifMatch: null,
+  lockToken: null,
+  idempotencyKey: null,
+  lastEventId: null,
+  requestMode: null,
+  wantsCsv: false,
+  dryRun: false,
+  countSteps: async () => null,
+} satisfies Partial<Request>;
+
 /** A step of a batch, as the path of a request names it. */
 export interface StepName {
   readonly endpoint: string;

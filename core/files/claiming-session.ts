@@ -58,6 +58,10 @@ export class TakenClaims {
   private readonly kept = new Set<string>();
   private readonly lost = new Set<string>();
 
+  get isEmpty(): boolean {
+    return this.lost.size + this.kept.size === 0;
+  }
+
   /** Those of writes that were undone, while the request went on. */
   get undone(): readonly string[] {
     return [...this.lost];
