@@ -104,7 +104,8 @@ function fieldOf({ fields: sent }: Upload, fields: UploadPlan["fields"]): FilesC
 }
 
 /**
- * What the client calls the file, without what could mislead a person or a program. Never empty, at most `fileLimits.nameLengthMax` characters; the end of a long name, with its extension, is kept.
+ * What the client calls the file, without what could mislead a person or a program. Never empty, at most
+ * `fileLimits.nameLengthMax` characters; the end of a long name, with its extension, is kept.
  */
 function fileNameOf(sent: string): string {
   const last = sent.toWellFormed().split(/[/\\]/).at(-1) ?? "";

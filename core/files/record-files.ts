@@ -41,7 +41,10 @@ export interface RecordFiles extends Pick<Runtime, "hashing"> {
   /** Removes those that have expired. Resolves with their number; rejects when the database or the storage is away. */
   sweep(): Promise<number>;
   stop(): void;
-  /** For a process that ends with its request: ends what it discards, and if it stored a file, removes expired ones until `untilMs`. Never rejects. */
+  /**
+   * For a process that ends with its request: ends what it discards, and if it stored a file, removes expired ones until
+   * `untilMs`. Never rejects.
+   */
   afterRequest(untilMs: number): Promise<void>;
 }
 

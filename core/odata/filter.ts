@@ -1,6 +1,6 @@
 /**
- * `$filter` -> the `where` of read. OData has comparisonNames that are true or false, also for null, and functions that are
- * null for null; so each part is asked for what it must be: true or false, and whether null will do.
+ * `$filter` -> the `where` of read. In OData, comparisons are true or false, also for null, and functions are null for
+ * null; so each part is asked for what it must be: true or false, and whether null will do.
  */
 import { invalidParameter } from "../values/errors.ts";
 import type { Column } from "../values/types/column.ts";

@@ -132,8 +132,8 @@ export type Snapshot = Pick<Session, "count" | "stream">;
 /**
  * The tables `rowgate_jobs`, `rowgate_requests`, `rowgate_changes` and `rowgate_numbers`. The transaction that does the
  * work also stores the job's result, the answer of a request with Idempotency-Key, what it changed, and the last number
- * of each counter. `rowgate_files` says of each file of a record where it belongs. `rowgate_change_order` is the end of the order that committed writes get. `rowgate_deliveries` has
- * what webhooks are still to be told.
+ * of each counter. `rowgate_files` says of each file of a record where it belongs. `rowgate_change_order` is the end of
+ * the order that committed writes get. `rowgate_deliveries` has what webhooks are still to be told.
  */
 export type LedgerName =
   | "jobs"

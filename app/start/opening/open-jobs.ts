@@ -1,7 +1,8 @@
 /**
  * Opens the job queue and its files: jobs are kept in Redis or PostgreSQL and run by workers, or are kept by this
- * process and run in a thread; of several processes under one parent, the first keeps them. Without endpoints that export or import, no queue is opened. The queue stays when a
- * configuration is loaded again; jobs that start from then on use the new one.
+ * process and run in a thread; of several processes under one parent, the first keeps them. Without endpoints that
+ * export or import, no queue is opened. The queue stays when a configuration is loaded again; jobs that start from then
+ * on use the new one.
  */
 import { switchedOn } from "../../../core/actions.ts";
 import type { Cache } from "../../../core/cache/cache.ts";

@@ -1,6 +1,6 @@
 /**
- * `history`, `live` and `changes` of all endpoints, `webhooks` and `files` -> the tables whose changes are recorded. Rules of tables: an
- * endpoint that asks for changes gets those of every endpoint of its table.
+ * `history`, `live` and `changes` of all endpoints, `webhooks` and `files` -> the tables whose changes are recorded.
+ * Rules of tables: an endpoint that asks for changes gets those of every endpoint of its table.
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
 import { type ChangeTables, noChanges, type RecordedTable } from "../../plans/change-tables.ts";
