@@ -16,9 +16,9 @@ const books: readonly [string, string | null, string | null][] = [
   ["g", "art the of state", "near or not and"],
 ];
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openIndexed(engine, {
+const openShop = (locale?: string): Promise<Fixture> =>
+  openIndexed(engine, {
+    ...(locale !== undefined && { locale }),
     tables: [{ name: "books", columns: { id: "key", title: "text(100)", body: "longtext" } }],
     setUp: () => [
       ...ignoringCase(engine, { books: ["title varchar(100)", "body longtext"] }),
@@ -44,6 +44,10 @@ beforeAll(async () => {
       },
     },
   });
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openShop();
 });
 afterAll(() => fixture?.close());
 
@@ -59,8 +63,9 @@ async function ask(action: string, body: object): Promise<Answer> {
 
 const ids = ({ body }: Answer): string[] => body.data.map((row: { id: string }) => row.id);
 
-async function found(search: string): Promise<string> {
-  const answer = await ask("read", { search_value: search, search_mode: "fulltext" });
+async function found(search: string, shop = fixture): Promise<string> {
+  const answer = await shop.post("books/read", { search_value: search, search_mode: "fulltext" });
+  checkEnvelope(answer);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return ids(answer).toSorted().join("");
 }
@@ -113,6 +118,30 @@ describe("a search finds", () => {
     expect(await found(search)).toBe(expected);
   });
 });
+
+/** C knows no letters beyond ASCII. */
+describe.runIf(engine === "postgres").each(["C", "C.UTF-8"])(
+  "in a database with the letters of %s",
+  (locale) => {
+    let shop: Fixture;
+    beforeAll(async () => {
+      shop = await openShop(locale);
+    });
+    afterAll(() => shop?.close());
+
+    test.for<[string, string]>([
+      ["äpfel", "e"],
+      ["ÄPFEL über", "e"],
+      ['"über äpfel"', "e"],
+      ["ÜB*", "e"],
+      ["apfel", ""],
+      ["-äpfel -running", "bcfg"],
+      ["boat", "f"],
+    ])("%s: %s", async ([search, expected]) => {
+      expect(await found(search, shop)).toBe(expected);
+    });
+  },
+);
 
 describe("a list of what was found", () => {
   test("comes with the best matches first, unless it is sorted", async () => {

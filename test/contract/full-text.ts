@@ -53,7 +53,7 @@ export async function openIndexed(
   engine: EngineName,
   { setUp = () => [], ...options }: FixtureOptions,
 ): Promise<Fixture> {
-  const scratch = await freshDatabase(engine);
+  const scratch = await freshDatabase(engine, options.locale);
   const session = await openSession(engine, scratch.url);
   for (const text of [...createTables(engine, options.tables), ...setUp(engine)])
     await session.run(text);

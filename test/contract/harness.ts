@@ -57,6 +57,8 @@ export interface FixtureOptions {
   readonly serviceUrl?: (url: string) => string;
   /** Default: the engine of the Vitest project. */
   readonly engine?: EngineName;
+  /** As in `freshDatabase`. */
+  readonly locale?: string;
 }
 
 export interface Answer {
@@ -86,7 +88,7 @@ export interface Fixture {
 
 export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   const engine = options.engine ?? inject("engine");
-  const database = await freshDatabase(engine);
+  const database = await freshDatabase(engine, options.locale);
   const session = await openSession(engine, database.url);
   const statements = [...createTables(engine, options.tables), ...(options.setUp?.(engine) ?? [])];
   if (engine === "sqlite") await session.run("BEGIN");

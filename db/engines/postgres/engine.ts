@@ -104,7 +104,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     connectFault: (error) => connectFault(error, connector.place),
     table: ({ connection }, schema, name) =>
       readTable(connection as PostgresConnection, schema, name),
-    textIndex: findTextIndex,
+    textIndex: (connection, table, wish) => findTextIndex(connection, table, wish, folding ?? null),
     namesQuery,
     schemasQuery,
     referencesQuery: pointingQuery,

@@ -15,25 +15,37 @@ import {
 import type { FullText } from "../../statements/dialect.ts";
 import { indexName, quoted, quotedTable } from "../advised-index.ts";
 import { type Connection, rowsFor } from "../engine.ts";
+import type { Folding } from "./like.ts";
 
+type Parts = TextSearch["index"]["parts"];
+
+/**
+ * `folding`: as in `dialect.ts`. A tsvector is in the small letters of the database's collation; where this one knows
+ * only ASCII, as C does, the texts are folded before.
+ */
 export async function findTextIndex(
   connection: Connection,
   table: Table,
   { columns, language }: TextIndexWish,
+  folding: Folding | null,
 ): Promise<TextIndexAnswer> {
   const [known] = await rowsFor(connection, languageQuery, [language]);
   if (known === undefined)
     return {
       expected: `a language of this server: it has no text search configuration ${language}`,
     };
-  const vector = vectorText(columns, language);
+  const parts: Parts = {
+    language,
+    ...(folding !== null && !folding.isCommon && { folding: folding.collation }),
+  };
+  const vector = vectorText(columns, parts);
   const wanted = comparableText(vector);
   const rows = await rowsFor(connection, indexesQuery, [quotedTable(table, '"')]);
   const found = rows.filter(({ expression }) => comparableText(String(expression)) === wanted);
   const stored = found.find(({ column }) => column !== null);
   if (stored !== undefined)
-    return { index: textIndexOf(columns, { language, column: String(stored["column"]) }) };
-  if (found.length > 0) return { index: textIndexOf(columns, { language }) };
+    return { index: textIndexOf(columns, { ...parts, column: String(stored["column"]) }) };
+  if (found.length > 0) return { index: textIndexOf(columns, parts) };
   const name = indexName({ table, column: columns[0]!, others: columns.slice(1) }, "fulltext");
   return {
     statements: [
@@ -64,10 +76,7 @@ const wanted = ({ terms }: TextSearch): readonly TextTerm[] =>
 /** `w`: one word, in any inflection. `p`: words as they are. `b`: the last one begins a word. */
 type Form = "w" | "p" | "b" | "W" | "P" | "B";
 
-function formOf(
-  { words, isPrefix, isNegated }: TextTerm,
-  { language }: TextSearch["index"]["parts"],
-): Form {
+function formOf({ words, isPrefix, isNegated }: TextTerm, { language }: Parts): Form {
   const isInflected = words.length === 1 && !words[0]!.includes("_") && language !== "simple";
   const form = isPrefix ? "b" : isInflected ? "w" : "p";
   return isNegated ? (form.toUpperCase() as Form) : form;
@@ -88,8 +97,9 @@ const queryOf = ({ index: { parts }, terms }: TextSearch, values: readonly SQL[]
     sql` && `,
   );
 
-function termQuery(form: Form, { language }: TextSearch["index"]["parts"], value: SQL): SQL {
-  const text = sql`${value}::text`;
+function termQuery(form: Form, parts: Parts, value: SQL): SQL {
+  const { language } = parts;
+  const text = folded(sql`${value}::text`, parts);
   if (form === "b") return sql`to_tsquery('simple', ${text})`;
   if (form === "p") return sql`phraseto_tsquery('simple', ${text})`;
   const stem = sql`plainto_tsquery(${sql.raw(`'${language}'`)}, ${text})`;
@@ -98,22 +108,23 @@ function termQuery(form: Form, { language }: TextSearch["index"]["parts"], value
 
 const vectorOf = ({ index: { columns, parts } }: TextSearch, name: (column: Column) => SQL): SQL =>
   parts["column"] === undefined
-    ? sql`(${vectorTerm(columns, String(parts["language"]), name)})`
+    ? sql`(${vectorTerm(columns, parts, name)})`
     : sql`"source".${sql.identifier(String(parts["column"]))}`;
 
 /** Must be printed as in the index, which serves no other expression. */
-function vectorTerm(
-  columns: readonly Column[],
-  language: string,
-  name: (column: Column) => SQL,
-): SQL {
+function vectorTerm(columns: readonly Column[], parts: Parts, name: (column: Column) => SQL): SQL {
+  const { language } = parts;
   const texts = columns.map(
-    (column) => sql`translate(coalesce(${name(column)}, ''), ${punctuation}, repeat(' ', 32))`,
+    (column) =>
+      sql`translate(coalesce(${folded(name(column), parts)}, ''), ${punctuation}, repeat(' ', 32))`,
   );
   const words = texts.map((text) => sql`to_tsvector('simple', ${text})`);
   const stems = texts.map((text) => sql`to_tsvector(${sql.raw(`'${language}'`)}, ${text})`);
   return sql.join([sql.join(words, between), ...(language === "simple" ? [] : stems)], sql` || `);
 }
+
+const folded = (text: SQL, { folding }: Parts): SQL =>
+  folding === undefined ? text : sql`lower(${text} collate ${sql.raw(String(folding))})`;
 
 /** A position that no word has, so that no phrase goes from one column into the next. */
 const between = sql.raw(" || '''|'':1'::tsvector || ");
@@ -123,8 +134,8 @@ const punctuation = sql.raw(
   `'${String.raw`!"#$%&'()*+,-./:;<=>?@[\]^_{|}~`.replaceAll("'", "''")}\`'`,
 );
 
-function vectorText(columns: readonly Column[], language: string): string {
-  const term = vectorTerm(columns, language, ({ name }) => sql.raw(quoted(name, '"')));
+function vectorText(columns: readonly Column[], parts: Parts): string {
+  const term = vectorTerm(columns, parts, ({ name }) => sql.raw(quoted(name, '"')));
   return term.toQuery({
     casing: undefined as never,
     escapeName: (name) => quoted(name, '"'),
