@@ -10,7 +10,7 @@ import type { EngineName } from "./test/servers/session.ts";
 const engines: readonly EngineName[] = ["sqlite", "postgres", "mysql"];
 /** Tests that need servers, programs or processes. Subfolders of these folders have tests that do not. */
 const elsewhere = [
-  "test/{adapters,browser,contract,db,faults,jobs,office,package,parity,pooler,processes,proxy,runtime,stores,tls}/*.test.ts",
+  "test/{adapters,browser,contract,db,faults,jobs,office,package,parity,pooler,processes,proxy,replicas,runtime,stores,tls}/*.test.ts",
   "**/node_modules/**",
 ];
 
@@ -230,6 +230,15 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "pooler", include: ["test/pooler/*.test.ts"], ...timed } },
+      {
+        extends: true,
+        test: {
+          name: "replicas",
+          include: ["test/replicas/*.test.ts"],
+          hookTimeout: 120_000,
+          ...timed,
+        },
+      },
       { extends: true, test: { name: "proxy", include: ["test/proxy/*.test.ts"], ...timed } },
       {
         extends: true,

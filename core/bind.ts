@@ -80,6 +80,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
     return keptSession(guarded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   };
   const handler: Handler = {
+    isRead: action.mode === "reads",
     async run(request, keepAnswer) {
       const { body, options, grammar, params } = bound.read(request);
       const scope = scopeFor(request, params);

@@ -279,9 +279,14 @@ export async function perform(
 ): Promise<Answer> {
   const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
   const { caller, lockToken, share, log } = request;
-  const session = project.db.session(deadlineAtMs, { caller, share });
-  const locks = project.locks({ tokens: lockTokensIn(lockToken), share, deadlineAtMs, log });
   const { cache, outbound, background, jobs, files, feed, db, runtime } = project;
+  const acknowledged = () => cache.acknowledged();
+  const session = db.session(deadlineAtMs, {
+    caller,
+    share,
+    ...(handler.isRead && { acknowledged }),
+  });
+  const locks = project.locks({ tokens: lockTokensIn(lockToken), share, deadlineAtMs, log });
   const { digest, basePath, now, newId } = runtime;
   const taken = new TakenClaims();
   /** Files of undone writes, which are nothing that is worth keeping; those of dry runs stay claims. */

@@ -58,11 +58,30 @@ export const databaseAt = (engines: Engines, url: string): string =>
   registrationOf(engines, url)?.address.databaseOf(url) ?? "";
 
 /** The faults of the URL and its settings. Empty for a URL that no engine knows, which `openEngine` refuses. */
-export const faultsAt = (
+export function faultsAt(
   engines: Engines,
   url: string,
   settings: AddressSettings,
-): readonly SettingFault[] => registrationOf(engines, url)?.address.faults(url, settings) ?? [];
+): readonly SettingFault[] {
+  const address = registrationOf(engines, url)?.address;
+  if (address === undefined) return [];
+  return [
+    ...address.faults(url, settings),
+    ...(settings.replicas ?? []).flatMap((replica): SettingFault[] => {
+      if (registrationOf(engines, replica)?.address !== address)
+        return [
+          {
+            setting: "replicas",
+            found: "an address of another kind of database",
+            expected: `addresses of ${address.schemes[0]}: servers that follow the one of url`,
+          },
+        ];
+      return address
+        .faults(replica, { preparedStatements: true })
+        .map((fault) => ({ ...fault, setting: "replicas" }));
+    }),
+  ];
+}
 
 /** For messages: `postgres:, mysql:`. */
 export const schemesOf = (engines: Engines): string =>

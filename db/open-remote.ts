@@ -25,7 +25,11 @@ import {
 import { openTlsSocket } from "./sockets/tls-socket.ts";
 import { createCompiler } from "./statements/compile.ts";
 
-export type OpenOptions = EngineOptions & Omit<DbOptions, "compile" | "isForOneCaller">;
+export type OpenOptions = EngineOptions &
+  Omit<DbOptions, "compile" | "isForOneCaller"> & {
+    /** Addresses of replicas, for requests that only read. */
+    readonly replicas?: readonly string[];
+  };
 
 /** The engines whose databases are on a server. */
 export const remoteRegistrations: readonly Registration[] = [

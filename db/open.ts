@@ -4,6 +4,7 @@
  */
 import type { Db } from "../core/plans/db-port.ts";
 import { createDb } from "./connections/db.ts";
+import { withReplicas } from "./connections/replicas.ts";
 import { address as sqlite } from "./engines/sqlite/address.ts";
 import type { AddressSettings, DatabaseServer, SettingFault } from "./engines/database-address.ts";
 import { databaseAt, enginesOf, faultsAt, openEngine, registrationOf } from "./open-engine.ts";
@@ -20,8 +21,17 @@ const engines = enginesOf([
  * The database of the URL. Opens connections on demand, so the server can be unreachable. Rejects with an Error for an
  * unknown scheme, a URL that cannot be read, and a driver that is not installed.
  */
-export const openDb = async (url: string, options: OpenOptions): Promise<Db> =>
-  createDb(await openEngine(engines, url, options), options);
+export async function openDb(url: string, options: OpenOptions): Promise<Db> {
+  const { replicas = [], ...common } = options;
+  const open = async (address: string, own: OpenOptions) =>
+    createDb(await openEngine(engines, address, own), own);
+  const primary = await open(url, common);
+  if (replicas.length === 0) return primary;
+  // A replica proves nothing about the tables, and its state is logged by those who use it.
+  const { onSchemaDoubt: _, log, ...ofReplicas } = common;
+  const opened = await Promise.all(replicas.map((one) => open(one, ofReplicas)));
+  return withReplicas(primary, opened, log);
+}
 
 /**
  * Equal for addresses of the same database, regardless of user and options; empty for an address that `openDb` refuses.

@@ -307,6 +307,7 @@ const noCache: ProjectCache = {
   within: () => noCache,
   keeping: () => async (_parameters, make) => jsonOf(await make()),
   wrote: async () => undefined,
+  acknowledged: async () => null,
 };
 
 /** A transaction may run again, but a service must not be called twice. `begin`: at the start of each run. */

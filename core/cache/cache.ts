@@ -44,6 +44,8 @@ export interface ProjectCache {
    * rejects.
    */
   wrote(tables: Iterable<Table | "unknown">): Promise<void>;
+  /** See `Asking.acknowledged`. Independent of whether answers are cached. */
+  acknowledged(): Promise<string | null>;
 }
 
 /** Raised by every write. Reads through a view or query depend on it, because their tables are not known. */
@@ -123,6 +125,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
       };
 
       const namesFor = writtenNames(database, versionName);
+      const anyWrite = [versionName(anyTable), everyDatabase];
       const open = (scope: string): ProjectCache => ({
         within: (inner) => (inner === "" ? project : open(inner)),
         keeping: ({ entity, kind, dependsOn }) =>
@@ -146,6 +149,10 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
           const names = new Set<string>();
           for (const table of tables) for (const name of namesFor(table)) names.add(name);
           if (names.size > 0) await raising.raise(names);
+        },
+        async acknowledged() {
+          if (database === null || !(await raising.isSettled())) return null;
+          return (await store.ifReachable(() => rawStore.stamp(anyWrite))) ?? null;
         },
       });
       const project = open("");

@@ -105,6 +105,8 @@ export interface RefusedStep {
 export type KeepAnswer = (queries: Queries, answer: Answer) => Promise<Answer>;
 
 export interface Handler {
+  /** It only reads, so replicas may answer. */
+  readonly isRead?: boolean;
   /** `keepAnswer` null: no repeats are expected. */
   run(request: Request, keepAnswer: KeepAnswer | null): Promise<Answer>;
   /** The stored answer to an earlier request, restricted to what its caller may see now. */

@@ -75,4 +75,9 @@ export interface Asking {
   readonly share?: () => string;
   /** Ends what the session reads just then. */
   readonly signal?: AbortSignal;
+  /**
+   * The request only reads, and may do so on a replica that has all writes which were acknowledged. Resolves with a text
+   * that changes with each of them, or with null if it cannot be known. Absent: it reads where writes go.
+   */
+  readonly acknowledged?: () => Promise<string | null>;
 }

@@ -45,6 +45,14 @@ export interface DbOptions {
 
 const pingTimeoutMs = 5_000;
 
+/** A database whose data may be replicated. */
+export interface OpenedDb extends Db {
+  /** How far it is: all that was committed is before that place. Null: it does not say. */
+  position(deadlineAtMs: number): Promise<string | null>;
+  /** Of a replica: whether it has all that is before that place of the primary. */
+  hasReached(position: string, deadlineAtMs: number): Promise<boolean>;
+}
+
 /** A database over the engine. Opens no connection yet. One piece, because it only connects the parts to each other. */
 export function createDb(
   engine: Engine,
@@ -58,7 +66,7 @@ export function createDb(
     compile = createCompiler(engine.dialect),
     observer,
   }: DbOptions,
-): Db {
+): OpenedDb {
   const sender = createSender(engine, observer);
   const deadlines = createDeadlines();
   const reachLog = log && createReachLog(log, (error) => engine.connectFault(error));
@@ -118,17 +126,22 @@ export function createDb(
     room,
   });
   /** Rejects with `unavailable` at the deadline and where there is no connection. */
-  async function sendOnce(command: Command, deadlineAtMs: number): Promise<RawResult> {
+  async function once<T>(
+    deadlineAtMs: number,
+    work: (send: (command: Command) => RawResult | Promise<RawResult>) => T | Promise<T>,
+  ): Promise<T> {
     const pool = pools.readers;
     const connection = await acquire(pool, deadlineAtMs);
     try {
-      return await executor.send(connection, command, deadlineAtMs);
+      return await work((command) => executor.send(connection, command, deadlineAtMs));
     } catch (error) {
       throw error instanceof AppError ? error : outOfReach(error, pool);
     } finally {
       pool.release(connection);
     }
   }
+  const sendOnce = (command: Command, deadlineAtMs: number): Promise<RawResult> =>
+    once(deadlineAtMs, (send) => send(command));
   const someRows = async (
     table: Table,
     part: Pick<Select, "columns" | "limit" | "offset">,
@@ -169,6 +182,12 @@ export function createDb(
       await sendOnce(command, performance.now() + pingTimeoutMs);
     },
     hasRoom: () => !room.isFull,
+    position: (deadlineAtMs) =>
+      once(deadlineAtMs, async (send) => (await engine.replication?.position(send)) ?? null),
+    hasReached: (position, deadlineAtMs) =>
+      once(deadlineAtMs, async (send) =>
+        engine.replication === null ? false : engine.replication.hasReached(send, position),
+      ),
     nudge,
     connections: () => pools.counts(),
     async close() {

@@ -40,6 +40,7 @@ export interface AddressSettings {
   readonly claimsSetting?: string | undefined;
   readonly preparedStatements: boolean;
   readonly tls?: TlsCertificates | undefined;
+  readonly replicas?: readonly string[] | undefined;
 }
 
 /** A fault of one of the settings, or of the URL itself. */

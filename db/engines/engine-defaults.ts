@@ -19,6 +19,7 @@ export const engineDefaults = {
     release: "release savepoint rowgate_part",
   },
   signals: null,
+  replication: null,
   probe: "select 1",
   computes: () => true,
   schemasQuery: null,

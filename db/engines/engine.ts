@@ -220,6 +220,8 @@ export interface Engine {
   readonly savepoint: Savepoint;
   /** Messages between the sessions of the database; null: it has none, or a pooler loses them. */
   readonly signals: Signals | null;
+  /** Null: the data are on one server. */
+  readonly replication: Replication | null;
   /** A statement that shows that the database answers. */
   readonly probe: string;
   /**
@@ -263,6 +265,17 @@ export interface Engine {
   /** The columns that the fields of a result describe; only name and type count. */
   outputs(fields: readonly unknown[]): readonly Column[];
   readonly kinds: Kinds;
+}
+
+/** Sends a statement on one connection, within a deadline. */
+export type SendOne = (command: Command) => RawResult | Promise<RawResult>;
+
+/** How far servers of the same data are. */
+export interface Replication {
+  /** The place that the primary has reached: all that was committed is before it. Null: it does not say. */
+  position(send: SendOne): Promise<string | null>;
+  /** Whether the replica has all that is before that place of its primary. */
+  hasReached(send: SendOne, position: string): Promise<boolean>;
 }
 
 export interface Signals {

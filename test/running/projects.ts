@@ -56,6 +56,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   "workerd-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
   tls: { command: "test:deep", servers: ["postgres", "mysql"] },
   pooler: { command: "test:deep", servers: ["postgres"], programs: ["pgbouncer"] },
+  replicas: { command: "test:deep", servers: everyServer },
   proxy: { command: "test:deep", servers: [], programs: ["caddy"] },
   package: { command: "test:deep", servers: [] },
   processes: { command: "test:deep", servers: [] },

@@ -91,10 +91,19 @@ async function useGiven(name: ServerName, url: string): Promise<Started> {
   return { url, origin: `the one of ${variable}`, stop: async () => {} };
 }
 
+/** How a server of a test's own differs from those of the run. */
+interface OwnServer {
+  /** Makes the data folder; absent: an empty one. */
+  readonly fill?: (paths: readonly string[], folder: string) => Kept["fill"];
+  /** Rejects as long as the server cannot be used; absent: until it takes databases. */
+  readonly isUsable?: (url: string) => Promise<void>;
+}
+
 /** A server beside those of the run, with further arguments. Its programs have to be here. */
 export async function startPrograms(
   name: ServerName,
   args: readonly string[] = [],
+  { fill, isUsable = (url) => tryServer(name, url) }: OwnServer = {},
 ): Promise<Started> {
   const { title, debianPackage } = labels[name];
   const kind = kinds[name];
@@ -107,7 +116,7 @@ export async function startPrograms(
   if (account) chownSync(folder, account.uid, account.gid);
   const port = await freePort();
   const kept: Kept = {
-    fill: kind.fill(paths, folder),
+    fill: (fill ?? kind.fill)(paths, folder),
     serve: [...kind.serve(paths, folder, port), ...args],
     cleanUp: null,
     account,
@@ -115,7 +124,7 @@ export async function startPrograms(
     graceMs: 5000,
     folder,
   };
-  const stop = await keep(name, kept, { port, timeoutMs: 60_000 });
+  const stop = await keep(name, kept, { port, timeoutMs: 60_000, isUsable });
   return { url: kind.ownUrl(port), origin: `started ${paths.at(-1)} for this run`, stop };
 }
 
@@ -145,7 +154,8 @@ async function startContainer(name: ServerName): Promise<Started> {
     folder,
   };
   // The first run has to fetch the image.
-  const stop = await keep(name, kept, { port, timeoutMs: 300_000 });
+  const isUsable = (url: string) => tryServer(name, url);
+  const stop = await keep(name, kept, { port, timeoutMs: 300_000, isUsable });
   return { url: ownUrl(port), origin: `started ${container.image} in Docker for this run`, stop };
 }
 
@@ -153,7 +163,11 @@ async function startContainer(name: ServerName): Promise<Started> {
 async function keep(
   name: ServerName,
   kept: Kept,
-  { port, timeoutMs }: { port: number; timeoutMs: number },
+  {
+    port,
+    timeoutMs,
+    isUsable,
+  }: { port: number; timeoutMs: number; isUsable: (url: string) => Promise<void> },
 ): Promise<() => Promise<void>> {
   const script = join(import.meta.dirname, "keeper.ts");
   const keeper = spawn(process.execPath, [script, JSON.stringify(kept)], {
@@ -174,7 +188,7 @@ async function keep(
   const url = kinds[name].ownUrl(port);
   const giveUpAtMs = performance.now() + timeoutMs;
   for (;;) {
-    const refusal = await tryServer(name, url).then(() => null, reasonOf);
+    const refusal = await isUsable(url).then(() => null, reasonOf);
     if (refusal === null) return stop;
     const isOver = keeper.exitCode !== null;
     if (isOver || performance.now() > giveUpAtMs) {

@@ -42,10 +42,13 @@ const exposureOf = ({ host }: Settings): Exposure => ({
 
 /** How the service reaches the database, according to its settings, without DNS. Null: it is not on a server. */
 export function databaseReach({ database }: ProjectConfig): DatabaseReach | null {
-  const server = serverOf(database.url);
-  if (server === null) return null;
-  const publicHost = server.hosts.find(mayBePublic) ?? null;
-  return { publicHost, saysTls: server.saysTls || database.tls !== undefined };
+  const servers = [database.url, ...database.replicas].flatMap((url) => serverOf(url) ?? []);
+  const reaches = servers.map(({ hosts, saysTls }) => ({
+    publicHost: hosts.find(mayBePublic) ?? null,
+    saysTls: saysTls || database.tls !== undefined,
+  }));
+  const isAtRisk = ({ publicHost, saysTls }: DatabaseReach) => publicHost !== null && !saysTls;
+  return reaches.find(isAtRisk) ?? reaches[0] ?? null;
 }
 
 /** Names without a point, and those with a suffix reserved for internal networks, are only looked up inside. */

@@ -23,9 +23,18 @@ export function databaseOptions(
   { database, decimals }: ProjectConfig,
   readFile?: (path: string) => string,
 ): OpenOptions {
-  const { pool, statementTimeoutMs, triggerMessages, claimsSetting, preparedStatements, tls } =
-    database;
+  const {
+    replicas,
+    readFrom,
+    pool,
+    statementTimeoutMs,
+    triggerMessages,
+    claimsSetting,
+    preparedStatements,
+    tls,
+  } = database;
   return {
+    ...(readFrom === "replica" && { replicas }),
     connectionsMax: pool,
     statementTimeoutMs,
     triggerMessages,

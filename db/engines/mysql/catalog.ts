@@ -228,7 +228,7 @@ function returnsInserts(version: string): boolean {
   return Number(major) * 100 + Number(minor) >= 1005;
 }
 
-const isMariaDb = (version: string): boolean => /mariadb/i.test(version);
+export const isMariaDb = (version: string): boolean => /mariadb/i.test(version);
 
 const columnNamed = (row: RawRow): string => String(row["name"]);
 

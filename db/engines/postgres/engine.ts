@@ -13,6 +13,7 @@ import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createConnector } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
+import { replication } from "./replication.ts";
 import { findTextIndex } from "./full-text.ts";
 import { failure, loggedMessage } from "./failure.ts";
 import { createLocalSettings } from "./local-settings.ts";
@@ -99,6 +100,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       files:
         "create table if not exists rowgate_files (file_id varchar(36) primary key, project varchar(255) not null, table_name varchar(255) not null, column_name varchar(255) not null, owner_hash varchar(64), record_hash varchar(16), name text not null, media_type varchar(255), bytes bigint, sha256 varchar(64), created_at timestamptz(3) not null, expires_at timestamptz(3), unique (project, expires_at, file_id), unique (owner_hash, file_id))",
     },
+    replication,
     failure,
     loggedMessage,
     connectFault: (error) => connectFault(error, connector.place),

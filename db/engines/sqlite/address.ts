@@ -14,6 +14,7 @@ export const address: EngineAddress = {
   faults: (_url, settings) => [
     ...unknownSettings(settings),
     ...(settings.tls === undefined ? [] : [tlsFault]),
+    ...(settings.replicas?.length ? [replicasFault] : []),
   ],
   isInMemory: (url) => pathOf(url) === memory,
 };
@@ -21,6 +22,12 @@ export const address: EngineAddress = {
 const tlsFault = {
   setting: "tls",
   found: "certificates for a database in a file",
+  expected: "no such setting",
+} as const;
+
+const replicasFault = {
+  setting: "replicas",
+  found: "replicas of a database in a file",
   expected: "no such setting",
 } as const;
 
