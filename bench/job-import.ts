@@ -102,7 +102,7 @@ function printTurns(engine: EngineName, done: Done): void {
   }
 }
 
-async function writeRows(path: string, rows: number): Promise<void> {
+export async function writeRows(path: string, rows: number): Promise<void> {
   const formats = new Map([
     ["created", { type: "date" }],
     ["due", { type: "datetime", pattern: "DD/MM/YYYY HH:mm" }],
