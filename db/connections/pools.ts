@@ -79,21 +79,16 @@ export function createPools(
         if (!(error instanceof TooLong) || longReads === null) throw error;
         return run(longReads);
       }),
-    counts() {
-      const counts = all.map((pool) => pool.counts());
-      const sum = (name: keyof ConnectionCounts) =>
-        counts.reduce((total, one) => total + one[name], 0);
-      return {
-        busy: sum("busy"),
-        idle: sum("idle"),
-        opening: sum("opening"),
-        waiting: sum("waiting"),
-      };
-    },
+    counts: () => together(all.map((pool) => pool.counts())),
     async close() {
       await Promise.all(all.map((pool) => pool.close()));
     },
   };
+}
+
+export function together(counts: readonly ConnectionCounts[]): ConnectionCounts {
+  const sum = (name: keyof ConnectionCounts) => counts.reduce((total, one) => total + one[name], 0);
+  return { busy: sum("busy"), idle: sum("idle"), opening: sum("opening"), waiting: sum("waiting") };
 }
 
 /** A connection of the pool. Rejects with `unavailable` for every error of the driver. */

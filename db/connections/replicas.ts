@@ -12,6 +12,7 @@ import type { Aggregate, Ask, Count, Narrowed, Select } from "../../core/query/s
 import { AppError } from "../../core/values/errors.ts";
 import type { Row } from "../../core/values/row.ts";
 import type { OpenedDb } from "./db.ts";
+import { together } from "./pools.ts";
 
 /** A replica is asked how far it is at most so long. */
 const checkTimeoutMs = 1_000;
@@ -118,17 +119,7 @@ export function withReplicas(primary: OpenedDb, dbs: readonly OpenedDb[], log?: 
         return { session, ping: () => replica.db.ping(), doubt: () => replica.doubt() };
       });
     },
-    connections() {
-      const all = [primary, ...dbs].map((db) => db.connections());
-      const sum = (name: keyof (typeof all)[number]) =>
-        all.reduce((total, one) => total + one[name], 0);
-      return {
-        busy: sum("busy"),
-        idle: sum("idle"),
-        opening: sum("opening"),
-        waiting: sum("waiting"),
-      };
-    },
+    connections: () => together([primary, ...dbs].map((db) => db.connections())),
     async close() {
       await Promise.all([primary, ...dbs].map((db) => db.close()));
     },
