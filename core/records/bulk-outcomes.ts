@@ -79,7 +79,9 @@ export class Outcomes {
     const errors: FieldErrors = {};
     for (const [index, error] of [...this.refused].toSorted(([a], [b]) => a - b))
       Object.assign(errors, this.at(index, error).errors);
-    throw validationFailed(errors);
+    // What the database refused tells more than what the rules did.
+    const caused = [...this.refused.values()].find(({ cause }) => cause !== undefined);
+    throw validationFailed(errors, caused);
   }
 
   store(index: number, done: Done): void {

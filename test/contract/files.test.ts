@@ -329,6 +329,14 @@ describe("a record", () => {
       duplicate,
     ],
     [
+      "is one of many of which the database refuses one for a field",
+      (scan) =>
+        fixture.post("papers/bulk-create", {
+          data: [paper({ scan }), paper({ pages: -1 }), paper()],
+        }),
+      invalid,
+    ],
+    [
       "is a step before one that a constraint refuses",
       (scan, { title }) =>
         fixture.post("_batch", { steps: [create(paper({ scan })), create({ title })] }),
