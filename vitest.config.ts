@@ -171,7 +171,7 @@ function browserProject(
       name,
       ...files,
       globalSetup: "test/browser/install.ts",
-      testTimeout: 30_000,
+      testTimeout: 60_000,
       // The first page of a cold browser can take more than five seconds beside other tests.
       expect: { poll: { timeout: 14_000 } },
       ...timed,
