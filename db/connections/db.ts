@@ -9,7 +9,7 @@ import type { LedgerName } from "../../core/query/session.ts";
 import type { Log } from "../../core/plans/log-port.ts";
 import { type Select, sourceOf } from "../../core/query/statement.ts";
 import type { Table } from "../../core/values/types/column.ts";
-import type { Command, Engine, RawResult } from "../engines/engine.ts";
+import type { Command, Engine, RawResult, SendOne } from "../engines/engine.ts";
 import { type Compile, createCompiler } from "../statements/compile.ts";
 import { createCatalog, createOnConnection } from "./catalog.ts";
 import { createReachLog } from "./reach-log.ts";
@@ -128,7 +128,7 @@ export function createDb(
   /** Rejects with `unavailable` at the deadline and where there is no connection. */
   async function once<T>(
     deadlineAtMs: number,
-    work: (send: (command: Command) => RawResult | Promise<RawResult>) => T | Promise<T>,
+    work: (send: SendOne) => T | Promise<T>,
   ): Promise<T> {
     const pool = pools.readers;
     const connection = await acquire(pool, deadlineAtMs);
@@ -185,8 +185,9 @@ export function createDb(
     position: (deadlineAtMs) =>
       once(deadlineAtMs, async (send) => (await engine.replication?.position(send)) ?? null),
     hasReached: (position, deadlineAtMs) =>
-      once(deadlineAtMs, async (send) =>
-        engine.replication === null ? false : engine.replication.hasReached(send, position),
+      once(
+        deadlineAtMs,
+        async (send) => (await engine.replication?.hasReached(send, position)) ?? false,
       ),
     nudge,
     connections: () => pools.counts(),

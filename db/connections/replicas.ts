@@ -7,7 +7,12 @@ import type { Db } from "../../core/plans/db-port.ts";
 import type { Log } from "../../core/plans/log-port.ts";
 import { PassingSession } from "../../core/query/passing-session.ts";
 import type { ListText, TextForm } from "../../core/query/list-text.ts";
-import type { DbQueries, DbSession, JoinOptions } from "../../core/query/session.ts";
+import type {
+  DbQueries,
+  DbSession,
+  DbTransaction,
+  TransactionOptions,
+} from "../../core/query/session.ts";
 import type { Aggregate, Ask, Count, Narrowed, Select } from "../../core/query/statement.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { Row } from "../../core/values/row.ts";
@@ -87,7 +92,10 @@ class Replica {
   }
 }
 
-/** The database, whose sessions that only read use the replicas. There is at least one. */
+/**
+ * The database, whose sessions that only read use the replicas. There is at least one, and each is one server: what one
+ * of its connections says holds for all.
+ */
 export function withReplicas(primary: OpenedDb, dbs: readonly OpenedDb[], log?: Log): Db {
   const positionOf = () => primary.position(performance.now() + checkTimeoutMs);
   const replicas = dbs.map(
@@ -178,11 +186,9 @@ class ReplicatedSession extends PassingSession {
     return this.reading((session) => session.snapshot(work));
   }
 
-  override join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
-    return this.session.join(work, options);
+  tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.session.tx(work, options);
   }
-
-  tx: DbSession["tx"] = (work, options) => this.session.tx(work, options);
 
   protected concerns(): boolean {
     return false;

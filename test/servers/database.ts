@@ -60,7 +60,8 @@ const removal = {
   mysql: (name: string) => `DROP DATABASE IF EXISTS ${name}`,
 };
 
-async function runOnce(engine: EngineName, url: string, text: string): Promise<void> {
+/** In a session of its own. */
+export async function runOnce(engine: EngineName, url: string, text: string): Promise<void> {
   const session = await openSession(engine, url);
   try {
     await session.run(text);

@@ -1,7 +1,7 @@
 /** A server and one that follows it, of a test's own: PostgreSQL by streaming its log, MariaDB by GTIDs. */
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openSession } from "./session.ts";
+import { runOnce } from "./database.ts";
 import { type Started, startPrograms } from "./start.ts";
 
 export interface Replicated {
@@ -24,13 +24,13 @@ export async function openReplicated(name: ReplicatedName): Promise<Replicated> 
     await primary.stop();
     throw error;
   });
-  await run(name, primary.url, `create database ${database}`);
+  await runOnce(name, primary.url, `create database ${database}`);
   const at = ({ url }: Started): string => Object.assign(new URL(url), { pathname: database }).href;
   return {
     primaryUrl: at(primary),
     replicaUrl: at(replica),
-    pause: () => run(name, replica.url, pausing[name].pause),
-    goOn: () => run(name, replica.url, pausing[name].goOn),
+    pause: () => runOnce(name, replica.url, pausing[name].pause),
+    goOn: () => runOnce(name, replica.url, pausing[name].goOn),
     async stop() {
       await replica.stop();
       await primary.stop();
@@ -60,11 +60,11 @@ async function startReplica(name: ReplicatedName, primaryUrl: string): Promise<S
         "--checkpoint=fast",
         "--no-sync",
       ],
-      isUsable: (url) => run(name, url, "select 1"),
+      isUsable: (url) => runOnce(name, url, "select 1"),
     });
   const replica = await startPrograms(name, ["--server-id=2", "--read-only=ON"]);
   const { hostname, port } = new URL(primaryUrl);
-  await run(
+  await runOnce(
     name,
     replica.url,
     // What the test for readiness wrote on the replica itself is no part of what it follows.
@@ -72,13 +72,4 @@ async function startReplica(name: ReplicatedName, primaryUrl: string): Promise<S
       master_user = 'root', master_use_gtid = slave_pos, master_connect_retry = 1; start slave`,
   );
   return replica;
-}
-
-async function run(name: ReplicatedName, url: string, text: string): Promise<void> {
-  const session = await openSession(name, url);
-  try {
-    await session.run(text);
-  } finally {
-    await session.close();
-  }
 }

@@ -1,7 +1,7 @@
 /** How far PostgreSQL servers are, by places in the write-ahead log. */
 import type { Replication, SendOne } from "../engine.ts";
 
-/** What calls itself a replica may be the primary, where one address stands for any server that there is. */
+/** What is configured as a replica may be the primary itself, which has everything. */
 export const replication: Replication = {
   position: (send) => answer(send, "select pg_current_wal_insert_lsn()::text as answer"),
   hasReached: async (send, position) =>
