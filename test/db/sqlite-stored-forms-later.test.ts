@@ -246,6 +246,24 @@ describe("a form that turns up while the service runs", () => {
     expect(await found("at", ">=", early)).toBe("a");
   });
 
+  const soon = Math.trunc(Date.now() / 1_000) * 1_000 + 3_600_000;
+  const inSaoPaulo = `${new Date(soon - 3 * 3_600_000).toISOString().slice(0, 19)}-03:00`;
+  test.each([
+    ["a number", soon],
+    ["ISO 8601", `'${new Date(soon).toISOString()}'`],
+    ["a text with an offset", `'${inSaoPaulo}'`],
+    ["a text with an offset behind a blank", `'${inSaoPaulo.replace("T", " ")}'`],
+    ["the usual form", `'${new Date(soon).toISOString().slice(0, 19).replace("T", " ")}'`],
+  ])("as %s in the time of the last change is not gone below", async (_, stored) => {
+    await open([
+      "CREATE TABLE t (id TEXT PRIMARY KEY, name TEXT, created_at DATETIME, updated_at DATETIME)",
+      "INSERT INTO t VALUES ('a', 'n', '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
+    ]);
+    await fixture.sql(`UPDATE t SET updated_at = ${stored} WHERE id = 'a'`);
+    const { body } = await fixture.post("t/update", { id: "a", name: "m" });
+    expect(body.data.updated_at).toBe(new Date(soon + 1).toISOString());
+  });
+
   test("from a default of the table is expected from the start", async () => {
     await open([
       "CREATE TABLE t (id TEXT PRIMARY KEY, at DATETIME DEFAULT CURRENT_TIMESTAMP)",

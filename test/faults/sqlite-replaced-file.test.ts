@@ -123,10 +123,20 @@ const ways: [string, (at: ReturnType<typeof places>) => void, string[], RegExp][
 ];
 
 describe("a database that is", () => {
-  test.each(ways)("%s is served again without a restart", async (_, takeAway, then, line) => {
+  /** In a folder that has not changed for long, the service looks at the folder only. */
+  const quietMs = 2_500;
+  test.each(
+    ways.flatMap((way) => [
+      [`${way[0]} at once`, 0, ...way.slice(1)],
+      [`${way[0]} in a quiet folder`, quietMs, ...way.slice(1)],
+    ]) as [string, number, (typeof ways)[0][1], string[], RegExp][],
+  )("%s is served again without a restart", async (_, waitMs, takeAway, then, line) => {
     await serveRestorable();
     const at = places();
     linkSync(at.path, join(folder, "aside.db"));
+    await pause(waitMs);
+    expect(await readiness()).toBe(200);
+    expect(await readiness()).toBe(200);
     takeAway(at);
     expect(await readiness()).toBe(503);
     const refused = await writesUntilStored("next");

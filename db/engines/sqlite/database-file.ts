@@ -3,7 +3,8 @@
  * (`-wal`) was removed. SQLite does not notice: acknowledged writes are lost, or pages of the log end up in another
  * database. The log is then written into the file that is open, its connections are closed, and the path is reopened.
  */
-import { closeSync, openSync, readSync, rmSync, type Stats, statSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readSync, rmSync, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import type { DatabaseFault } from "../../../core/plans/db-port.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
@@ -12,6 +13,8 @@ import type { Log } from "../../../core/plans/log-port.ts";
 const settledMs = 1_000;
 /** After this time SQLite has reported that it wrote the log into the file. */
 const spoiltMs = 3_000;
+/** The coarsest file systems tell the time of a change in steps of two seconds. */
+const stepMs = 2_000;
 /** Minimum time between two checks for an overwritten file: a check costs as much as reading a record. */
 const judgePauseMs = 250;
 
@@ -43,12 +46,16 @@ export interface DatabaseFile {
 /** What the connections have open. */
 interface Known {
   readonly file: string;
+  /** The path names a link: the file can be replaced in another folder. */
+  readonly isLink: boolean;
   wal: string | null;
   shm: string | null;
   /** Size and time of the last change. */
   written: string;
   /** How far the log was written into the file; null before the first look. */
   checkpoint: string | null;
+  /** The folder when its three files were last as they should be; null: it has changed too lately to tell. */
+  folder: string | null;
 }
 
 export interface DatabaseFileOptions {
@@ -70,6 +77,7 @@ export function createDatabaseFile(
   let isSpoilt = false;
   let spoilt: string | null = null;
   let judgedMs = -Infinity;
+  const folder = dirname(path);
   const walPath = `${path}-wal`;
   const shmPath = `${path}-shm`;
 
@@ -164,6 +172,11 @@ export function createDatabaseFile(
 
   function checkKnown(one: Known, database: Database | null): void {
     if (isSpoilt) leaveOverwritten();
+    const nowMs = performance.now();
+    const isDue = database !== null && nowMs - judgedMs >= judgePauseMs;
+    // Every file that is replaced or removed changes its folder, so one look does instead of three.
+    const around = one.isLink ? undefined : statOf(folder);
+    if (!isDue && around !== undefined && folderOf(around) === one.folder) return;
     const file = statOf(path);
     const wal = idAt(walPath);
     const shm = idAt(shmPath);
@@ -171,8 +184,9 @@ export function createDatabaseFile(
     one.wal ??= wal;
     one.shm ??= shm;
     if (wal !== one.wal || shm !== one.shm) return leaveLog(wal === one.wal ? null : wal);
-    const nowMs = performance.now();
-    if (database === null || nowMs - judgedMs < judgePauseMs) return;
+    one.folder =
+      around !== undefined && Date.now() - around.ctimeMs > stepMs ? folderOf(around) : null;
+    if (!isDue) return;
     judgedMs = nowMs;
     judgeWriting(one, file, database);
   }
@@ -194,10 +208,12 @@ export function createDatabaseFile(
       const file = statSync(path);
       known = {
         file: idOf(file),
+        isLink: lstatSync(path).isSymbolicLink(),
         wal: idAt(walPath),
         shm: idAt(shmPath),
         written: writtenOf(file),
         checkpoint: null,
+        folder: null,
       };
     },
     close(database) {
@@ -227,8 +243,11 @@ const writtenOf = ({ mtimeMs, size }: Stats): string => `${mtimeMs} ${size}`;
 
 const signatureOf = (file: Stats): string => `${idOf(file)} ${writtenOf(file)}`;
 
-const isSettled = ({ mtimeMs, size }: Stats, forMs: number = settledMs): boolean =>
-  size > 0 && Math.abs(Date.now() - mtimeMs) >= forMs;
+/** By the time of its change, which no program can set: restoring a folder may set the time of its last write. */
+const folderOf = (folder: Stats): string => `${idOf(folder)} ${folder.ctimeMs}`;
+
+const isSettled = (file: Stats, forMs: number = settledMs): boolean =>
+  file.size > 0 && Math.abs(Date.now() - file.mtimeMs) >= forMs;
 
 /** What tells a log from the one before it: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 const salts = { at: 16, bytes: 8 };

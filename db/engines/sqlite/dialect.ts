@@ -21,7 +21,7 @@ import { formulaCall } from "./formulas.ts";
 import { comparedTerm, joinedTerms, sortedTerm } from "./forms/by-value.ts";
 import { fullText } from "./full-text.ts";
 import { createMarks } from "./marks.ts";
-import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
+import type { StoredForms } from "./forms/stored-forms.ts";
 import { isExactDecimal } from "./types.ts";
 import { createValueForms } from "./value-forms.ts";
 
@@ -144,27 +144,17 @@ function formula(
 }
 
 function stamp(forms: StoredForms, own: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
+  const call = stampCall(own, other, now);
   const sides = other === null ? [own] : [own, other];
-  if (!sides.every(({ column }) => isUsual(forms, column))) return stampCall(own, other, now);
-  const { column, name } = own;
-  if (column.fractionDigits === 0) return now;
-  const after = other?.name ?? null;
-  const old =
-    after === null
-      ? millis(name)
-      : sql`max(coalesce(${millis(name)}, ''), coalesce(${millis(after)}, ''))`;
-  const next = sql`replace(strftime('%Y-%m-%d %H:%M:%f', ${old}, '+0.001 seconds'), '.000', '')`;
-  // Nearly always the text of now is the greatest, and reading times out of text costs more than the UPDATE itself.
-  const isLater = [name, ...(after === null ? [] : [after])].map(
-    (term) => sql`${now} > coalesce(${term}, '')`,
+  if (!sides.every(({ column }) => forms.seemsUsual(column))) return call;
+  if (own.column.fractionDigits === 0) return now;
+  // Nearly always the text of now is the greatest. A value of another form, by another program, is not compared as text.
+  const isLater = sides.map(
+    ({ name }) =>
+      sql`(${name} is null or (${now} > ${name} and substr(${name}, 11, 1) = ' ' and substr(${name}, 12) not glob '*[^0-9:.]*'))`,
   );
-  return sql`case when ${sql.join(isLater, sql` and `)} then ${now} when ${old} >= ${millis(now)} then ${next} else ${now} end`;
+  return sql`case when ${sql.join(isLater, sql` and `)} then ${now} else ${call} end`;
 }
-
-const isUsual = (forms: StoredForms, column: Column): boolean => {
-  const type = formTypeOf(column.type);
-  return type === null || forms.of(column, type).isUsual;
-};
 
 function stampCall(own: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
   const id = ({ column }: NamedColumn): SQL =>
@@ -172,9 +162,6 @@ function stampCall(own: NamedColumn, other: NamedColumn | null, now: SQL): SQL {
   const latest = other === null ? sql`''` : id(other);
   return sql`rowgate_stamp(${id(own)}, ${now}, ${own.name}, ${latest}, ${other?.name ?? sql.raw("null")})`;
 }
-
-/** Texts of equal length for every stored form of an instant, so they sort by time. */
-const millis = (term: SQL): SQL => sql`strftime('%Y-%m-%d %H:%M:%f', ${term})`;
 
 const textOrNothing = (part: SQL | string): SQL =>
   typeof part === "string"

@@ -65,6 +65,8 @@ export interface StoredForms extends Learned {
   recall(database: Database, looked: Looked): StoredIn;
   /** The form of a column. A column that belongs to no table has the usual form. */
   of(column: Column, type: FormType): StoredForm;
+  /** Whether the values were as Rowgate itself writes them when it last looked; a statement does not rest on that. */
+  seemsUsual(column: Column): boolean;
   /** Takes a value that was read from the column: one of another form than the known one changes the known form. */
   notice(column: Column, raw: unknown): void;
   /**
@@ -153,6 +155,7 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
       anyForms.set(type, any);
       return any;
     },
+    seemsUsual: ({ stored }) => stored === undefined || known.get(stored.id)?.form.isUsual === true,
     notice({ stored }, raw) {
       const one = stored && known.get(stored.id);
       if (one === undefined || one.form.holds(raw)) return;
@@ -160,10 +163,10 @@ export function createStoredForms(watched: () => Database | null): StoredForms {
       set(one, mixedForm(form, form.unit));
     },
     stamped(now, own, other) {
-      const form = known.get(own.id)?.form ?? null;
+      const form = known.get(own.id)?.form ?? usualInstant;
       const bound = typeof now === "string" ? now.replace(/~$/, "") : now;
       const nowMs = millisOf(bound, form);
-      if (nowMs === null || form === null) return now;
+      if (nowMs === null) return now;
       const olds = [own, other].map(({ id, value }) =>
         millisOf(value, known.get(id)?.form ?? null),
       );
