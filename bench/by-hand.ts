@@ -3,13 +3,11 @@
  * compares Rowgate to it; both give the same answers for the bench's configuration.
  */
 import { randomUUID } from "node:crypto";
-import { serve } from "@hono/node-server";
 import Database from "better-sqlite3";
 import { Hono } from "hono";
 import mysql, { type ResultSetHeader, type RowDataPacket } from "mysql2/promise";
 import postgres from "postgres";
-
-type Row = Record<string, unknown>;
+import { type NameRange, nameRanges, type Row, serveLogged } from "./by-hand-source.ts";
 
 interface Item {
   id: string;
@@ -32,7 +30,8 @@ interface Handlers {
 
 const columns = "id, name, price, stock, active, created_at, created_by, updated_at, updated_by";
 const inserted = "id, name, price, stock, active, created_at, created_by";
-const startingWith = (start: string): string => `${start.toLowerCase()}%`;
+const labelsOf = ({ where, order }: NameRange): string =>
+  `SELECT id, name AS text FROM items WHERE ${where} ORDER BY ${order} LIMIT ?`;
 const by = { create: "Input from API", update: "Update from API" };
 
 function onPostgres(url: string): Handlers {
@@ -53,16 +52,14 @@ function onPostgres(url: string): Handlers {
     };
   const run = async (text: string, params: (string | number | boolean)[]) =>
     (await sql.unsafe(text, params, { prepare: true })).map((row) => show(row as Row)!);
+  let at = 0;
+  const labels = labelsOf(nameRanges.postgres).replace(/\?/g, () => `$${++at}`);
   return {
     first: async (id) => (await run(`SELECT ${columns} FROM items WHERE id = $1`, [id]))[0],
     list: (limit, order) =>
       run(`SELECT ${columns} FROM items ORDER BY id ${order} LIMIT $1`, [limit]),
     labels: (start, limit) =>
-      sql.unsafe(
-        "SELECT id, name AS text FROM items WHERE lower(name) LIKE $1 ORDER BY name, id LIMIT $2",
-        [startingWith(start), limit],
-        { prepare: true },
-      ),
+      sql.unsafe(labels, [...nameRanges.postgres.params(start), limit], { prepare: true }),
     async page(perPage, offset) {
       const [rows, count] = await Promise.all([
         run(`SELECT ${columns} FROM items ORDER BY id LIMIT $1 OFFSET $2`, [perPage, offset]),
@@ -101,6 +98,9 @@ function onMysql(url: string): Handlers {
     timezone: "Z",
     dateStrings: true,
   });
+  const isMariaDb = pool
+    .query<RowDataPacket[]>("SELECT version() AS version")
+    .then(([rows]) => String(rows[0]!["version"]).includes("MariaDB"));
   const iso = (text: string | null) => (text === null ? null : `${text.replace(" ", "T")}Z`);
   const show = (row?: Row) =>
     row && {
@@ -141,9 +141,8 @@ function onMysql(url: string): Handlers {
       return rows.map((row) => show(row)!);
     },
     async labels(start, limit) {
-      const text =
-        "SELECT id, name AS text FROM items WHERE lower(name) LIKE ? ORDER BY name, id LIMIT ?";
-      const [rows] = await pool.execute<RowDataPacket[]>(text, [startingWith(start), limit]);
+      const params = [...nameRanges.mysql.params(start), limit];
+      const [rows] = await pool.execute<RowDataPacket[]>(labelsOf(nameRanges.mysql), params);
       return rows;
     },
     async page(perPage, offset) {
@@ -158,7 +157,11 @@ function onMysql(url: string): Handlers {
     },
     async create({ id, name, price, stock }, now) {
       const text = `INSERT INTO items (${inserted}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
-      return (await changed(text, [id, name, price, stock, 1, sqlTime(now), by.create], id))!;
+      const params = [id, name, price, stock, 1, sqlTime(now), by.create];
+      // MySQL cannot answer an inserted row.
+      if (!(await isMariaDb)) return (await changed(text, params, id))!;
+      const returning = `${text} RETURNING ${columns}`;
+      return show((await pool.execute<RowDataPacket[]>(returning, params))[0][0])!;
     },
     async update({ id, name, price }, now) {
       const text =
@@ -194,11 +197,10 @@ function onSqlite(path: string): Handlers {
     asc: db.prepare(`SELECT ${columns} FROM items ORDER BY id LIMIT ?`),
     desc: db.prepare(`SELECT ${columns} FROM items ORDER BY id DESC LIMIT ?`),
   };
-  const labels = db.prepare<[string, number], Row>(
-    "SELECT id, name AS text FROM items WHERE lower(name) LIKE ? ORDER BY name, id LIMIT ?",
-  );
+  const labels = db.prepare<(string | number)[], Row>(labelsOf(nameRanges.sqlite));
   const page = db.prepare(`SELECT ${columns} FROM items ORDER BY id LIMIT ? OFFSET ?`);
   const count = db.prepare("SELECT count(*) AS n FROM items");
+  // Only what is read to its end makes SQLite write its log into the database: `get` lets the log grow without end.
   const create = db.prepare(
     `INSERT INTO items (${inserted}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
   );
@@ -211,17 +213,17 @@ function onSqlite(path: string): Handlers {
   return {
     first: async (id) => show(first.get(id)),
     list: async (limit, order) => lists[order].all(limit).map((row) => show(row)!),
-    labels: async (start, limit) => labels.all(startingWith(start), limit),
+    labels: async (start, limit) => labels.all(...nameRanges.sqlite.params(start), limit),
     page: async (perPage, offset) => ({
       rows: page.all(perPage, offset).map((row) => show(row)!),
       total: (count.get() as { n: number }).n,
     }),
     create: async ({ id, name, price, stock }, now) =>
-      show(create.get(id, name, price, BigInt(stock), 1n, sqlTime(now), by.create))!,
+      show(create.all(id, name, price, BigInt(stock), 1n, sqlTime(now), by.create)[0])!,
     update: async ({ id, name, price }, now) =>
-      show(update.get(name, price, sqlTime(now), by.update, id)),
+      show(update.all(name, price, sqlTime(now), by.update, id)[0]),
     adjust: async (id, delta, now) =>
-      show(adjust.get(BigInt(delta), sqlTime(now), by.update, id, BigInt(delta))),
+      show(adjust.all(BigInt(delta), sqlTime(now), by.update, id, BigInt(delta))[0]),
   };
 }
 
@@ -311,6 +313,4 @@ const open = new Map([
   ["sqlite", onSqlite],
 ]).get(engine);
 if (!open) throw new Error(`by-hand.ts knows no engine called ${engine}`);
-serve({ fetch: createApp(open(url)).fetch, hostname: "127.0.0.1", port: 0 }, ({ port }) => {
-  process.stdout.write(`listening ${port}\n`);
-});
+serveLogged(createApp(open(url)));

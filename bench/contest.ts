@@ -2,12 +2,13 @@
  * Compares two servers under the same load, in turns, so that noise of the machine affects both. The result is the
  * ratio of each pair of turns. Starts each server as a process over a new database.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { openSession } from "../test/servers/session.ts";
 import { startServers } from "../test/servers/start.ts";
 import { type Load, measure } from "./load.ts";
@@ -77,7 +78,7 @@ export async function bench(
   const running: Contender[] = [];
   const dropping: (() => Promise<void>)[] = [];
   const started = async (args: string[], env?: Record<string, string>): Promise<Contender> => {
-    const contender = await start(args, env);
+    const contender = await start(args, join(folder, `${randomUUID()}.log`), env);
     running.push(contender);
     return contender;
   };
@@ -91,7 +92,7 @@ export async function bench(
     for (const [name, file] of Object.entries({ items: endpoint, ...others }))
       await writeFile(join(root, "bench", `${name}.json`), JSON.stringify(file));
     const program = join(import.meta.dirname, "../app/start/cli.ts");
-    return started([program, command], { CONFIG_DIR: root, PORT: "0", LOG_LEVEL: "warn", ...env });
+    return started([program, command], { CONFIG_DIR: root, PORT: "0", LOG_LEVEL: "info", ...env });
   };
   const cleanUpOnce = async (): Promise<void> => {
     for (const { stop } of running) stop();
@@ -224,23 +225,27 @@ export function ratioOf(ratios: readonly number[]): string {
 
 const rounded = (perSecond: number): string => perSecond.toFixed(perSecond < 10 ? 1 : 0);
 
-/** Starts a server or worker, and waits for the line that says that it is ready. */
-async function start(args: string[], env: Record<string, string> = {}): Promise<Contender> {
-  const child: ChildProcess = spawn(process.execPath, args, {
+/** Starts a server or worker that writes to a file, and waits for the line in it that says that it is ready. */
+async function start(
+  args: string[],
+  log: string,
+  env: Record<string, string> = {},
+): Promise<Contender> {
+  const file = await open(log, "w");
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", file.fd, "inherit"],
   });
-  return new Promise((resolve, reject) => {
-    let said = "";
-    child.stdout!.on("data", (chunk) => {
-      said += chunk;
-      const [ready, port] = /listen\w* .*?(\d+)\n|takes jobs/.exec(said) ?? [];
-      if (ready === undefined) return;
+  await file.close();
+  while (child.exitCode === null && child.signalCode === null) {
+    const [ready, port] = /listen\w* .*?(\d+)\n|takes jobs/.exec(await readFile(log, "utf8")) ?? [];
+    if (ready !== undefined) {
       const origin = port === undefined ? "" : `http://127.0.0.1:${port}`;
-      resolve({ origin, pid: child.pid!, stop: () => void child.kill("SIGKILL") });
-    });
-    child.once("exit", (code) =>
-      reject(new Error(`${args.join(" ")} ended with ${code} before it was ready`)),
-    );
-  });
+      return { origin, pid: child.pid!, stop: () => void child.kill("SIGKILL") };
+    }
+    await sleep(50);
+  }
+  throw new Error(
+    `${args.join(" ")} ended with ${child.exitCode ?? child.signalCode} before it was ready`,
+  );
 }

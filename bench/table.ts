@@ -3,7 +3,7 @@ import Database from "better-sqlite3";
 import mysql from "mysql2/promise";
 import postgres from "postgres";
 
-export const rowsAtStart = 10_000;
+export const rowsAtStart = 100_000;
 
 /** The nth row's key, in the form of a UUID. */
 export const keyOf = (at: number): string =>

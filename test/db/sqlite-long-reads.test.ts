@@ -11,6 +11,7 @@ import { createLongReads } from "../../db/engines/sqlite/long-reads.ts";
 import { connectReader } from "../../db/engines/sqlite/reader.ts";
 import { createStoredForms } from "../../db/engines/sqlite/forms/stored-forms.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { column } from "../values/column.ts";
 import { send, streamed } from "./send.ts";
 
 let file: FreshDatabase;
@@ -32,6 +33,7 @@ beforeAll(async () => {
     create index big_many on big (many);
     create index big_few on big (few);
     create index big_both on big (many, few);
+    create index big_names on big (name collate nocase);
     create table small (id integer primary key, big_id integer, label text);
     insert into small select i, i, 'Label ' || i from (${numbers(200)});
     create table middle (id integer primary key, label text);
@@ -123,6 +125,33 @@ test.each(
   ]),
 )("runs in a process of its own: %s", (_, one) => {
   expect(isLong(one)).toBe(true);
+});
+
+describe("a drop-down that finds thousands of labels by their beginning, and shows few", () => {
+  const name = column("text", { name: "name", hasFoldedIndex: true });
+  const starting = { kind: "like", column: name, pattern: "na%", negated: false, ignoreCase: true };
+  const inOrder = "order by name collate nocase limit ?";
+  const sought = (where: object, { limit = 20, rest = inOrder, first = "na%" } = {}): boolean => {
+    const text = `select id, name from big where name like ? escape '\\' ${rest}`;
+    const statement = select(limit, { where });
+    const compiled = { text, params: [first, limit], pace: null };
+    return createLongReads().isLong(database, { statement, compiled, isStreamed: false });
+  };
+
+  test("runs at once", () => expect(sought(starting)).toBe(false));
+
+  test.each([
+    ["shows most of them", starting, { limit: 60_000 }],
+    ["sorts them otherwise", starting, { rest: "order by id limit ?" }],
+    ["looks for more than the beginning", { ...starting, pattern: "na%9%" }, {}],
+    ["looks for a part", { ...starting, pattern: "%na%" }, {}],
+    ["is planned without a range", starting, { first: "%na%" }],
+    ["looks for what begins otherwise", { ...starting, negated: true }, {}],
+    ["compares case", { ...starting, ignoreCase: false }, {}],
+    ["looks for more", { kind: "and", members: [starting, { kind: "none" }] }, {}],
+  ])("runs in a process of its own where it %s", (_, where, more) => {
+    expect(sought(where, more)).toBe(true);
+  });
 });
 
 test("a statement that was slow lately runs in a process of its own, but for one of a few rows", () => {

@@ -3,8 +3,9 @@
  * process (`reader.ts`). Decided by the plan: how many rows it visits at most, from the sizes of the tables.
  */
 import type { Database } from "better-sqlite3";
-import type { Statement } from "../../../core/query/statement.ts";
+import type { Condition, Statement } from "../../../core/query/statement.ts";
 import { limits } from "../../../core/values/limits.ts";
+import { heads } from "../../statements/patterns.ts";
 import type { PlannedRead } from "../engine.ts";
 import { createTableSizes, type TableSizes } from "./table-sizes.ts";
 
@@ -16,8 +17,10 @@ export interface LongReads {
 interface Judged {
   /** Rows that the statement visits at most, those of its subqueries included. */
   readonly visits: number;
-  /** Each visited row of the one table is an answer, in the order that was asked for. */
+  /** Each visited row of the one table is an answer, in the order that was asked for, if the condition allows it. */
   readonly isDirect: boolean;
+  /** The column of which the table's index gives a range; null: it gives all rows, or single ones. */
+  readonly ranged: string | null;
   readonly untilMs: number;
 }
 
@@ -57,6 +60,7 @@ export function createLongReads(): LongReads {
     return {
       visits: visits * lookUps * (1 + calls * callVisits + likes),
       isDirect: steps.slice(1).every(isLookUp),
+      ranged: rangeOfIndex.exec(steps[0]?.detail ?? "")?.[1] ?? null,
     };
   }
 
@@ -66,9 +70,11 @@ export function createLongReads(): LongReads {
   return {
     isLong(database, { statement, compiled, isStreamed }) {
       try {
-        const { visits, isDirect } = judge(database, compiled);
+        const { visits, isDirect, ranged } = judge(database, compiled);
         if (visits <= fewVisits) return false;
-        const most = isDirect ? Math.min(visits, rowsBefore(statement, isStreamed)) : visits;
+        const most = isDirect
+          ? Math.min(visits, rowsBefore(statement, ranged, isStreamed))
+          : visits;
         return most > limits.heldUpVisitsMax || (visits === most && compiled.pace?.isSlow === true);
       } catch {
         // An error of the statement shows when it runs.
@@ -78,12 +84,24 @@ export function createLongReads(): LongReads {
   };
 }
 
+const rangeOfIndex = /^SEARCH \S+ USING (?:COVERING )?INDEX \S+ \((\w+)>\? AND \1<\?\)$/;
+
 /** Rows that are read until the answer is there, or the next row of a stream, where every row is an answer. */
-function rowsBefore(statement: Statement, isStreamed: boolean): number {
-  if (statement.kind !== "select" || statement.where !== null) return Infinity;
-  const { source, limit, offset } = statement;
+function rowsBefore(statement: Statement, ranged: string | null, isStreamed: boolean): number {
+  if (statement.kind !== "select") return Infinity;
+  const { source, where, limit, offset } = statement;
+  if (where !== null && !isWholeRange(where, ranged)) return Infinity;
   if (source.kind !== "table" || source.isView === true) return Infinity;
   return isStreamed ? offset + 1 : offset + (limit ?? Infinity);
+}
+
+/** A drop-down's search: every text of the range begins with the pattern. */
+function isWholeRange(where: Condition, ranged: string | null): boolean {
+  if (where.kind !== "like" || where.column.name !== ranged) return false;
+  const { column, pattern, negated, ignoreCase, ignoreAccents } = where;
+  const [head] = heads.ascii.exec(pattern)!;
+  const isFolded = column.hasFoldedIndex === true && ignoreCase && ignoreAccents !== true;
+  return isFolded && !negated && head !== "" && pattern === `${head}%`;
 }
 
 interface Step {
