@@ -45,6 +45,8 @@ export interface Execution {
   readonly opening?: readonly Command[];
   /** Ends its transaction, and is sent with it. Absent: nothing. */
   readonly closing?: readonly string[];
+  /** As `Control.written`. */
+  readonly written?: Statement | null;
 }
 
 /** How a transaction begins: the engine's statements, and the settings that hold only for it (null = none). */
@@ -59,6 +61,8 @@ interface Control {
   readonly deadlineAtMs: number;
   /** As `Execution.opening`. */
   readonly opening?: readonly Command[];
+  /** The write that the database may only check when the transaction ends. Absent or null: there is none. */
+  readonly written?: Statement | null;
 }
 
 /** All but `send` and `rollback` reject with an AppError, or with a Conflict whose cause is one. */
@@ -217,7 +221,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
         }
       } catch (error) {
         if (local !== null) await rollback(connection);
-        throw meaningOf(error, statement);
+        const isBehind = error instanceof BehindError;
+        throw isBehind
+          ? meaningOf(error.cause, execution.written ?? null)
+          : meaningOf(error, statement);
       }
     },
     async begin(connection, opening, deadlineAtMs) {
@@ -229,13 +236,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
         throw meaningOf(error, null);
       }
     },
-    async control(connection, { text, deadlineAtMs, opening = [] }) {
+    async control(connection, { text, deadlineAtMs, opening = [], written = null }) {
       try {
         const command = controlling(text);
         const whole = opening.length === 0 ? command : { ...command, before: opening };
         await send(connection, whole, deadlineAtMs);
       } catch (error) {
-        throw meaningOf(error, null);
+        throw meaningOf(error, written);
       }
     },
     rollback,

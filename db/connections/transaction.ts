@@ -4,6 +4,7 @@
  */
 import { unavailable } from "../../core/values/errors.ts";
 import type { DbTransaction } from "../../core/query/session.ts";
+import { changesNothing, type Statement } from "../../core/query/statement.ts";
 import type { Command, Connection, Engine, Savepoint } from "../engines/engine.ts";
 import { Conflict, TooLong, visibleError } from "./conflict.ts";
 import { tooLate } from "../../core/values/deadlines.ts";
@@ -50,10 +51,10 @@ export function createTransact({
   const foresee = <T>(
     connection: Connection,
     work: () => Promise<T>,
-    deadlineAtMs: number,
+    { deadlineAtMs, written = null }: { deadlineAtMs: number; written?: Statement | null },
   ): Promise<T> =>
     executor.step(connection, work(), deadlineAtMs).catch((error: unknown) => {
-      throw executor.meaningOf(error, null);
+      throw executor.meaningOf(error, written);
     });
 
   async function run<T>(
@@ -63,8 +64,11 @@ export function createTransact({
   ): Promise<T> {
     const isSnapshot = begin === engine.beginSnapshot;
     const steps = createSteps();
+    /** What first changed records in the transaction, or since its last part began. */
+    let written: Statement | null = null;
     const statements: Execute = (statement) =>
       steps.next(() => {
+        if (written === null && changesRecords(statement)) written = statement;
         const compiled = compile(statement);
         if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
           throw new TooLong();
@@ -72,7 +76,7 @@ export function createTransact({
         const execution = { statement, compiled, deadlineAtMs, opening };
         if (!isLast) return executor.execute(connection, execution);
         steps.end();
-        return executor.execute(connection, { ...execution, closing: [engine.commit] });
+        return executor.execute(connection, { ...execution, closing: [engine.commit], written });
       });
     let isLast = false;
     const last: DbTransaction["last"] = (work) => {
@@ -91,8 +95,9 @@ export function createTransact({
       foresee: (ask) =>
         steps.next(async () => {
           await begun.now();
-          return foresee(connection, ask, deadlineAtMs);
+          return foresee(connection, ask, { deadlineAtMs, written });
         }),
+      begins: () => (written = null),
       foreseeCommit: () => engine.foreseeCommit(connection),
     });
     const both: DbTransaction["both"] = async (first, second) =>
@@ -102,7 +107,7 @@ export function createTransact({
     try {
       if (!engine.pipelines || isUndone) await begun.now();
       const checkCommit = isUndone
-        ? await foresee(connection, () => engine.foreseeCommit(connection), deadlineAtMs)
+        ? await foresee(connection, () => engine.foreseeCommit(connection), { deadlineAtMs })
         : null;
       const result = await within(
         work(statements, { part, last, both }),
@@ -111,12 +116,13 @@ export function createTransact({
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;
-      if (checkCommit !== null) await foresee(connection, checkCommit, deadlineAtMs);
+      if (checkCommit !== null) await foresee(connection, checkCommit, { deadlineAtMs, written });
       if (isUndone) {
         await rollback(connection);
         return result;
       }
-      if (begun.isOpen && !isLast) await control(connection, { text: engine.commit, deadlineAtMs });
+      if (begun.isOpen && !isLast)
+        await control(connection, { text: engine.commit, deadlineAtMs, written });
       if (!isSnapshot) room.sufficed();
       return result;
     } catch (error) {
@@ -138,6 +144,10 @@ export function createTransact({
     }
   };
 }
+
+/** Other than those of the service's own tables. */
+const changesRecords = (statement: Statement): boolean =>
+  !changesNothing(statement) && "table" in statement && !/^rowgate_/.test(statement.table.name);
 
 /** The statements that open a transaction: sent with its first step, or before it by `begin`. */
 function createBeginning(
@@ -230,12 +240,13 @@ interface PartSteps {
   readonly run: (text: string, recovers: boolean) => Promise<void>;
   readonly foresee: <T>(ask: () => Promise<T>) => Promise<T>;
   readonly foreseeCommit: () => ReturnType<Engine["foreseeCommit"]>;
+  readonly begins: () => void;
 }
 
 /** A part that can be rolled back by itself, with a savepoint, also within another one. */
 function createPart(
   { set, undo, release }: Savepoint,
-  { run, foresee, foreseeCommit }: PartSteps,
+  { run, foresee, foreseeCommit, begins }: PartSteps,
 ): DbTransaction["part"] {
   let depth = 0;
 
@@ -253,6 +264,7 @@ function createPart(
     // MySQL forgets a savepoint when there is another one of its name.
     const end = depth === 0 ? "" : String(depth);
     await run(set + end, false);
+    begins();
     depth++;
     try {
       const result = await work();
