@@ -147,7 +147,9 @@ export function createTransact({
 
 /** Other than those of the service's own tables. */
 const changesRecords = (statement: Statement): boolean =>
-  !changesNothing(statement) && "table" in statement && !/^rowgate_/.test(statement.table.name);
+  !changesNothing(statement) &&
+  "table" in statement &&
+  !statement.table.name.startsWith("rowgate_");
 
 /** The statements that open a transaction: sent with its first step, or before it by `begin`. */
 function createBeginning(

@@ -112,7 +112,7 @@ export const serverAddress = ({
       expected: `a percent-encoded password (${encodings})`,
     };
     return [
-      ...(sign === null ? [] : [unencoded]),
+      ...(sign === null ? portFaults(url) : [unencoded]),
       ...(hasPolicies ? [] : unknownSettings(settings)),
     ];
   },
@@ -134,6 +134,16 @@ export const serverAddress = ({
   },
   edgeFault: (url, { isPooled }) => (isPooled ? pooledFault : tlsFault(url)),
 });
+
+/** A reader of URLs would refuse the whole address, and could not say why without showing it. */
+function portFaults(url: string): SettingFault[] {
+  const [, authority = ""] = /^[^:]*:\/\/([^/?]*)/.exec(url) ?? [];
+  const hosts = authority.slice(authority.lastIndexOf("@") + 1).split(",");
+  const ports = hosts.map((host) => /:([^:\]]*)$/.exec(host)?.[1] ?? "");
+  const isGood = ports.every((port) => /^\d*$/.test(port) && Number(port) <= 65_535);
+  const expected = "a port from 1 to 65535, or none";
+  return isGood ? [] : [{ setting: "url", found: "an address with another port", expected }];
+}
 
 const withoutPort = (host: string): string =>
   host.startsWith("[") ? host.slice(1, host.indexOf("]")) : host.replace(/:\d*$/, "");

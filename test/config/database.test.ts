@@ -43,6 +43,19 @@ test.each([
   expect(databaseFaults(url, settings)).toEqual([]);
 });
 
+const kinds = "an address of postgres:, postgresql:, mysql:, mariadb:, sqlite:";
+const ports = "a port from 1 to 65535, or none";
+test.each([
+  ["oracle://host/shop", 'the kind "oracle:"', kinds],
+  ["shop.db", "a text without a kind of database", kinds],
+  ["sqlite:", "no file name", "sqlite:./data/shop.db, or sqlite::memory:"],
+  ["postgres://u:p@host:99999/shop", "an address with another port", ports],
+  ["mysql://host:port/shop", "an address with another port", ports],
+  ["postgres://one:5432,two:x/shop", "an address with another port", ports],
+])("the address %s is a fault at its place", (url, found, expected) => {
+  expect(databaseFaults(url, settings)).toEqual([{ setting: "url", found, expected }]);
+});
+
 test("settings that the kind of database lacks are faults", () => {
   const own = { claimsSetting: "app.claims", preparedStatements: false, tls: { ca: "…" } };
   expect(settingsAtFault("postgres://localhost/shop", own)).toEqual([]);

@@ -11,13 +11,20 @@ export const address: EngineAddress = {
     const path = pathOf(url);
     return `sqlite:${path === memory ? path : resolve(path)}`;
   },
-  faults: (_url, settings) => [
+  faults: (url, settings) => [
+    ...(pathOf(url) === "" ? [nameFault] : []),
     ...unknownSettings(settings),
     ...(settings.tls === undefined ? [] : [tlsFault]),
     ...(settings.replicas?.length ? [replicasFault] : []),
   ],
   isInMemory: (url) => pathOf(url) === memory,
 };
+
+const nameFault = {
+  setting: "url",
+  found: "no file name",
+  expected: "sqlite:./data/shop.db, or sqlite::memory:",
+} as const;
 
 const tlsFault = {
   setting: "tls",
