@@ -294,11 +294,27 @@ describe("history", () => {
     expect(alike.length).toBeLessThan(24);
   });
 
-  test("has the reason of an adjustment", async () => {
-    const item_id = await made();
-    const adjustments = [{ field: "stock", value: 3 }];
-    await admin("items", "adjust", { item_id, adjustments, reason: "count" });
-    expect((await historyOf(item_id))[0]).toMatchObject({ reason: "count" });
+  test.for<[string, (string | null | undefined)[], string | undefined, string | null]>([
+    ["beside the adjustments", [undefined], "count", "count"],
+    ["in the adjustment", ["found"], undefined, "found"],
+    ["in the adjustment, which counts before the common one", ["found"], "count", "found"],
+    ["that two adjustments share, once", ["found", "found"], undefined, "found"],
+    ["of each adjustment", ["found", "lost", "found"], undefined, "found; lost"],
+    ["of one adjustment, and the common one", [null, "lost"], "count", "count; lost"],
+    ["of which one is blank", [" ", "lost"], undefined, "lost"],
+    ["that is too long to be kept whole", ["x".repeat(70_000)], undefined, "x".repeat(10_000)],
+    ["only if there is one", [undefined, null], undefined, null],
+  ])("has the reason of an adjustment, %s", async ([, reasons, reason, kept]) => {
+    const adjustments = reasons.map((one) => ({ field: "stock", value: 3, reason: one }));
+    const [alone, inBatch] = [await made(), await made()];
+    const body = { adjustments, reason };
+    check(await admin("items", "adjust", { item_id: alone, ...body }), { status: 200 });
+    const steps = [{ endpoint: "items", action: "adjust", body: { item_id: inBatch, ...body } }];
+    check(await fixture.post("_batch", { steps }, { "x-api-key": "key of admin" }), {
+      status: 200,
+    });
+    for (const item_id of [alone, inBatch])
+      expect((await historyOf(item_id))[0]).toMatchObject({ action: "adjust", reason: kept });
   });
 
   test("has deletions, restores, and what was deleted", async () => {
