@@ -91,6 +91,19 @@ beforeAll(async () => {
         action: { update: true, create: true, first: true },
         access: { admin: "*" },
       },
+      // Another endpoint of the table, with a history and no way to write.
+      shown: {
+        tableName: "items",
+        action: { read: true },
+        history: true,
+        access: { admin: "*", undoer: ["read", "history", "revert"] },
+      },
+      shelf: {
+        tableName: "orders",
+        action: { read: true },
+        history: true,
+        access: { admin: "*", undoer: ["read", "history", "revert"] },
+      },
       orders: {
         tableName: "orders",
         action: {
@@ -570,6 +583,38 @@ describe("revert", () => {
     const answer = await admin("places", "revert", { change_id: deleted!.change_id });
     check(answer, { status: 409, error: "Constraint violation" });
     expect(answer.body.message).toContain("name");
+  });
+
+  test.for<[string, string, (id: string) => Promise<Answer>]>([
+    ["an update", "update", (item_id) => admin("items", "update", { item_id, name: "m" })],
+    [
+      "a deletion that marked the record",
+      "restore",
+      (item_id) => admin("items", "delete", by("item_id", item_id)),
+    ],
+  ])("of %s is refused where the endpoint has that switched off", async ([, needed, change]) => {
+    const item_id = await made();
+    check(await change(item_id), { status: 200 });
+    for (const ask of [admin, as("undoer")]) {
+      const [newest] = records(await ask("shown", "history", { item_id })) as unknown as Entry[];
+      const answer = await ask("shown", "revert", { change_id: newest!.change_id });
+      check(answer, { status: 404, error: "Not found" });
+      expect(answer.body.message).toContain(`${needed}, which is switched off for shown`);
+    }
+    expect(await historyOf(item_id)).toHaveLength(2);
+  });
+
+  test("of a real deletion is refused where the endpoint has create switched off", async () => {
+    const order_id = randomUUID();
+    await admin("orders", "create", { order_id, name: "A" });
+    await admin("orders", "delete", by("order_id", order_id));
+    const undoer = as("undoer");
+    const [deleted] = records(await undoer("shelf", "history", { order_id })) as unknown as Entry[];
+    check(await undoer("shelf", "revert", { change_id: deleted!.change_id }), {
+      status: 404,
+      error: "Not found",
+    });
+    expect((await admin("orders", "first", by("order_id", order_id))).body.data).toBeNull();
   });
 
   test.for<[string, string, (answer: Answer) => void]>([
