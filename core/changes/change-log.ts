@@ -48,6 +48,8 @@ export interface RecordedChange {
   readonly after: Row | null;
   /** The columns that scopes name, before and after. */
   readonly scoped: { readonly before: Row | null; readonly after: Row | null };
+  /** The record was marked as deleted before the change, and is so after it, as far as there is one. */
+  readonly isMarked: boolean;
 }
 
 const names = [
@@ -114,6 +116,8 @@ function valuesOf(
   const now = kind === "delete" || kind === "mark" ? null : part(after);
   const scoped = (image: Row | null) => image && pick(image, (name) => recorded.scoped.has(name));
   const image = (after ?? before)!;
+  const { marks } = recorded;
+  const marked = marks !== null && kind !== "mark" && kind !== "restore" && isMarked(image, marks);
   return [
     recorded.table.identity,
     hashOf(keyText(imageKey(recorded, image))),
@@ -126,9 +130,13 @@ function valuesOf(
     author.requestId,
     old && JSON.stringify(old),
     now && JSON.stringify(now),
-    recorded.scoped.size === 0
+    recorded.scoped.size === 0 && !marked
       ? null
-      : JSON.stringify({ before: scoped(before), after: scoped(after) }),
+      : JSON.stringify({
+          before: scoped(before),
+          after: scoped(after),
+          ...(marked && { marked }),
+        }),
   ];
 }
 
@@ -251,5 +259,6 @@ export function changeOf(row: Row): RecordedChange {
     before: image("old_values"),
     after: image("new_values"),
     scoped: { before: side("before"), after: side("after") },
+    isMarked: isObject(scoped) && scoped["marked"] === true,
   };
 }

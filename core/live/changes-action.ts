@@ -153,10 +153,12 @@ function watchedBy(
   read.handlerFor(caller);
   const { write } = read.viewFor(caller)!;
   const scope = scopeWithRelated(caller, { entity: read.entity!, action: "read" }, within);
+  const source = sourceOf(write!.table);
   return {
     endpoint: name,
     table: write!.table.identity,
-    rows: scope.rowsOf(sourceOf(write!.table)),
+    rows: scope.rowsOf(source),
+    seesMarked: scope.visibleRows(source) === null,
     namesRecords: write!.namesRecords,
   };
 }
