@@ -99,7 +99,7 @@ async function changeOf(call: RevertCall, plan: RevertPlan): Promise<RecordedCha
   const { changes } = await readChanges(session, plan, {
     ledger,
     where: allOf(
-      changesAt({ ledger, table: plan.recorded.table, key: null }),
+      changesAt({ ledger, recorded: plan.recorded, key: null, now: call.now() }),
       equals(logColumns(ledger).change_id, id),
     )!,
     offset: 0,

@@ -14,6 +14,8 @@ export interface Watched {
   readonly rows: Condition | null;
   /** Records that are marked as deleted are among them. */
   readonly seesMarked: boolean;
+  /** Days after which its changes are removed; null = never. */
+  readonly keepDays: number | null;
   /** False: the key is hidden from the caller. */
   readonly namesRecords: boolean;
 }

@@ -532,6 +532,43 @@ describe("what a caller sees of history", () => {
   });
 });
 
+describe("changes that are older than keepDays", () => {
+  test("are not shown, not reverted, and removed by writes to other tables", async () => {
+    const [place_id, order_id] = [randomUUID(), randomUUID()];
+    await admin("places", "create", { place_id, name: "P" });
+    await admin("places", "delete", by("place_id", place_id));
+    const history = async () =>
+      records(await admin("places", "history", { place_id })) as unknown as Entry[];
+    const [deleted] = await history();
+    const own = `record_key like '%${place_id}%'`;
+    await fixture.sql(`update rowgate_changes set at = '2020-01-01 00:00:00' where ${own}`);
+    expect(await history()).toEqual([]);
+    check(await admin("places", "revert", { change_id: deleted!.change_id }), {
+      status: 404,
+      error: "Not found",
+    });
+    // Some changes of tables that are written are kept for ever.
+    await admin("orders", "create", { order_id, name: "A" });
+    await fixture.sql(
+      `update rowgate_changes set at = '2020-01-01 00:00:00' where record_key like '%${order_id}%'`,
+    );
+    expect(records(await admin("orders", "history", { order_id }))).toHaveLength(1);
+    const steps = Array.from({ length: 50 }, (_, at) => ({
+      endpoint: "orders",
+      action: "update",
+      body: { order_id, name: `${at}` },
+    }));
+    for (const _ of [1, 2])
+      check(await fixture.post("_batch", { steps }, { "x-api-key": "key of admin" }), {
+        status: 200,
+      });
+    expect(await fixture.sql(`select change_id from rowgate_changes where ${own}`)).toEqual([]);
+    expect(records(await admin("orders", "history", { order_id, per_page: 100 }))).toHaveLength(
+      100,
+    );
+  });
+});
+
 describe("revert", () => {
   const revert = (change_id: string, ask = admin, headers: Record<string, string> = {}) =>
     ask("items", "revert", { change_id }, headers);

@@ -210,6 +210,42 @@ describe("the list of changes", () => {
     },
   );
 
+  test.for(["shown", "removed"])(
+    "starts anew where changes since then are too old to be %s",
+    async (which) => {
+      const since = await now();
+      const old = await made();
+      const own = `record_key like '%${old}%'`;
+      await fixture.sql(`update rowgate_changes set at = '2020-01-01 00:00:00' where ${own}`);
+      const left = () => fixture.sql(`select change_id from rowgate_changes where ${own}`);
+      if (which === "removed") {
+        const step = () => ({
+          endpoint: "orders",
+          action: "create",
+          body: { order_id: randomUUID() },
+        });
+        for (let turn = 0; turn < 6 && (await left()).length > 0; turn++) {
+          const steps = Array.from({ length: 50 }, step);
+          check(await fixture.post("_batch", { steps }, by("admin")), { status: 200 });
+        }
+        expect(await left()).toEqual([]);
+      }
+      const list = await changes("admin", { endpoints: ["items"], since });
+      expect(list.body).toMatchObject({ data: [], reset: true });
+      const stream = await listen(fixture, "changes?endpoints=items", {
+        ...by("admin"),
+        "last-event-id": since,
+      });
+      await stream.until((text) => text.includes("event: reset"));
+      await stream.stop();
+      const place = await now();
+      const fresh = await made();
+      expect(short(told(await changes("admin", { endpoints: ["items"], since: place })))).toEqual([
+        ["items", "created", [fresh]],
+      ]);
+    },
+  );
+
   test("has nothing of undone writes", async () => {
     const since = await now();
     const steps = [
