@@ -44,10 +44,8 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
     { caller }: Pick<Request, "caller">,
     params?: ReadonlyMap<string, Scalar>,
   ): Scope => scopeWithRelated(caller, asked, within, params);
-  const kept = (request: Request, body: Record<string, unknown>) => {
+  const kept = (request: Request, input: unknown) => {
     const { caller, now, newId, requestId } = request;
-    const given = action.name === "adjust" ? body["reason"] : null;
-    const reason = typeof given === "string" ? given : null;
     const recorded = recordingSession(request.session, {
       tables: entity.changes,
       committed: () => request.feed.wrote(),
@@ -56,7 +54,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         action: action.name,
         by: caller.id,
         requestId,
-        reason,
+        reason: action.reasonOf(input),
         now,
         newId,
       },
@@ -84,13 +82,14 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
     async run(request, keepAnswer) {
       const { body, options, grammar, params } = bound.read(request);
       const scope = scopeFor(request, params);
-      const session = scopedSession(kept(request, body), scope);
       try {
+        const input = grammar.read(body);
+        const session = scopedSession(kept(request, input), scope);
         const call: Call = {
           ...request,
           entity,
           body,
-          input: grammar.read(body),
+          input,
           options,
           session,
           fills: scope.fills,

@@ -28,6 +28,7 @@ import {
   type AdjustRequest,
   type FieldChange,
   changesIn,
+  reasonOf,
 } from "../records/adjust-grammar.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";
 import { arithmeticOf } from "../values/types/arithmetic.ts";
@@ -55,6 +56,7 @@ export const adjust = defineAction<AdjustNeeds, AdjustRequest>({
     return plan && own && { ...plan, adjust: own, adjustments: adjustmentsOf(own) };
   },
   grammar: (plan, { entity }) => adjustRequest(plan, entity),
+  reasonOf,
   answer: (plan, { entity }) => ({
     status: 200,
     schema: writeAnswerSchema(plan, entity, "adjusted"),

@@ -103,7 +103,7 @@ export const history = defineAction<HistoryPlan, HistoryRequest>({
     const { changes, total } = await readChanges(session, plan, {
       ledger,
       where: allOf(
-        changesAt({ ledger, table: plan.recorded.table, key }),
+        changesAt({ ledger, recorded: plan.recorded, key, now: call.now() }),
         input.where && stored(input.where, ledger),
       )!,
       offset,

@@ -99,7 +99,7 @@ async function changeOf(call: RevertCall, plan: RevertPlan): Promise<RecordedCha
   const { changes } = await readChanges(session, plan, {
     ledger,
     where: allOf(
-      changesAt({ ledger, table: plan.recorded.table, key: null }),
+      changesAt({ ledger, recorded: plan.recorded, key: null, now: call.now() }),
       equals(logColumns(ledger).change_id, id),
     )!,
     offset: 0,
@@ -110,7 +110,12 @@ async function changeOf(call: RevertCall, plan: RevertPlan): Promise<RecordedCha
   return change;
 }
 
+/** Rejects as the other action would: with `notFound` where it is off, so that revert opens no other way to write. */
 function mustAlso(call: RevertCall, action: string): void {
+  if (!call.entity.enabled.has(action))
+    throw notFound(
+      `Reverting this change needs ${action}, which is switched off for ${call.entity.name}`,
+    );
   if (!call.mayAlso(action))
     throw new AppError("forbidden", `Reverting this change needs the right to ${action} as well`);
 }

@@ -183,6 +183,8 @@ interface Described<Needs, Input> {
    */
   grammar(needs: Needs, about: About): Grammar<Input>;
   answer(needs: Needs, about: About): AnswerForm;
+  /** Why the request changes records, for their history. Absent: requests do not say. */
+  reasonOf?(input: Input): string | null;
   /** What it reads, if requests may send `params` for its query. Absent: they may not. */
   sourceOf?(needs: Needs): Source;
 }
@@ -242,6 +244,8 @@ export interface Action {
   /** Whether it can be a step of a batch, because it only uses the database. */
   readonly isStep: boolean;
   stepFault(body: unknown): string | null;
+  /** `input`: as the action's grammar read it. */
+  reasonOf(input: unknown): string | null;
   /** The schema of a request to this entity; null when the entity lacks what the action needs. */
   input(about: About): JsonSchema | null;
   /** The schema of a successful answer. */
@@ -273,6 +277,7 @@ export const projectAction = (
   isProjectWide: true,
   isStep: false,
   stepFault: () => null,
+  reasonOf: () => null,
   input: () => null,
   answer: () => null,
   bind: () => null,
@@ -333,6 +338,8 @@ export function defineAction<Needs, Input = unknown>(
     isProjectWide: definition.isProjectWide ?? false,
     isStep: definition.isStep ?? (mode !== "starts a job" && onlyUsesDatabase(definition.requires)),
     stepFault: (body) => (isObject(body) ? (definition.stepFault?.(body) ?? null) : null),
+    // The cast is safe: only the grammar makes an input.
+    reasonOf: (sent) => definition.reasonOf?.(sent as Input) ?? null,
     input(about) {
       const needs = definition.needs(about.entity);
       return needs === null ? null : input(needs, about);

@@ -12,6 +12,10 @@ export interface Watched {
   readonly table: string;
   /** The caller's rows; null = all. */
   readonly rows: Condition | null;
+  /** Records that are marked as deleted are among them. */
+  readonly seesMarked: boolean;
+  /** Days after which its changes are removed; null = never. */
+  readonly keepDays: number | null;
   /** False: the key is hidden from the caller. */
   readonly namesRecords: boolean;
 }
@@ -58,7 +62,7 @@ export class EventBuilder {
   }
 
   private note(watched: Watched, change: PlacedChange): void {
-    const type = typeFor(change, watched.rows);
+    const type = typeFor(change, watched);
     if (type === null) return;
     const { endpoint, namesRecords } = watched;
     const name = `${endpoint} ${type}`;
@@ -87,13 +91,15 @@ export class EventBuilder {
 
 /** Null: the caller is not told. */
 function typeFor(
-  { kind, before, after, scoped }: PlacedChange,
-  rows: Condition | null,
+  { kind, before, after, scoped, isMarked }: PlacedChange,
+  { rows, seesMarked }: Watched,
 ): EventType | null {
-  const isNew = kind === "create" || kind === "restore";
-  const isGone = kind === "delete" || kind === "mark";
-  const was = !isNew && (rows === null || holds(rows, { ...before, ...scoped.before }));
-  const is = !isGone && (rows === null || holds(rows, { ...after, ...scoped.after }));
+  const isSeen = (marked: boolean, image: Row): boolean =>
+    (seesMarked || !marked) && (rows === null || holds(rows, image));
+  const was =
+    kind !== "create" && isSeen(isMarked || kind === "restore", { ...before, ...scoped.before });
+  const is =
+    kind !== "delete" && isSeen(isMarked || kind === "mark", { ...after, ...scoped.after });
   if (was && is) return "updated";
   return is ? "created" : was ? "deleted" : null;
 }

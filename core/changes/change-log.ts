@@ -48,6 +48,8 @@ export interface RecordedChange {
   readonly after: Row | null;
   /** The columns that scopes name, before and after. */
   readonly scoped: { readonly before: Row | null; readonly after: Row | null };
+  /** The record was marked as deleted before the change, and is so after it, as far as there is one. */
+  readonly isMarked: boolean;
 }
 
 const names = [
@@ -114,6 +116,8 @@ function valuesOf(
   const now = kind === "delete" || kind === "mark" ? null : part(after);
   const scoped = (image: Row | null) => image && pick(image, (name) => recorded.scoped.has(name));
   const image = (after ?? before)!;
+  const { marks } = recorded;
+  const marked = marks !== null && kind !== "mark" && kind !== "restore" && isMarked(image, marks);
   return [
     recorded.table.identity,
     hashOf(keyText(imageKey(recorded, image))),
@@ -126,9 +130,13 @@ function valuesOf(
     author.requestId,
     old && JSON.stringify(old),
     now && JSON.stringify(now),
-    recorded.scoped.size === 0
+    recorded.scoped.size === 0 && !marked
       ? null
-      : JSON.stringify({ before: scoped(before), after: scoped(after) }),
+      : JSON.stringify({
+          before: scoped(before),
+          after: scoped(after),
+          ...(marked && { marked }),
+        }),
   ];
 }
 
@@ -155,42 +163,49 @@ export const pick = (row: Row, isMeant: (name: string) => boolean): Row =>
 /** Where a table's changes are, or those of one of its records. */
 export interface LogPlace {
   readonly ledger: Table;
-  readonly table: Table;
+  readonly recorded: RecordedTable;
   /** Null: all records of the table. */
   readonly key: KeyValue | null;
+  readonly now: string;
 }
 
-/** The changes at the place, on which further conditions can be put. */
-export function changesAt({ ledger, table, key }: LogPlace): Condition {
-  const { table_name, record_hash } = logColumns(ledger);
+/** The changes at the place that are kept, on which further conditions can be put. */
+export function changesAt({ ledger, recorded, key, now }: LogPlace): Condition {
+  const { table_name, record_hash, at } = logColumns(ledger);
+  const since = keptSince(recorded, now);
   return allOf(
-    equals(table_name, table.identity),
+    equals(table_name, recorded.table.identity),
     key && equals(record_hash, hashOf(keyText(key))),
+    since === null ? null : { kind: "compare", column: at, operator: ">=", value: since },
   )!;
 }
 
+/** The time before which changes are as good as removed; null = they are kept for ever. */
+export const keptSince = (
+  { keepDays }: Pick<RecordedTable, "keepDays">,
+  now: string,
+): string | null =>
+  keepDays === null ? null : new Date(Date.parse(now) - keepDays * dayMs).toISOString();
+
 /**
  * Removes changes of the table that are older than it keeps them, the oldest first, some at most. Resolves with the place
- * of the last write among them; 0 = they have none.
+ * of the last write among them; 0 = they have none, Infinity = one would still get its place.
  */
 export async function removeOldChanges(
   queries: DbQueries,
   { ledger, recorded, now }: { ledger: Table; recorded: RecordedTable; now: string },
 ): Promise<number> {
-  if (recorded.keepDays === null) return 0;
-  const { change_id: key, seq, at } = logColumns(ledger);
-  const value = new Date(Date.parse(now) - recorded.keepDays * dayMs).toISOString();
-  const where = allOf(changesAt({ ledger, table: recorded.table, key: null }), {
-    kind: "compare",
-    column: at,
-    operator: "<",
-    value,
-  })!;
+  const since = keptSince(recorded, now);
+  if (since === null) return 0;
+  const { change_id: key, seq, at, table_name } = logColumns(ledger);
+  const where = equals(table_name, recorded.table.identity);
   const own = queries as unknown as UnscopedQueries;
   const sort = [{ column: key, direction: "asc" }] as const;
   const limit = limits.inValuesMax;
-  const columns = [key, seq];
-  const rows = await own.all(selectFrom(sourceOf(ledger), { columns, where, sort, limit }));
+  const columns = [key, seq, at];
+  // No index knows the times, so a condition on them would look at the whole log of the table.
+  const oldest = await own.all(selectFrom(sourceOf(ledger), { columns, where, sort, limit }));
+  const rows = oldest.filter((row) => Date.parse(String(row["at"])) < Date.parse(since));
   if (rows.length === 0) return 0;
   const values = rows.map(({ change_id }) => BigInt(String(change_id)));
   await own.delete({
@@ -200,7 +215,7 @@ export async function removeOldChanges(
     where: { kind: "in", column: key, values, negated: false },
     returning: [],
   });
-  return Math.max(...rows.map((row) => Number(row["seq"] ?? 0)));
+  return Math.max(...rows.map((row) => Number(row["seq"] ?? Infinity)));
 }
 
 const dayMs = 86_400_000;
@@ -251,5 +266,6 @@ export function changeOf(row: Row): RecordedChange {
     before: image("old_values"),
     after: image("new_values"),
     scoped: { before: side("before"), after: side("after") },
+    isMarked: isObject(scoped) && scoped["marked"] === true,
   };
 }

@@ -156,11 +156,14 @@ async function numberSome(tx: UnscopedQueries, { changes, order }: Ledgers): Pro
   await setOrder(tx, order, { last: known.last + writes.length });
 }
 
-/** Writes up to that place may be gone. */
+/** Writes up to that place may be gone; Infinity: also some that would have got the next one. */
 export async function forgetUpTo(tx: DbQueries, order: Table, place: number): Promise<void> {
   const own = tx as unknown as UnscopedQueries;
   const known = await findOrder(own, order, true);
-  if (known !== null && place > known.first) await setOrder(own, order, { first: place });
+  if (known === null || place <= known.first) return;
+  // Readers that are at the last place have missed something as well.
+  const next = known.last + 1;
+  await setOrder(own, order, place === Infinity ? { last: next, first: next } : { first: place });
 }
 
 async function setOrder(

@@ -250,7 +250,8 @@ class RecordingSession extends PassingSession {
         ({ recorded, before, after }) =>
           recorded.isLive && changeKind(recorded, before, after) !== null,
       );
-      await storeRecorded(tx, { changes, author, ledger: (name) => ledgers.get(name)?.() ?? null });
+      const ledger = (name: LedgerName) => ledgers.get(name)?.() ?? null;
+      await storeRecorded(tx, { tables, changes, author, ledger });
       return done;
     }, options);
     if (isTold && options?.isUndone !== true) committed();

@@ -2,7 +2,7 @@
  * The last statements of a transaction that changed recorded tables: files go to the records that got them, changes to
  * the log and to webhooks, and now and then old changes are removed.
  */
-import type { ChangeTables } from "../plans/change-tables.ts";
+import type { ChangeTables, RecordedTable } from "../plans/change-tables.ts";
 import type { DbTransaction, LedgerName, UnscopedQueries } from "../query/session.ts";
 import { limits } from "../values/limits.ts";
 import type { Table } from "../values/types/column.ts";
@@ -22,10 +22,11 @@ export function ledgersOf({ recorded }: ChangeTables): readonly LedgerName[] {
   ];
 }
 
-/** Of this process, which recorded changes. */
-let requests = 0;
+/** Requests of this process that recorded changes. */
+const requests = new WeakMap<ChangeTables, number>();
 
 interface Recorded {
+  readonly tables: ChangeTables;
   readonly changes: readonly RowChange[];
   readonly author: Author;
   /** Null: it is not among `ledgersOf`. Throws if it could not be made. */
@@ -34,7 +35,7 @@ interface Recorded {
 
 export async function storeRecorded(
   tx: DbTransaction,
-  { changes, author, ledger: ledgerOf }: Recorded,
+  { tables, changes, author, ledger: ledgerOf }: Recorded,
 ): Promise<void> {
   await settleFiles(changes, {
     open: () => ({ ledger: ledgerOf("files")!, own: tx as unknown as UnscopedQueries }),
@@ -45,12 +46,22 @@ export async function storeRecorded(
   const logged = new Set(changes.flatMap(({ recorded }) => (recorded.isLogged ? recorded : [])));
   if (logged.size === 0) return;
   const ledger = ledgerOf("changes")!;
-  if (requests++ % limits.changesSweepEvery === 0) {
-    const order = ledgerOf("change_order");
-    for (const recorded of logged) {
-      const place = await removeOldChanges(tx, { ledger, recorded, now: author.now() });
-      if (order && place > 0) await forgetUpTo(tx, order, place);
-    }
-  }
+  let gone = 0;
+  for (const recorded of sweptNow(tables, logged))
+    gone = Math.max(gone, await removeOldChanges(tx, { ledger, recorded, now: author.now() }));
+  if (gone > 0) await forgetUpTo(tx, ledgerOf("change_order")!, gone);
   await storeChanges(tx, { ledger, changes, author });
+}
+
+/**
+ * The tables whose old changes this request removes: mostly none, else those that it writes, and another one in turn,
+ * because some are hardly ever written. Always in the same order, so that requests do not block each other.
+ */
+function sweptNow(tables: ChangeTables, written: ReadonlySet<RecordedTable>): RecordedTable[] {
+  const count = requests.get(tables) ?? 0;
+  requests.set(tables, count + 1);
+  if (count % limits.changesSweepEvery > 0) return [];
+  const all = [...tables.recorded.values()].filter(({ keepDays }) => keepDays !== null);
+  const turn = (count / limits.changesSweepEvery) % all.length;
+  return all.filter((recorded, at) => at === turn || written.has(recorded));
 }

@@ -16,7 +16,13 @@ import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { readWholeNumber } from "../values/types/numbers.ts";
 import { type ChangeEvent, EventBuilder, type Watched } from "../changes/change-events.ts";
-import { type ChangeOrder, changesAfter, type Reached } from "../changes/change-order.ts";
+import { keptSince } from "../changes/change-log.ts";
+import {
+  type ChangeOrder,
+  changesAfter,
+  type PlacedChange,
+  type Reached,
+} from "../changes/change-order.ts";
 import { endOfWrite, type Feed } from "../changes/feed.ts";
 import type { StreamLimits } from "../plans/open-streams.ts";
 import { unsealNumber, type Seal, sealNumber } from "../changes/sealed-numbers.ts";
@@ -151,12 +157,15 @@ function watchedBy(
   if (read === undefined)
     throw notFound(`The endpoint ${JSON.stringify(name)} tells of no changes`);
   read.handlerFor(caller);
-  const { write } = read.viewFor(caller)!;
+  const { write, changes } = read.viewFor(caller)!;
   const scope = scopeWithRelated(caller, { entity: read.entity!, action: "read" }, within);
+  const source = sourceOf(write!.table);
   return {
     endpoint: name,
     table: write!.table.identity,
-    rows: scope.rowsOf(sourceOf(write!.table)),
+    rows: scope.rowsOf(source),
+    seesMarked: scope.visibleRows(source) === null,
+    keepDays: changes.recorded.get(write!.table.identity)!.keepDays,
     namesRecords: write!.namesRecords,
   };
 }
@@ -198,6 +207,13 @@ function positionIn(since: string, places: Places): Position | null {
   return { place, told: Number(BigInt.asUintN(Number(toldBits), number)) };
 }
 
+/** Whether more happened since than is kept: writes follow each other in time, and this is the first one. */
+function isOlder(change: PlacedChange | undefined, watched: readonly Watched[], now: string) {
+  return (
+    change !== undefined && watched.some((one) => change.at < (keptSince(one, now) ?? change.at))
+  );
+}
+
 interface Telling {
   readonly asked: Asked;
   readonly watched: readonly Watched[];
@@ -205,7 +221,7 @@ interface Telling {
 
 /** The events after the client's position, as far as `limit` goes. */
 async function listOf(
-  { feed, deadlineAtMs, db, caller, share, ...naming }: Request,
+  { feed, deadlineAtMs, db, caller, share, now: clock, ...naming }: Request,
   { asked: { since, limit }, watched }: Telling,
 ): Promise<Answer> {
   const order = await feed.order(deadlineAtMs);
@@ -213,7 +229,8 @@ async function listOf(
   const now = positionText(places, { place: order.last, told: 0 });
   if (since === null) return { status: 200, body: { data: [], since: now } };
   const begin = positionIn(since, places);
-  if (begin === null) return { status: 200, body: { data: [], since: now, reset: true } };
+  const reset: Answer = { status: 200, body: { data: [], since: now, reset: true } };
+  if (begin === null) return reset;
   const session = db.session(deadlineAtMs, { caller, share });
   const builder = new EventBuilder(watched);
   const data: ChangeEvent[] = [];
@@ -221,6 +238,7 @@ async function listOf(
   let reached: Reached = { place, id: endOfWrite };
   for (;;) {
     const rows = await changesAfter(session, reached, limits.inValuesMax);
+    if (isOlder(rows[0], watched, clock())) return reset;
     const isEnd = rows.length < limits.inValuesMax;
     for (const write of builder.add(rows, isEnd)) {
       const fresh = write.events.slice(skipped);
@@ -268,13 +286,16 @@ async function takeStream({ streams }: Feed, share: string, most: StreamLimits) 
 }
 
 async function streamOf(
-  { feed, deadlineAtMs, caller, share, lastEventId, ...naming }: Request,
+  { feed, deadlineAtMs, db, caller, share, lastEventId, now, ...naming }: Request,
   { asked, watched, open }: Telling & { open: { limits: StreamLimits; eventId: EventId } },
 ): Promise<AnsweredStream> {
   const order = await feed.order(deadlineAtMs);
   const places = { ...naming, order };
   const since = lastEventId ?? asked.since;
-  const begin = since === null ? null : positionIn(since, places);
+  const known = since === null ? null : positionIn(since, places);
+  const next = known && { place: known.place, id: endOfWrite };
+  const [first] = next ? await changesAfter(db.session(deadlineAtMs), next, 1) : [];
+  const begin = isOlder(first, watched, now()) ? null : known;
   const release = await takeStream(feed, share(), open.limits);
   const position = begin ?? { place: order.last, told: 0 };
   return {

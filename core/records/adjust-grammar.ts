@@ -75,6 +75,13 @@ export const adjustmentsOf = (plan: AdjustPlan): Grammar<readonly Adjustment[]> 
     adjustments.map((one) => ({ ...one, reason: one.reason ?? common })),
   );
 
+/** The different reasons in one text, as the history keeps it; null: none is given. */
+export function reasonOf({ adjustments }: AdjustRequest): string | null {
+  const given = new Set(adjustments.flatMap(({ reason: one }) => (one?.trim() ? [one] : [])));
+  const all = [...given].join("; ");
+  return all === "" ? null : all.slice(0, limits.reasonLengthMax).toWellFormed();
+}
+
 /** The amount to add per field. Rejects a missing reason, and a number that the field cannot store. */
 export function changesIn(adjustments: readonly Adjustment[], plan: AdjustPlan): FieldChange[] {
   const sums = new Map<AdjustField, string>();

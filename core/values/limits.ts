@@ -156,6 +156,8 @@ export const limits = {
   batchReferredLengthMax: 1024 ** 2,
   /** Pause before a batch begins again because a record is locked by another request. */
   batchPauseMs: 50,
+  /** Characters of an adjustment's reason that the history keeps: MySQL's type `text` has 65,535 bytes. */
+  reasonLengthMax: 10_000,
   /** Items of one `adjustments`. */
   adjustmentsMax: 100,
   /** Details that one composite may write, all its lists together. */

@@ -91,6 +91,19 @@ beforeAll(async () => {
         action: { update: true, create: true, first: true },
         access: { admin: "*" },
       },
+      // Another endpoint of the table, with a history and no way to write.
+      shown: {
+        tableName: "items",
+        action: { read: true },
+        history: true,
+        access: { admin: "*", undoer: ["read", "history", "revert"] },
+      },
+      shelf: {
+        tableName: "orders",
+        action: { read: true },
+        history: true,
+        access: { admin: "*", undoer: ["read", "history", "revert"] },
+      },
       orders: {
         tableName: "orders",
         action: {
@@ -294,11 +307,27 @@ describe("history", () => {
     expect(alike.length).toBeLessThan(24);
   });
 
-  test("has the reason of an adjustment", async () => {
-    const item_id = await made();
-    const adjustments = [{ field: "stock", value: 3 }];
-    await admin("items", "adjust", { item_id, adjustments, reason: "count" });
-    expect((await historyOf(item_id))[0]).toMatchObject({ reason: "count" });
+  test.for<[string, (string | null | undefined)[], string | undefined, string | null]>([
+    ["beside the adjustments", [undefined], "count", "count"],
+    ["in the adjustment", ["found"], undefined, "found"],
+    ["in the adjustment, which counts before the common one", ["found"], "count", "found"],
+    ["that two adjustments share, once", ["found", "found"], undefined, "found"],
+    ["of each adjustment", ["found", "lost", "found"], undefined, "found; lost"],
+    ["of one adjustment, and the common one", [null, "lost"], "count", "count; lost"],
+    ["of which one is blank", [" ", "lost"], undefined, "lost"],
+    ["that is too long to be kept whole", ["x".repeat(70_000)], undefined, "x".repeat(10_000)],
+    ["only if there is one", [undefined, null], undefined, null],
+  ])("has the reason of an adjustment, %s", async ([, reasons, reason, kept]) => {
+    const adjustments = reasons.map((one) => ({ field: "stock", value: 3, reason: one }));
+    const [alone, inBatch] = [await made(), await made()];
+    const body = { adjustments, reason };
+    check(await admin("items", "adjust", { item_id: alone, ...body }), { status: 200 });
+    const steps = [{ endpoint: "items", action: "adjust", body: { item_id: inBatch, ...body } }];
+    check(await fixture.post("_batch", { steps }, { "x-api-key": "key of admin" }), {
+      status: 200,
+    });
+    for (const item_id of [alone, inBatch])
+      expect((await historyOf(item_id))[0]).toMatchObject({ action: "adjust", reason: kept });
   });
 
   test("has deletions, restores, and what was deleted", async () => {
@@ -503,6 +532,43 @@ describe("what a caller sees of history", () => {
   });
 });
 
+describe("changes that are older than keepDays", () => {
+  test("are not shown, not reverted, and removed by writes to other tables", async () => {
+    const [place_id, order_id] = [randomUUID(), randomUUID()];
+    await admin("places", "create", { place_id, name: "P" });
+    await admin("places", "delete", by("place_id", place_id));
+    const history = async () =>
+      records(await admin("places", "history", { place_id })) as unknown as Entry[];
+    const [deleted] = await history();
+    const own = `record_key like '%${place_id}%'`;
+    await fixture.sql(`update rowgate_changes set at = '2020-01-01 00:00:00' where ${own}`);
+    expect(await history()).toEqual([]);
+    check(await admin("places", "revert", { change_id: deleted!.change_id }), {
+      status: 404,
+      error: "Not found",
+    });
+    // Some changes of tables that are written are kept for ever.
+    await admin("orders", "create", { order_id, name: "A" });
+    await fixture.sql(
+      `update rowgate_changes set at = '2020-01-01 00:00:00' where record_key like '%${order_id}%'`,
+    );
+    expect(records(await admin("orders", "history", { order_id }))).toHaveLength(1);
+    const steps = Array.from({ length: 50 }, (_, at) => ({
+      endpoint: "orders",
+      action: "update",
+      body: { order_id, name: `${at}` },
+    }));
+    for (const _ of [1, 2])
+      check(await fixture.post("_batch", { steps }, { "x-api-key": "key of admin" }), {
+        status: 200,
+      });
+    expect(await fixture.sql(`select change_id from rowgate_changes where ${own}`)).toEqual([]);
+    expect(records(await admin("orders", "history", { order_id, per_page: 100 }))).toHaveLength(
+      100,
+    );
+  });
+});
+
 describe("revert", () => {
   const revert = (change_id: string, ask = admin, headers: Record<string, string> = {}) =>
     ask("items", "revert", { change_id }, headers);
@@ -554,6 +620,38 @@ describe("revert", () => {
     const answer = await admin("places", "revert", { change_id: deleted!.change_id });
     check(answer, { status: 409, error: "Constraint violation" });
     expect(answer.body.message).toContain("name");
+  });
+
+  test.for<[string, string, (id: string) => Promise<Answer>]>([
+    ["an update", "update", (item_id) => admin("items", "update", { item_id, name: "m" })],
+    [
+      "a deletion that marked the record",
+      "restore",
+      (item_id) => admin("items", "delete", by("item_id", item_id)),
+    ],
+  ])("of %s is refused where the endpoint has that switched off", async ([, needed, change]) => {
+    const item_id = await made();
+    check(await change(item_id), { status: 200 });
+    for (const ask of [admin, as("undoer")]) {
+      const [newest] = records(await ask("shown", "history", { item_id })) as unknown as Entry[];
+      const answer = await ask("shown", "revert", { change_id: newest!.change_id });
+      check(answer, { status: 404, error: "Not found" });
+      expect(answer.body.message).toContain(`${needed}, which is switched off for shown`);
+    }
+    expect(await historyOf(item_id)).toHaveLength(2);
+  });
+
+  test("of a real deletion is refused where the endpoint has create switched off", async () => {
+    const order_id = randomUUID();
+    await admin("orders", "create", { order_id, name: "A" });
+    await admin("orders", "delete", by("order_id", order_id));
+    const undoer = as("undoer");
+    const [deleted] = records(await undoer("shelf", "history", { order_id })) as unknown as Entry[];
+    check(await undoer("shelf", "revert", { change_id: deleted!.change_id }), {
+      status: 404,
+      error: "Not found",
+    });
+    expect((await admin("orders", "first", by("order_id", order_id))).body.data).toBeNull();
   });
 
   test.for<[string, string, (answer: Answer) => void]>([

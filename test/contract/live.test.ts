@@ -45,6 +45,14 @@ beforeAll(async () => {
         access: { admin: "*", clerk: ["read"], blind: ["create"] },
         rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
       },
+      // Another endpoint of the table, which shows marked records too.
+      goods: {
+        tableName: "items",
+        action: { create: true, read: true, update: true, delete: true },
+        live: true,
+        access: { admin: "*", clerk: ["read"] },
+        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      },
       orders: {
         tableName: "orders",
         action: { create: true, read: true },
@@ -169,6 +177,74 @@ describe("the list of changes", () => {
       ["items", "deleted", [own]],
     ]);
   });
+
+  test.for(["admin", "clerk"])(
+    "tells %s of a record that is marked as deleted only where read shows it",
+    async (id) => {
+      const since = await now(id);
+      const [item_id, born] = [await made(), randomUUID()];
+      const where = (one: string) => ({ where: [{ key: "item_id", value: one }] });
+      await admin("items", "delete", where(item_id));
+      await admin("goods", "update", { item_id, name: "x" });
+      await admin("items", "restore", where(item_id));
+      await admin("goods", "update", { item_id, is_deleted: true });
+      await admin("goods", "delete", where(item_id));
+      await admin("goods", "create", { item_id: born, tenant: "a", is_deleted: true });
+      await admin("goods", "update", { item_id: born, is_deleted: false });
+      const toldOf = (endpoint: string) =>
+        changes(id, { endpoints: [endpoint], since }).then((answer) => short(told(answer)));
+      expect(await toldOf("items")).toEqual([
+        ["items", "created", [item_id]],
+        ["items", "deleted", [item_id]],
+        ["items", "created", [item_id]],
+        ["items", "deleted", [item_id]],
+        ["items", "created", [born]],
+      ]);
+      expect(await toldOf("goods")).toEqual([
+        ["goods", "created", [item_id]],
+        ...Array.from({ length: 4 }, () => ["goods", "updated", [item_id]]),
+        ["goods", "deleted", [item_id]],
+        ["goods", "created", [born]],
+        ["goods", "updated", [born]],
+      ]);
+    },
+  );
+
+  test.for(["shown", "removed"])(
+    "starts anew where changes since then are too old to be %s",
+    async (which) => {
+      const since = await now();
+      const old = await made();
+      const own = `record_key like '%${old}%'`;
+      await fixture.sql(`update rowgate_changes set at = '2020-01-01 00:00:00' where ${own}`);
+      const left = () => fixture.sql(`select change_id from rowgate_changes where ${own}`);
+      if (which === "removed") {
+        const step = () => ({
+          endpoint: "orders",
+          action: "create",
+          body: { order_id: randomUUID() },
+        });
+        for (let turn = 0; turn < 6 && (await left()).length > 0; turn++) {
+          const steps = Array.from({ length: 50 }, step);
+          check(await fixture.post("_batch", { steps }, by("admin")), { status: 200 });
+        }
+        expect(await left()).toEqual([]);
+      }
+      const list = await changes("admin", { endpoints: ["items"], since });
+      expect(list.body).toMatchObject({ data: [], reset: true });
+      const stream = await listen(fixture, "changes?endpoints=items", {
+        ...by("admin"),
+        "last-event-id": since,
+      });
+      await stream.until((text) => text.includes("event: reset"));
+      await stream.stop();
+      const place = await now();
+      const fresh = await made();
+      expect(short(told(await changes("admin", { endpoints: ["items"], since: place })))).toEqual([
+        ["items", "created", [fresh]],
+      ]);
+    },
+  );
 
   test("has nothing of undone writes", async () => {
     const since = await now();
@@ -347,14 +423,14 @@ describe("the document of the project", () => {
   });
 
   test.for<[string, readonly string[]]>([
-    ["admin", ["items", "orders"]],
-    ["clerk", ["items"]],
+    ["admin", ["goods", "items", "orders"]],
+    ["clerk", ["goods", "items"]],
     ["blind", []],
   ])("names what %s may read", async ([id, endpoints]) => {
     const document = await documentFor(id);
     const list = document.operations.find((one) => one.id === "changesList");
     const body = list?.requestBody.content["application/json"].schema;
-    const named = ["items", "orders", "quiet"].filter(
+    const named = ["goods", "items", "orders", "quiet"].filter(
       (name) => body !== undefined && document.faultOf(body, { endpoints: [name] }) === null,
     );
     expect(named).toEqual(endpoints);

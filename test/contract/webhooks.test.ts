@@ -676,6 +676,8 @@ describe("rowgate hooks", () => {
   test.for<[string, string[], RegExp]>([
     ["an id that is not there", ["retry", "d9f0"], /No hook call with the id d9f0 was given up/],
     ["an id and --all", ["retry", "d9f0", "--all"], /^Use: rowgate hooks/],
+    ["retry with neither", ["retry"], /^Use: rowgate hooks/],
+    ["retry of a project with neither", ["retry", "--project", "test"], /^Use: rowgate hooks/],
     ["--all without retry", ["--all"], /^Use: rowgate hooks/],
     ["an unknown word", ["send"], /^Use: rowgate hooks/],
     ["--json with retry", ["retry", "--all", "--json"], /^Use: rowgate hooks/],

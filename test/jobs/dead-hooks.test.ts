@@ -83,7 +83,7 @@ describe.each(Object.keys(places) as (keyof typeof places)[])(
       expect(calls[1]!.body).toBe(calls[0]!.body);
       expect(calls[1]!.headers.authorization).toBe(calls[0]!.headers.authorization);
       expect((await rowgate("list")).stdout).toBe("No hook call was given up\n");
-      expect((await rowgate("retry")).stdout).toBe("No hook call is sent again\n");
+      expect((await rowgate("retry", "--all")).stdout).toBe("No hook call is sent again\n");
       expect(receiver.heard).toHaveLength(2);
     });
 
@@ -94,7 +94,7 @@ describe.each(Object.keys(places) as (keyof typeof places)[])(
       const path = await change(service);
       await expect.poll(() => listed(), { timeout: 10_000 }).toHaveLength(1);
       receiver.answers(503);
-      await rowgate("retry");
+      await rowgate("retry", "--all");
       await receiver.hears(path, 3, 30_000);
       receiver.answers(200);
       await receiver.hears(path, 4, 30_000);

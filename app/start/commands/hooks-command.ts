@@ -95,7 +95,8 @@ function readArguments(args: readonly string[]): Selection & {
   const isList = command === "list";
   if ((!isList && command !== "retry") || (isList && (rest.length > 0 || all)))
     throw new Error(usage);
-  if (!isList && (json || (all && ids.length > 0))) throw new Error(usage);
+  // Exactly one of the two: to send everything again must be said.
+  if (!isList && (json || all === ids.length > 0)) throw new Error(usage);
   return { command: isList ? "list" : "retry", isJson: json, ids, project, envFiles };
 }
 
