@@ -16,12 +16,29 @@ async function risksOf(settings: object, payload: object = items, openBy: string
   return [...projects.flatMap((config) => settingsRisks(config, { openBy })), ...risks];
 }
 
+const reads = { action: { read: true }, viewQuery: "file:query/open.sql" };
+
 const named = { issuer: "https://id.example", audience: "rowgate" };
 
 test("a project that is meant to be safe has no risks", async () => {
   const jwt = { secret: "s".repeat(32), ...named };
   const cors = { origins: ["https://shop.example"] };
   expect(await risksOf({ auth: { ...keys, jwt }, cors }, items, "HOST=0.0.0.0")).toEqual([]);
+});
+
+test.each([
+  ["that no endpoint names", items, ["shop/query/open.sql  $: no endpoint uses this file"]],
+  ["that an endpoint reads", reads, []],
+  ["that an endpoint with a fault reads", { ...reads, misspelt: 1 }, []],
+])("a query file %s has the risks %j", async (_, payload, expected) => {
+  const files = {
+    "project.json": { ...projectFile, onFault: "skip" },
+    "items.json": payload,
+    "query/open.sql": "select 1",
+  };
+  const { projects } = await load(filesOf(files));
+  const risks = projects.flatMap((config) => settingsRisks(config, { openBy: null }));
+  expect(risks.map(riskText)).toEqual(expected);
 });
 
 const open = { ...items, access: undefined };

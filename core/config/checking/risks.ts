@@ -44,6 +44,7 @@ export function settingsRisks(config: ProjectConfig, exposure: Exposure): Risk[]
       find(config, exposure).map(([path, message]) => riskAt(config, path, message)),
     ),
     ...config.endpoints.flatMap((endpoint) => closedEndpoint(config, endpoint)),
+    ...unusedQueries(config),
   ];
 }
 
@@ -178,4 +179,13 @@ function closedEndpoint(config: ProjectConfig, endpoint: EndpointConfig): Risk[]
   const message =
     'nobody may use this endpoint: project.json has "auth", and the file has no "access"';
   return [riskAt(endpoint, ["access"], message)];
+}
+
+/** Looks into the files themselves, because those with a fault are no endpoints. */
+function unusedQueries({ name, files }: ProjectConfig): Risk[] {
+  const paths = [...files.keys()];
+  const texts = paths.filter((path) => path.endsWith(".json")).map((path) => files.get(path)!);
+  return paths
+    .filter((path) => path.endsWith(".sql") && !texts.some((text) => text.includes(path)))
+    .map((path) => ({ file: `${name}/${path}`, path: "$", message: "no endpoint uses this file" }));
 }
