@@ -69,7 +69,11 @@ export function endpointRisks(
   entities: ReadonlyMap<string, Entity>,
 ): Risk[] {
   const known = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
-  const found = [...hiddenSources(entities), ...looseNumbers(endpoints, entities)];
+  const found = [
+    ...hiddenSources(entities),
+    ...looseNumbers(endpoints, entities),
+    ...emptiedDocuments(endpoints, entities),
+  ];
   return found.flatMap(({ endpoint, path, message }) => {
     const config = known.get(endpoint);
     return config ? [riskAt(config, path, message)] : [];
@@ -89,6 +93,26 @@ function looseNumbers(
       const columns = [...by.map(({ name }) => name), column.name].join(", ");
       const message = `no unique index of ${table.name} covers ${column.name}, so only the service keeps its numbers apart; add one on ${columns}`;
       return [{ endpoint, path: ["numbers", column.name], message }];
+    });
+  });
+}
+
+/** Documents whose details a restore of the header does not find: it knows them by the time of the same deletion. */
+function emptiedDocuments(
+  endpoints: readonly EndpointConfig[],
+  entities: ReadonlyMap<string, Entity>,
+): { endpoint: string; path: Path; message: string }[] {
+  return endpoints.flatMap(({ name: endpoint, payload: { masterDetail } }) => {
+    const { composite, marking } = entities.get(endpoint) ?? {};
+    return (composite?.details ?? []).flatMap(({ table: { name, identity } }, at) => {
+      const details = marking?.children.find(
+        ({ table, onMark }) => table.identity === identity && onMark === "mark",
+      );
+      const timeless = [details?.child, details && marking].find((one) => one?.marks.at === null);
+      if (!timeless) return [];
+      const message = `${timeless.table.name} has no time of the deletion (softDelete.at), so a restore of the header leaves its rows of ${name} deleted`;
+      const path: Path = Array.isArray(masterDetail) ? ["masterDetail", at] : ["masterDetail"];
+      return [{ endpoint, path, message }];
     });
   });
 }
