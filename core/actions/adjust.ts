@@ -144,8 +144,8 @@ function boundBy(column: Column, operator: ">=" | "<=", bound: string): Conditio
 const triesMax = 2;
 
 /**
- * The error when no row was changed: the record does not exist, or the result would be below the minimum or outside the
- * column's range. Null: nothing is in the way any more.
+ * The error when no row was changed: the record does not exist, or a field is empty, or the result would be below the
+ * minimum or outside the column's range. Null: nothing is in the way any more.
  */
 async function refusal(
   call: Call,
@@ -160,6 +160,9 @@ async function refusal(
   const columns = [...key, ...changes.map(({ field }) => field.column)];
   const row = await queries.one(rowOf({ table, key, keyValue }, columns));
   if (!row) return noSuchRecord(call.entity);
+  const empty = changes.filter((change) => resultOf(change, row) === null);
+  if (empty.length > 0)
+    return refusedChange(`The record has no value of ${namesOf(empty)} to add to`);
   const outside = changes
     .filter((change) => leavesRange(change, row))
     .map(({ field }) => field.column.name);
@@ -172,13 +175,14 @@ async function refusal(
   return limitExceeded(changes);
 }
 
-function limitExceeded(changes: readonly FieldChange[]): AppError {
-  const names = changes.map(({ field }) => field.column.name).join(", ");
-  return new AppError(
-    "constraintViolation",
-    `The adjustment would exceed a limit of ${names}; nothing was changed`,
-  );
-}
+const limitExceeded = (changes: readonly FieldChange[]): AppError =>
+  refusedChange(`The adjustment would exceed a limit of ${namesOf(changes)}`);
+
+const namesOf = (changes: readonly FieldChange[]): string =>
+  changes.map(({ field }) => field.column.name).join(", ");
+
+const refusedChange = (reason: string): AppError =>
+  new AppError("constraintViolation", `${reason}; nothing was changed`);
 
 function leavesRange(change: FieldChange, row: Row): boolean {
   const { column } = change.field;
@@ -188,11 +192,10 @@ function leavesRange(change: FieldChange, row: Row): boolean {
   return compareDecimals(result, range.max) > 0 || compareDecimals(result, range.min) < 0;
 }
 
-/** Whether the minimum refuses the change; it does if there is no value to add to. */
 function isBelowMinimum(change: FieldChange, row: Row): boolean {
   const { min } = change.field;
   const result = resultOf(change, row);
-  return result === null || (min !== null && compareDecimals(result, min) < 0);
+  return result !== null && min !== null && compareDecimals(result, min) < 0;
 }
 
 /** Null: there is no value to add to. */

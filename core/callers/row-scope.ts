@@ -292,10 +292,21 @@ function mayMeet(condition: Condition, value: Scalar): boolean {
       return (value === null) !== condition.negated;
     case "compare": {
       if (value === null) return false;
+      const { column, operator, value: bound } = condition;
+      const { fromMember, isAbove } = columnTypes[column.type];
       // One whole value is written in several ways.
-      if (columnTypes[condition.column.type].fromMember !== null) return true;
-      const isEqual = String(condition.value) === String(value);
-      return condition.operator === "=" ? isEqual : condition.operator !== "!=" || !isEqual;
+      if (fromMember !== null) return true;
+      if (operator === "=" || operator === "!=")
+        return (String(bound) === String(value)) === (operator === "=");
+      if (!isOrdered(column)) return true;
+      const [left, right] = operator.startsWith(">") ? [value, bound] : [bound, value];
+      return operator.endsWith("=") ? !isAbove(right, left) : isAbove(left, right);
+    }
+    case "between": {
+      if (value === null) return false;
+      const { column, low, high, negated } = condition;
+      const { isAbove } = columnTypes[column.type];
+      return !isOrdered(column) || (isAbove(low, value) || isAbove(value, high)) === negated;
     }
     case "in":
     case "exact":
@@ -305,6 +316,13 @@ function mayMeet(condition: Condition, value: Scalar): boolean {
       return true;
   }
 }
+
+/**
+ * Whether values compare here as in the database: texts do not, because of collations, nor 32-bit floats, which the
+ * database rounds.
+ */
+const isOrdered = ({ type, isSingle }: Column): boolean =>
+  !isSingle && (columnTypes[type].arithmetic !== null || columnTypes[type].bounds !== "number");
 
 /** Columns that the service fills in a new row: those for which every alternative requires the same single value. */
 function fillsOf(alternatives: readonly (readonly Resolved[])[] | null): ReadonlyMap<string, Json> {

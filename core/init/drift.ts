@@ -19,9 +19,8 @@ import { auditNames, looksSecret } from "./name-words.ts";
 import { ruleOf } from "./rules.ts";
 
 export interface Drift {
-  readonly kind: "table" | "column" | "length" | "labels" | "type" | "relation" | "file";
-  /** Null: it is about no table. */
-  readonly table: string | null;
+  readonly kind: "table" | "column" | "length" | "labels" | "type" | "relation";
+  readonly table: string;
   readonly column: string | null;
   /** Relative to the configuration folder; null: no file is about it. */
   readonly file: string | null;
@@ -57,7 +56,6 @@ export async function driftOf(config: ProjectConfig, catalog: Catalog): Promise<
     ...[...Map.groupBy(endpoints, ({ table }) => table.identity).values()].flatMap(unknownColumns),
     ...endpoints.flatMap(outgrownRules),
     ...missingRelations(endpoints),
-    ...unusedFiles(config),
   ];
 }
 
@@ -282,18 +280,4 @@ function hasRelation(
       ? foreignColumn !== undefined && isOver(endpoint, foreignColumn)
       : isOver(through.endpoint, through.column);
   });
-}
-
-function unusedFiles({ name, files, endpoints }: ProjectConfig): Drift[] {
-  const texts = endpoints.map(({ document }) => document.text);
-  return [...files.keys()]
-    .filter((path) => path.endsWith(".sql") && !texts.some((text) => text.includes(path)))
-    .map((path) => ({
-      kind: "file",
-      table: null,
-      column: null,
-      file: `${name}/${path}`,
-      message: `no endpoint uses the file ${path}`,
-      changes: [],
-    }));
 }

@@ -16,12 +16,29 @@ async function risksOf(settings: object, payload: object = items, openBy: string
   return [...projects.flatMap((config) => settingsRisks(config, { openBy })), ...risks];
 }
 
+const reads = { action: { read: true }, viewQuery: "file:query/open.sql" };
+
 const named = { issuer: "https://id.example", audience: "rowgate" };
 
 test("a project that is meant to be safe has no risks", async () => {
   const jwt = { secret: "s".repeat(32), ...named };
   const cors = { origins: ["https://shop.example"] };
   expect(await risksOf({ auth: { ...keys, jwt }, cors }, items, "HOST=0.0.0.0")).toEqual([]);
+});
+
+test.each([
+  ["that no endpoint names", items, ["shop/query/open.sql  $: no endpoint uses this file"]],
+  ["that an endpoint reads", reads, []],
+  ["that an endpoint with a fault reads", { ...reads, misspelt: 1 }, []],
+])("a query file %s has the risks %j", async (_, payload, expected) => {
+  const files = {
+    "project.json": { ...projectFile, onFault: "skip" },
+    "items.json": payload,
+    "query/open.sql": "select 1",
+  };
+  const { projects } = await load(filesOf(files));
+  const risks = projects.flatMap((config) => settingsRisks(config, { openBy: null }));
+  expect(risks.map(riskText)).toEqual(expected);
 });
 
 const open = { ...items, access: undefined };
@@ -93,6 +110,59 @@ test.each([
 ])("keys from %s with allowedHosts %j are no risk", async (jwksUri, allowedHosts) => {
   const auth = { jwt: { jwksUri, ...named } };
   expect(await risksOf({ auth, hooks: { allowedHosts } })).toEqual([]);
+});
+
+describe("a document whose restored header would stay without its details", () => {
+  const document = {
+    tableName: "products",
+    action: { read: true, delete: true, restore: true },
+    softDelete: { flag: "is_active", at: "deleted_at" },
+    masterDetail: { detailTable: "packages", foreignKey: "product_id", cascadeDelete: true },
+  };
+  const packages = { tableName: "packages", action: { read: true } };
+  const flags = { ...document.softDelete, at: "none" };
+  const message = (table: string) =>
+    `shop/a.json  masterDetail: ${table} has no time of the deletion (softDelete.at), so a restore of the header leaves its rows of packages deleted`;
+
+  test.each([
+    ["if the details have no time", document, { ...packages, softDelete: flags }, ["packages"]],
+    [
+      "if the header has none",
+      { ...document, softDelete: flags },
+      { ...packages, softDelete: document.softDelete },
+      ["products"],
+    ],
+    ["unless both have one", document, packages, []],
+    [
+      "unless the details stay with it",
+      {
+        ...document,
+        masterDetail: {
+          detailTable: "receipt_lines",
+          foreignKey: "receipt_id",
+          cascadeDelete: true,
+        },
+      },
+      packages,
+      [],
+    ],
+    [
+      "unless it leaves them as they are",
+      { ...document, masterDetail: { ...document.masterDetail, cascadeDelete: false } },
+      { ...packages, softDelete: flags },
+      [],
+    ],
+  ])("is a risk %s", async (_, a, b, expected) => {
+    const { faults, risks } = await load(filesOf({ "a.json": a, "b.json": b }));
+    expect(faults).toEqual([]);
+    expect(risks.map(riskText)).toEqual(expected.map(message));
+  });
+
+  test("is named by its place in a list of details", async () => {
+    const lists = { ...document, softDelete: flags, masterDetail: [document.masterDetail] };
+    const { risks } = await load(filesOf({ "a.json": lists }));
+    expect(risks.map(({ path }) => path)).toEqual(["masterDetail[0]"]);
+  });
 });
 
 describe("a column that is hidden from a role", () => {

@@ -83,6 +83,12 @@ export const tables: readonly Table[] = [
     text("note"),
     column("decimal", { name: "largest" }),
   ]),
+  table("packages", [
+    column("uuid", { name: "package_id" }),
+    column("uuid", { name: "product_id" }),
+    column("boolean", { name: "is_active" }),
+    column("timestamp", { name: "deleted_at" }),
+  ]),
   table(
     "members",
     [column("integer", { name: "group_id" }), column("integer", { name: "user_id" }), text("role")],

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import type { Json } from "../../core/values/json.ts";
 import type { EngineName } from "../servers/session.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import { afterStatement } from "./sent-statements.ts";
@@ -15,6 +16,25 @@ const key = (id: string, roles: readonly string[], claims: object = {}) => ({
   roles,
   claims,
 });
+
+/** Scopes that compare, by their column: values inside, and values outside. */
+const bounds: Readonly<Record<string, { rule: object; inside: Json[]; outside: Json[] }>> = {
+  amount: { rule: { operator: "<", value: 10 }, inside: [9, -1], outside: [10, 100] },
+  price: { rule: { operator: ">=", value: 9.5 }, inside: [10, 9.5], outside: [9.49, -10] },
+  rate: { rule: { operator: "NOT BETWEEN", value: [2, 4.5] }, inside: [10, 1.5], outside: [2, 4] },
+  sold_on: {
+    rule: { operator: "BETWEEN", value: ["2026-02-01", "2026-10-31"] },
+    inside: ["2026-02-01", "2026-10-31"],
+    outside: ["2026-01-31", "2026-11-01"],
+  },
+  sold_at: {
+    rule: { operator: "<=", value: "2026-05-01T12:00:00.5Z" },
+    inside: ["2026-05-01T12:00:00.5Z", "2026-05-01T13:00:00+02:00"],
+    outside: ["2026-05-01T12:00:00.501Z", "2026-05-01T11:00:00-02:00"],
+  },
+  // Only the database knows the order of texts.
+  word: { rule: { operator: ">", value: "m" }, inside: ["n", "z"], outside: [] },
+};
 
 const auth = {
   apiKeys: [
@@ -36,6 +56,7 @@ const auth = {
     key("numbered", ["numbered"], { qty: "2" }),
     key("wordy", ["numbered"], { qty: "two" }),
     key("two-roles", ["clerk", "floor"], { tenant: "7" }),
+    ...Object.keys(bounds).map((column) => key(column, [column])),
     key("not", ["not"], { tenant: "a" }),
     key("not-list", ["not"], { tenant: ["a", "A"] }),
   ],
@@ -83,6 +104,18 @@ beforeAll(async () => {
     project: { auth, cache: { enabled: false } },
     tables: [
       { name: "shelves", columns: { shelf_id: "key", qty: "integer" } },
+      {
+        name: "bounded",
+        columns: {
+          bounded_id: "key",
+          amount: "integer",
+          price: "decimal(8,2)",
+          rate: "float",
+          sold_on: "date",
+          sold_at: "timestamp",
+          word: "text(10)",
+        },
+      },
       { name: "papers", columns: { paper_id: "key", tenant: "text(10)", created_by: "text(20)" } },
       {
         name: "papers_lines",
@@ -119,6 +152,14 @@ beforeAll(async () => {
         rowScope: { clerk: { shelf_id: "{{claims.tenant}}" } },
         tableName: "shelves",
         action: { read: true, create: true, import: true },
+      },
+      bounded: {
+        tableName: "bounded",
+        access: Object.fromEntries(Object.keys(bounds).map((column) => [column, "*"])),
+        rowScope: Object.fromEntries(
+          Object.entries(bounds).map(([column, { rule }]) => [column, { [column]: rule }]),
+        ),
+        action: { import: true },
       },
       papers: {
         ...rules,
@@ -334,6 +375,28 @@ describe("an import", () => {
     ]);
     expect((await as("list", "shelves/create", { shelf_id: "b" })).status).toBe(403);
   });
+
+  test.each(Object.entries(bounds))(
+    "has an error in each row whose %s is not within bounds, and stores the others",
+    async (column, { inside, outside }) => {
+      const rowsOf = (values: readonly Json[]) =>
+        values.map((value, at) => [`${column}${at}`, value]);
+      const head = ["bounded_id", column];
+      const mixed = await workbookOf([head, ...rowsOf([...outside, null, ...inside])]);
+      const { body } = await importer(column).previewed("bounded", mixed);
+      // An empty field is within no bounds.
+      expect(body.errors).toEqual(
+        [...outside, null].map((_, at) => ({
+          rowIndex: at + 2,
+          rowData: expect.anything(),
+          messages: [`${column}: is outside the rows that you may access`],
+        })),
+      );
+      const good = await workbookOf([head, ...rowsOf(inside)]);
+      const committed = await importer(column).committed("bounded", good);
+      expect(committed.body.status).toBe("completed");
+    },
+  );
 
   test("without a usable claim has an error in each row", async () => {
     const file = await workbookOf([

@@ -160,6 +160,23 @@ describe("the guard", () => {
     expect(await first()).toEqual(before);
   });
 
+  test.each([
+    { what: "with a minimum", endpoint: "counters", others: [] },
+    { what: "without a limit", endpoint: "reasoned", others: [] },
+    { what: "beside a value that can change", endpoint: "counters", others: [by("stock", 1)] },
+    { what: "beside one that would go below", endpoint: "counters", others: [by("stock", -11)] },
+  ])("adjust has nothing to add to in an empty field $what, and says so", async (row) => {
+    const before = await first();
+    const adjustments = [...row.others, by("blank", 1)];
+    const body = { counter_id: id, adjustments, reason: "counted" };
+    check(await shop.post(row.endpoint, "adjust", body), {
+      status: 409,
+      error: "Constraint violation",
+      message: "The record has no value of blank to add to; nothing was changed",
+    });
+    expect(await first()).toEqual(before);
+  });
+
   test("adjust guards by min where the minimum is not zero", async () => {
     const send = (value: number) =>
       shop.post("reasoned", "adjust", {

@@ -502,7 +502,10 @@ function endpoints(): Record<string, object> {
       action: { adjust: true },
       adjustConfig: {
         reasonRequired: true,
-        fields: { stock: { type: "integer", min: 5, allowNegativeResult: false } },
+        fields: {
+          stock: { type: "integer", min: 5, allowNegativeResult: false },
+          blank: { type: "integer" },
+        },
       },
     },
     forms: {

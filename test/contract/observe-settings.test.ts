@@ -138,6 +138,15 @@ describe("slowStatementMs", () => {
   });
 });
 
+describe("a slowStatementMs of 0", () => {
+  const place = opened({ project: { observe: { slowStatementMs: 0 } } });
+
+  test("logs every statement", async () => {
+    await first(place(), { "X-Request-Id": "every" });
+    expect(logged("A statement was slow", { requestId: "every" })).toHaveLength(1);
+  });
+});
+
 describe("a longer slowStatementMs", () => {
   const place = opened({ project: { observe: { slowStatementMs: 60_000 } } });
 

@@ -44,6 +44,7 @@ export function settingsRisks(config: ProjectConfig, exposure: Exposure): Risk[]
       find(config, exposure).map(([path, message]) => riskAt(config, path, message)),
     ),
     ...config.endpoints.flatMap((endpoint) => closedEndpoint(config, endpoint)),
+    ...unusedQueries(config),
   ];
 }
 
@@ -68,7 +69,11 @@ export function endpointRisks(
   entities: ReadonlyMap<string, Entity>,
 ): Risk[] {
   const known = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
-  const found = [...hiddenSources(entities), ...looseNumbers(endpoints, entities)];
+  const found = [
+    ...hiddenSources(entities),
+    ...looseNumbers(endpoints, entities),
+    ...emptiedDocuments(endpoints, entities),
+  ];
   return found.flatMap(({ endpoint, path, message }) => {
     const config = known.get(endpoint);
     return config ? [riskAt(config, path, message)] : [];
@@ -88,6 +93,26 @@ function looseNumbers(
       const columns = [...by.map(({ name }) => name), column.name].join(", ");
       const message = `no unique index of ${table.name} covers ${column.name}, so only the service keeps its numbers apart; add one on ${columns}`;
       return [{ endpoint, path: ["numbers", column.name], message }];
+    });
+  });
+}
+
+/** Documents whose details a restore of the header does not find: it knows them by the time of the same deletion. */
+function emptiedDocuments(
+  endpoints: readonly EndpointConfig[],
+  entities: ReadonlyMap<string, Entity>,
+): { endpoint: string; path: Path; message: string }[] {
+  return endpoints.flatMap(({ name: endpoint, payload: { masterDetail } }) => {
+    const { composite, marking } = entities.get(endpoint) ?? {};
+    return (composite?.details ?? []).flatMap(({ table: { name, identity } }, at) => {
+      const details = marking?.children.find(
+        ({ table, onMark }) => table.identity === identity && onMark === "mark",
+      );
+      const timeless = [details?.child, details && marking].find((one) => one?.marks.at === null);
+      if (!timeless) return [];
+      const message = `${timeless.table.name} has no time of the deletion (softDelete.at), so a restore of the header leaves its rows of ${name} deleted`;
+      const path: Path = Array.isArray(masterDetail) ? ["masterDetail", at] : ["masterDetail"];
+      return [{ endpoint, path, message }];
     });
   });
 }
@@ -178,4 +203,13 @@ function closedEndpoint(config: ProjectConfig, endpoint: EndpointConfig): Risk[]
   const message =
     'nobody may use this endpoint: project.json has "auth", and the file has no "access"';
   return [riskAt(endpoint, ["access"], message)];
+}
+
+/** Looks into the files themselves, because those with a fault are no endpoints. */
+function unusedQueries({ name, files }: ProjectConfig): Risk[] {
+  const paths = [...files.keys()];
+  const texts = paths.filter((path) => path.endsWith(".json")).map((path) => files.get(path)!);
+  return paths
+    .filter((path) => path.endsWith(".sql") && !texts.some((text) => text.includes(path)))
+    .map((path) => ({ file: `${name}/${path}`, path: "$", message: "no endpoint uses this file" }));
 }

@@ -248,9 +248,9 @@ const observe = z.strictObject({
     .describe("Answers say how long database and cache took, in the header Server-Timing."),
   slowStatementMs: z
     .int()
-    .min(1)
+    .min(0)
     .optional()
-    .describe("Statements that take this long or longer are logged. Absent: none."),
+    .describe("Statements that take this long or longer are logged; 0: all. Absent: none."),
 });
 
 const listLimits = z.strictObject({
