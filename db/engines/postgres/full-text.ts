@@ -1,7 +1,7 @@
 /**
  * Full-text search of PostgreSQL: a tsvector of the columns' words as they are, and of their stems in the language,
  * which have another weight. Phrases are looked up among the words, single words among both: then stop words, which
- * have no stem, are found too. The vector is that of an index over an expression, or a generated column that has an index.
+ * have no stem, are found too. The vector is that of an index over an expression, or a generated column with an index.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column, Table } from "../../../core/values/types/column.ts";
@@ -40,16 +40,22 @@ export async function findTextIndex(
   };
   const vector = vectorText(columns, parts);
   const wanted = comparableText(vector);
-  const rows = await rowsFor(connection, indexesQuery, [quotedTable(table, '"')]);
+  const place = quotedTable(table, '"');
+  const rows = await rowsFor(connection, indexesQuery, [place]);
   const found = rows.filter(({ expression }) => comparableText(String(expression)) === wanted);
   const stored = found.find(({ column }) => column !== null);
   if (stored !== undefined)
     return { index: textIndexOf(columns, { ...parts, column: String(stored["column"]) }) };
   if (found.length > 0) return { index: textIndexOf(columns, parts) };
-  const name = indexName({ table, column: columns[0]!, others: columns.slice(1) }, "fulltext");
+  const wish = { table, column: columns[0]!, others: columns.slice(1) };
+  const name = indexName(wish, `fulltext_${language}`);
+  const isTaken = (await rowsFor(connection, nameQuery, [place, name])).length > 0;
+  const named = quotedTable({ ...table, name }, '"');
   return {
     statements: [
-      `create index concurrently ${name} on ${quotedTable(table, '"')} using gin ((${vector}))`,
+      // With another expression, or left invalid when its creation was interrupted.
+      ...(isTaken ? [`drop index concurrently if exists ${named}`] : []),
+      `create index concurrently ${name} on ${place} using gin ((${vector}))`,
     ],
   };
 }
@@ -165,6 +171,10 @@ const comparableText = (text: string): string =>
 
 const languageQuery = `
   select 1 from pg_catalog.pg_ts_config c where c.cfgname = $1 and pg_catalog.pg_ts_config_is_visible(c.oid)`;
+
+const nameQuery = `
+  select 1 from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
+  where i.indrelid = $1::text::regclass and c.relname = $2`;
 
 /** Of each indexed expression its text; of each indexed generated column that of the expression which makes it. */
 const indexesQuery = `
