@@ -83,6 +83,36 @@ describe.runIf(engine === "postgres")("constraints of PostgreSQL", () => {
   });
 });
 
+describe.runIf(engine === "sqlite")("a check of SQLite", () => {
+  let service: Fixture;
+  beforeAll(async () => {
+    service = await openFixture({
+      tables: [],
+      setUp: () => [
+        `create table coded (id varchar(36) primary key, low int, high int check ( high < 100 and 'low' <> '(' ), "the ""code" text, name text,
+          length int constraint [long (enough)] check (length > 0 or length is null), -- constraint none check (id)
+          constraint in_order check (low < high), check (length("the ""code") < 4 /* name */))`,
+      ],
+      endpoints: { coded: { tableName: "coded", action: { create: true, update: true } } },
+    });
+  });
+  afterAll(() => service.close());
+
+  test.each<[object, string[]]>([
+    [{ low: 2, high: 1 }, ["low", "high"]],
+    [{ low: 2, high: 100 }, ["high"]],
+    [{ length: -1 }, ["length"]],
+    [{ 'the "code': "abcd" }, ['the "code']],
+  ])("names the fields of %j", async (body, fields) => {
+    const expected = refused(
+      Object.fromEntries(fields.map((field) => [field, ["is not allowed by the database"]])),
+    );
+    const { id } = record(await service.post("coded/create", { name: "x" }));
+    check(await service.post("coded/create", { name: "x", ...body }), expected);
+    check(await service.post("coded/update", { id, name: "x", ...body }), expected);
+  });
+});
+
 // MySQL refuses SET NULL on such a column when the table is created.
 describe.skipIf(engine === "mysql")("a reference that SET NULL would make null", () => {
   let service: Fixture;

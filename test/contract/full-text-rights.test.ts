@@ -5,7 +5,7 @@ import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 import { checkEnvelope } from "./cases.ts";
 import { ignoringCase, openIndexed, refusal, statementsIn } from "./full-text.ts";
-import type { Answer, Fixture } from "./harness.ts";
+import type { Answer, Fixture, FixtureOptions } from "./harness.ts";
 import { createTables } from "./tables.ts";
 
 const engine = inject("engine");
@@ -156,6 +156,14 @@ describe("without the index", () => {
     ...more,
   });
 
+  const indexed = (columns: string[], language = "simple"): object =>
+    file(columns, { search: { fulltext: { columns, language } } });
+
+  async function createIndexes(endpoints: FixtureOptions["endpoints"]): Promise<void> {
+    for (const text of statementsIn(await refusal(database.url, endpoints)))
+      await session.run(text);
+  }
+
   test("the service starts after its statements were run, and not before", async () => {
     const goods = file(["name", "info"]);
     const message = await refusal(database.url, { goods });
@@ -166,6 +174,33 @@ describe("without the index", () => {
     expect(await refusal(database.url, { goods })).toBe("");
     // Another order is another index, and so are fewer columns.
     expect(await refusal(database.url, { goods: file(["name"]) })).toContain("on name");
+  });
+
+  describe.each<[string, object, readonly string[]]>([
+    ["another language", indexed(["name", "info"], "english"), []],
+    ["other columns", indexed(["info"]), []],
+    [
+      "what was left of it",
+      indexed(["name", "info"], "english"),
+      {
+        sqlite: ['drop trigger "goods_name_info_fulltext_english_insert"'],
+        postgres: [
+          "drop index goods_name_info_fulltext_english",
+          "create index goods_name_info_fulltext_english on goods using gin (to_tsvector('simple', name))",
+        ],
+        mysql: [],
+      }[engine],
+    ],
+  ])("but with the index for %s", (_title, endpoint, damage) => {
+    test("the statements can be run as they are, and keep what others use", async () => {
+      const goods = file(["name", "info"]);
+      await createIndexes({ goods });
+      await createIndexes({ x: endpoint });
+      for (const text of damage) await session.run(text);
+      if (damage.length > 0) expect(await refusal(database.url, { x: endpoint })).not.toBe("");
+      await createIndexes({ x: endpoint });
+      expect(await refusal(database.url, { goods, x: endpoint })).toBe("");
+    });
   });
 
   test.each<[string, object, RegExp]>([
@@ -218,7 +253,7 @@ describe("without the index", () => {
   });
 
   test.runIf(engine === "sqlite")("a table of FTS5 without triggers is none", async () => {
-    await session.run("drop trigger goods_fulltext_update");
+    await session.run("drop trigger goods_name_info_fulltext_simple_update");
     expect(await refusal(database.url, { x: file(["name", "info"]) })).toContain("create trigger");
   });
 

@@ -32,7 +32,7 @@ export const statementsIn = (message: string): string[] =>
     ([, script]) =>
       script!
         .replace(/;$/, "")
-        .split(/;\n(?=create|insert|set)/)
+        .split(/;\n(?=create|drop|insert|set)/)
         .map(ended),
   );
 

@@ -32,9 +32,14 @@ const endpoints = Object.fromEntries(
 let service: Fixture;
 beforeAll(async () => {
   service = await openFixture({
-    tables: [{ name: "things", columns: { thing_id: "key", ...columns } }],
+    tables: [{ name: "things", columns: { thing_id: "key", ...columns, clock: "time" } }],
     endpoints: {
       ...endpoints,
+      timed: {
+        tableName: "things",
+        action: { create: true },
+        fieldValidation: [{ name: "clock", type: "time" }],
+      },
       dated: {
         tableName: "things",
         action: { create: true },
@@ -78,6 +83,17 @@ test.each(refusing)(
     expect(record(kept)[column]).toEqual(taken.shown);
   },
 );
+
+test("a field of the type time takes times of day only", async () => {
+  const { clock } = record(await service.post("timed/create", { clock: "23:59" }));
+  expect(clock).toBe("23:59:00");
+  for (const sent of ["25:00", "-01:00:00", "24:00:00"])
+    check(await service.post("timed/create", { clock: sent }), {
+      status: 400,
+      error: "Validation failed",
+      errors: { clock: ["must be a time in the form HH:mm:ss"] },
+    });
+});
 
 test.each([
   ["31/01/2026", "2026-01-31"],

@@ -8,6 +8,9 @@ beforeAll(async () => {
     engine: "sqlite",
     tables: [],
     setUp: () => [
+      "CREATE TABLE ord (id INTEGER PRIMARY KEY, qty INTEGER, price DECIMAL(10,2), seen TIMESTAMP, day DATE, note TEXT, open BOOLEAN)",
+      "CREATE TABLE visits (id INTEGER PRIMARY KEY, who TEXT, seen TIMESTAMP, odd TIMESTAMP)",
+      "INSERT INTO visits (who, seen, odd) VALUES ('a', '2024-05-06 07:08:09', 'soon'), ('a', '2023-01-01 00:00:00', 'late'), ('b', null, null)",
       "CREATE TABLE people (id TEXT PRIMARY KEY, born INTEGER, rate REAL, at DATETIME)",
       "INSERT INTO people VALUES ('a', 1990, 1.5, '2026-01-01 00:00:00'), ('b', 1970, 2.5, '2026-01-02T00:00:00.000Z'), ('c', 1980, 3.5, 1767398400000)",
       "CREATE TABLE counts (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER)",
@@ -29,6 +32,20 @@ beforeAll(async () => {
           { viewName, primaryKey: "id", action: { read: true, aggregate: true } },
         ]),
       ),
+      empty: {
+        viewQuery: `WITH o AS (SELECT * FROM ord AS x) SELECT id, qty, qty * price AS total, -qty + 1 AS less, coalesce(qty, 0) AS q0,
+          coalesce(price, 0) p0, max(seen) OVER () AS last, (SELECT min(y.day) FROM ord AS y WHERE y.id = o.id) AS first,
+          CASE WHEN qty > 1 THEN note ELSE 'none' END AS word, ifnull(open, FALSE) AS open, nullif("o"."seen", day) AS either,
+          coalesce(seen, note) AS mixed, sum(price) OVER () AS worth FROM o LEFT JOIN (SELECT id AS other FROM visits) ON other = id WHERE qty > 0`,
+        primaryKey: "id",
+        action: { read: true, aggregate: true },
+      },
+      visits: {
+        viewQuery:
+          "SELECT who AS id, max(seen) AS last_seen, max(odd) AS odd FROM visits GROUP BY who",
+        primaryKey: "id",
+        action: { read: true, aggregate: true },
+      },
       counts: { tableName: "counts", action: { aggregate: true } },
       list: {
         viewName: "list",
@@ -134,6 +151,45 @@ test("numbers are added up", async () => {
     ],
   });
   expect(body.data).toEqual({ sum: 5943, max: 7, last: "2026-01-03T00:00:00.000Z" });
+});
+
+describe("a query without rows has the types of the columns that it reads", () => {
+  test.each(["qty", "total", "less", "q0", "p0", "worth"])("%s is a number", async (field) => {
+    const { status, body } = await fixture.post("empty/aggregate", {
+      operations: [{ function: "sum", field }],
+    });
+    expect([status, body.data]).toEqual([200, { [`sum_${field}`]: null }]);
+  });
+
+  test.each([
+    ["total", 1.5, "x"],
+    ["last", "2024-05-06T07:08:09.000Z", 1],
+    ["first", "2024-05-06", "2024-05"],
+    ["either", "2024-05-06T07:08:09.000Z", "x"],
+    ["open", true, "x"],
+  ])("%s takes %j and not %j", async (key, value, other) => {
+    const ask = async (one: unknown): Promise<number> => {
+      const where = { conditions: [{ key, operator: "=", value: one }] };
+      return (await fixture.post("empty/read", { where })).status;
+    };
+    expect([await ask(value), await ask(other)]).toEqual([200, 400]);
+  });
+
+  test.each(["word", "mixed"])("%s is not added up", async (field) => {
+    const { status } = await fixture.post("empty/aggregate", {
+      operations: [{ function: "sum", field }],
+    });
+    expect(status).toBe(400);
+  });
+});
+
+test("the latest of times is a time, if all values are some", async () => {
+  const where = {
+    conditions: [{ key: "last_seen", operator: "=", value: "2024-05-06T07:08:09.000Z" }],
+  };
+  expect((await fixture.post("visits/read", { where })).body.data).toEqual([
+    { id: "a", last_seen: "2024-05-06T07:08:09.000Z", odd: "soon" },
+  ]);
 });
 
 describe("what stands inside of brackets", () => {

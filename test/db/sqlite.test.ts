@@ -334,7 +334,7 @@ describe("the catalog", () => {
       [...view.columns.values()].map(({ name, type, nullable }) => [name, type, nullable]),
     ).toEqual([
       ["n", "decimal", true],
-      ["m", "other", true],
+      ["m", "integer", true],
     ]);
     expect((await db.catalog.table("main.t"))!.name).toBe("t");
     expect(await db.catalog.names()).toEqual(["t", "v"]);

@@ -68,7 +68,7 @@ function normalise(answer: Answer) {
   };
 }
 
-/** Only PostgreSQL reports the columns of a failed CHECK. The others name no field, or the whole detail. */
+/** MySQL does not report the columns of a failed CHECK: it names no field, or the whole detail. */
 function withoutChecks({ errors, ...body }: Answer["body"]): unknown {
   if (errors === undefined) return body;
   const ofChecks = ["is not allowed by the database", "is refused by the database"];

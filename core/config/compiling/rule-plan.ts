@@ -136,6 +136,8 @@ function refine(column: Column, rule: FieldRule | undefined): Column {
       scale: arithmetic && (rule.scale ?? null),
     };
   }
+  // A rule that names a time of day means none of the durations that MySQL's columns hold as well.
+  if (rule.type === "time" && column.isDuration) return { ...column, isDuration: false };
   const takesScale = own?.isExact === true && !own.isWhole;
   if (!takesScale || column.scale !== null) return column;
   if (rule.scale === undefined && rule.precision === undefined) return column;

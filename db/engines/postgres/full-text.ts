@@ -1,7 +1,7 @@
 /**
- * Full-text search of PostgreSQL: a tsvector of the columns' words as they are, and of their stems in the language.
- * Beginnings and phrases are looked up among the words, other words among both: then stop words, which have no stem,
- * are found too. The vector is that of an index over an expression, or a generated column that has an index.
+ * Full-text search of PostgreSQL: a tsvector of the columns' words as they are, and of their stems in the language,
+ * which have another weight. Phrases are looked up among the words, single words among both: then stop words, which
+ * have no stem, are found too. The vector is that of an index over an expression, or a generated column with an index.
  */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column, Table } from "../../../core/values/types/column.ts";
@@ -40,32 +40,39 @@ export async function findTextIndex(
   };
   const vector = vectorText(columns, parts);
   const wanted = comparableText(vector);
-  const rows = await rowsFor(connection, indexesQuery, [quotedTable(table, '"')]);
+  const place = quotedTable(table, '"');
+  const rows = await rowsFor(connection, indexesQuery, [place]);
   const found = rows.filter(({ expression }) => comparableText(String(expression)) === wanted);
   const stored = found.find(({ column }) => column !== null);
   if (stored !== undefined)
     return { index: textIndexOf(columns, { ...parts, column: String(stored["column"]) }) };
   if (found.length > 0) return { index: textIndexOf(columns, parts) };
-  const name = indexName({ table, column: columns[0]!, others: columns.slice(1) }, "fulltext");
+  const wish = { table, column: columns[0]!, others: columns.slice(1) };
+  const name = indexName(wish, `fulltext_${language}`);
+  const isTaken = (await rowsFor(connection, nameQuery, [place, name])).length > 0;
+  const named = quotedTable({ ...table, name }, '"');
   return {
     statements: [
-      `create index concurrently ${name} on ${quotedTable(table, '"')} using gin ((${vector}))`,
+      // With another expression, or left invalid when its creation was interrupted.
+      ...(isTaken ? [`drop index concurrently if exists ${named}`] : []),
+      `create index concurrently ${name} on ${place} using gin ((${vector}))`,
     ],
   };
 }
 
 export const fullText: FullText = {
   key: ({ index, terms }) => terms.map((term) => formOf(term, index.parts)).join(""),
-  values: ({ terms }) => terms.map(valueOf),
+  values: (search) => search.terms.map((term) => valueOf(search, term)),
   matches: (printed) => {
     const { search, values } = printed;
     return sql`${vectorOf(search, printed.name)} @@ (${queryOf(search, values)})`;
   },
   rank: {
-    values: (search) => wanted(search).map(valueOf),
+    values: (search) => wanted(search).map((term) => valueOf(search, term)),
     print({ search, values, name }) {
       const positive = { ...search, terms: wanted(search) };
-      return sql`ts_rank(${vectorOf(search, name)}, ${queryOf(positive, values)})`;
+      const score = sql`${vectorOf(search, name)}, ${queryOf(positive, values)}`;
+      return sql`ts_rank('{0.1, 0.1, 0.1, 0.1}', ${score})`;
     },
   },
 };
@@ -73,19 +80,27 @@ export const fullText: FullText = {
 const wanted = ({ terms }: TextSearch): readonly TextTerm[] =>
   terms.filter(({ isNegated }) => !isNegated);
 
-/** `w`: one word, in any inflection. `p`: words as they are. `b`: the last one begins a word. */
-type Form = "w" | "p" | "b" | "W" | "P" | "B";
+/** `w`: one word, in any inflection. `p`: words as they are, the last of which may be the beginning of one. */
+type Form = "w" | "p" | "W" | "P";
 
 function formOf({ words, isPrefix, isNegated }: TextTerm, { language }: Parts): Form {
-  const isInflected = words.length === 1 && !words[0]!.includes("_") && language !== "simple";
-  const form = isPrefix ? "b" : isInflected ? "w" : "p";
+  const isWord = words.length === 1 && !words[0]!.includes("_") && !isPrefix;
+  const form = isWord && language !== "simple" ? "w" : "p";
   return isNegated ? (form.toUpperCase() as Form) : form;
 }
 
-/** The parser takes an underscore as a blank. */
-function valueOf({ words, isPrefix }: TextTerm): string {
-  const parts = words.flatMap((word) => word.split("_").filter((part) => part !== ""));
-  return isPrefix ? `${parts.map((part) => `'${part}'`).join(" <-> ")}:*` : parts.join(" ");
+/** The text of a tsquery, but for a word in any inflection. The parser takes an underscore as a blank. */
+function valueOf({ index: { parts } }: TextSearch, term: TextTerm): string {
+  if (formOf(term, parts).toLowerCase() === "w") return term.words[0]!;
+  const words = term.words.flatMap((word) => word.split("_").filter((part) => part !== ""));
+  // An index has no weights: a single beginning with one would be compared with the text of each row.
+  const weight = words.length > 1 ? "D" : "";
+  return words
+    .map((word, at) => {
+      const prefix = term.isPrefix && at === words.length - 1 ? "*" : "";
+      return `'${word}'${prefix + weight && `:${prefix}${weight}`}`;
+    })
+    .join(" <-> ");
 }
 
 const queryOf = ({ index: { parts }, terms }: TextSearch, values: readonly SQL[]): SQL =>
@@ -100,8 +115,7 @@ const queryOf = ({ index: { parts }, terms }: TextSearch, values: readonly SQL[]
 function termQuery(form: Form, parts: Parts, value: SQL): SQL {
   const { language } = parts;
   const text = folded(sql`${value}::text`, parts);
-  if (form === "b") return sql`to_tsquery('simple', ${text})`;
-  if (form === "p") return sql`phraseto_tsquery('simple', ${text})`;
+  if (form === "p") return sql`to_tsquery('simple', ${text})`;
   const stem = sql`plainto_tsquery(${sql.raw(`'${language}'`)}, ${text})`;
   return sql`(${stem} || plainto_tsquery('simple', ${text}))`;
 }
@@ -119,7 +133,10 @@ function vectorTerm(columns: readonly Column[], parts: Parts, name: (column: Col
       sql`translate(coalesce(${folded(name(column), parts)}, ''), ${punctuation}, repeat(' ', 32))`,
   );
   const words = texts.map((text) => sql`to_tsvector('simple', ${text})`);
-  const stems = texts.map((text) => sql`to_tsvector(${sql.raw(`'${language}'`)}, ${text})`);
+  // With the weight of words, the stems would be part of phrases.
+  const stems = texts.map(
+    (text) => sql`setweight(to_tsvector(${sql.raw(`'${language}'`)}, ${text}), 'C')`,
+  );
   return sql.join([sql.join(words, between), ...(language === "simple" ? [] : stems)], sql` || `);
 }
 
@@ -148,12 +165,16 @@ function vectorText(columns: readonly Column[], parts: Parts): string {
 const comparableText = (text: string): string =>
   text
     .replace(/\s+/g, "")
-    .replace(/::(?:text|charactervarying|bpchar|character|regconfig|tsvector)/g, "")
+    .replace(/::(?:text|charactervarying|bpchar|character|"char"|regconfig|tsvector)/g, "")
     .replace(/[()"]/g, "")
     .toLowerCase();
 
 const languageQuery = `
   select 1 from pg_catalog.pg_ts_config c where c.cfgname = $1 and pg_catalog.pg_ts_config_is_visible(c.oid)`;
+
+const nameQuery = `
+  select 1 from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
+  where i.indrelid = $1::text::regclass and c.relname = $2`;
 
 /** Of each indexed expression its text; of each indexed generated column that of the expression which makes it. */
 const indexesQuery = `

@@ -14,6 +14,7 @@ import { rowsFor, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
 import { refusedByView } from "./instead-of.ts";
 import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
+import { checksIn, namesIn } from "./outline.ts";
 import { notationOf, typeFacts } from "./types.ts";
 
 interface ColumnRow {
@@ -45,8 +46,11 @@ export async function readTable(
     name: string;
     without_rowid: number;
     strict: number;
+    sql: string | null;
   }>(
-    "select type, name, wr as without_rowid, strict from pragma_table_list where schema = ? and name = ? collate nocase",
+    `select l.type, l.name, wr as without_rowid, strict, s.sql from pragma_table_list as l
+      left join "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema as s on s.name = l.name and s.type = 'table'
+      where l.schema = ? and l.name = ? collate nocase`,
     schema ?? "main",
     name,
   );
@@ -85,6 +89,11 @@ export async function readTable(
       ...(await uniqueIndexes(rows, found.name, schema)),
     ],
     foreignKeys: await foreignKeys(rows, found.name, schema),
+    checks: checksIn(found.sql ?? "").map(({ name: constraint, text }) => {
+      const names = namesIn(text);
+      const checked = shown.filter((row) => names.has(row.name.toLowerCase()));
+      return { name: constraint, columns: checked.map((row) => row.name) };
+    }),
     passesOver: await passedOver(rows, found.name, schema),
     ...(isView && { refusals: refusedByView(await triggersOf(rows, found.name, schema), columns) }),
     transactional: true,

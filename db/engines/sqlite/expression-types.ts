@@ -1,16 +1,34 @@
 /**
- * The types of a SELECT's columns, if the text of an expression is conclusive. Expressions are parsed as SQLite does:
+ * The types of a SELECT's columns, if the text of an expression is conclusive; with the types of the columns that it
+ * reads, also those that its values can refute. Expressions are parsed as SQLite does:
  * many words are operators in one place and column names in another, and brackets hide their content from outside.
  */
 import type { ColumnType } from "../../../core/values/types/column.ts";
 
-/** One type per column, null if its text is not conclusive. Null for all if the list cannot be split, as with `*`. */
+/** The type that the only column of a SELECT is declared with; null where there is none. */
+export type DeclaredType = (select: string) => ColumnType | null;
+
+/**
+ * One type per column, null if its text is not conclusive. Null for all if the list cannot be split, as with `*`.
+ * `declared`: results of arithmetic are numbers then, and extremes and choices have the type of their columns.
+ */
 export function expressionTypes(
   select: string,
   columns: number,
+  declared: DeclaredType | null = null,
 ): readonly (ColumnType | null)[] | null {
-  const items = itemsOf(bracketsOf(wordsOf(select)));
-  return items?.length === columns ? items.map(typeOf) : null;
+  const list = listOf(bracketsOf(wordsOf(select)), { declared, prefix: "", source: "" });
+  if (list?.items.length !== columns) return null;
+  return list.items.map((item) => typeOf(item, list.scope));
+}
+
+/** Where an expression stands. */
+interface Scope {
+  /** Null: only what the text alone tells. */
+  readonly declared: DeclaredType | null;
+  /** The WITH before the SELECT, and its FROM. Empty = none. */
+  readonly prefix: string;
+  readonly source: string;
 }
 
 /** A word in upper case, a text or a symbol; or `(` and `CASE` with their content. */
@@ -44,16 +62,38 @@ function bracketsOf(words: readonly string[]): readonly Word[] {
   return levels.length === 1 ? levels[0]!.inner : [];
 }
 
+interface List {
+  readonly items: readonly (readonly Word[])[];
+  readonly scope: Scope;
+}
+
 /** The expressions in the list of the outermost SELECT; null where there is not one SELECT, or `*` in its list. */
-function itemsOf(words: readonly Word[]): readonly (readonly Word[])[] | null {
+function listOf(words: readonly Word[], outer: Scope): List | null {
   const from = words.findIndex(({ text }) => text === "SELECT");
   if (from < 0 || words.some(({ text }) => compounds.has(text))) return null;
-  const end = words.findIndex(({ text }, at) => at > from && listEnds.has(text));
-  const list = words.slice(from + 1, end < 0 ? undefined : end);
-  if (list[0]?.text === "DISTINCT" || list[0]?.text === "ALL") list.shift();
-  const items = splitAt(list, ",");
-  return items.some((item) => item.at(-1)?.text === "*") ? null : items;
+  const endAfter = (start: number): number => {
+    const end = words.findIndex(({ text }, at) => at > start && listEnds.has(text));
+    return end < 0 ? words.length : end;
+  };
+  const end = endAfter(from);
+  const items = splitAt(withoutDistinct(words.slice(from + 1, end)), ",");
+  if (items.some((item) => item.at(-1)?.text === "*")) return null;
+  const opening = words.findIndex(({ text }) => text === "WITH");
+  const prefix = opening >= 0 && opening < from ? textOf(words.slice(opening, from)) : outer.prefix;
+  const source = words[end]?.text === "FROM" ? textOf(words.slice(end, endAfter(end))) : "";
+  return { items, scope: { declared: outer.declared, prefix, source } };
 }
+
+const withoutDistinct = (words: readonly Word[]): readonly Word[] =>
+  ["DISTINCT", "ALL"].includes(words[0]?.text ?? "") ? words.slice(1) : words;
+
+const textOf = (words: readonly Word[]): string =>
+  words
+    .map(({ text, inner }) => {
+      if (text === "(") return `(${textOf(inner)})`;
+      return text === "CASE" ? `CASE ${textOf(inner)} END` : text;
+    })
+    .join(" ");
 
 const compounds = new Set(["UNION", "EXCEPT", "INTERSECT", "VALUES"]);
 const listEnds = new Set(["FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", ";"]);
@@ -75,24 +115,37 @@ const marks = new Set("+ - * / % & | << >> || -> ->>".split(" "));
 const precedesOperand = new Set([...comparisons, ...marks, "~", ",", "WHEN", "THEN", "ELSE"]);
 
 /** Of an expression, with its alias or without. */
-function typeOf(words: readonly Word[]): ColumnType | null {
+function typeOf(words: readonly Word[], scope: Scope): ColumnType | null {
   if (words[0]?.text === "NOT") return comparisonType(words);
   const rest = [...words];
-  let type: ColumnType | null = null;
-  for (let isFirst = true; ; isFirst = false) {
+  const operands: (ColumnType | null)[] = [];
+  const used = new Set<string>();
+  for (;;) {
     const isSigned = "+-~".includes(rest[0]?.text ?? " ");
     while ("+-~".includes(rest[0]?.text ?? " ")) rest.shift();
-    const operand = takeOperand(rest);
+    const operand = takeOperand(rest, scope);
+    operands.push(isSigned ? numberType([operand], scope) : operand);
     while (rest[0]?.text === "COLLATE") rest.splice(0, 2);
-    if (isFirst) type = isSigned ? null : operand;
     const mark = rest.shift()?.text;
-    if (mark === undefined || mark === "AS") return type;
-    if (comparisons.has(mark)) return comparisonType(words);
+    if (mark !== undefined && comparisons.has(mark)) return comparisonType(words);
+    if (mark !== undefined && marks.has(mark)) used.add(mark);
     // A name after the whole expression.
-    if (!marks.has(mark)) return rest.length === 0 ? type : null;
-    type = mark === "||" && (isFirst || type === "text") ? "text" : null;
-    if (type === null && !rest.some(({ text }) => comparisons.has(text))) return null;
+    else if (mark !== undefined && mark !== "AS" && rest.length > 0) return null;
+    else break;
   }
+  const [type = null] = operands;
+  if (used.size === 0) return type;
+  if ([...used].every((mark) => mark === "||")) return "text";
+  return [...used].some((mark) => /[|>]/.test(mark)) ? null : numberType(operands, scope);
+}
+
+/** Of arithmetic, whose results are numbers whatever the operands are. */
+function numberType(
+  operands: readonly (ColumnType | null)[],
+  { declared }: Scope,
+): ColumnType | null {
+  if (declared === null) return null;
+  return operands.every((type) => type === "integer" || type === "boolean") ? "integer" : "float";
 }
 
 /** A complete comparison such as `x IN (…)` can be an operand of an operator after it. */
@@ -108,27 +161,34 @@ function comparisonType(words: readonly Word[]): ColumnType | null {
 }
 
 /** Takes one operand off the words, and gives its type. */
-function takeOperand(rest: Word[]): ColumnType | null {
+function takeOperand(rest: Word[], scope: Scope): ColumnType | null {
   const { text, inner } = rest.shift() ?? { text: "", inner: [] };
   if (text === "(") {
     const isQuery = ["SELECT", "WITH", "VALUES"].includes(inner[0]?.text ?? "");
-    const items = isQuery ? itemsOf(inner) : [inner];
-    return items?.length === 1 ? typeOf(items[0]!) : null;
+    const list = isQuery ? listOf(inner, scope) : { items: [inner], scope };
+    return list?.items.length === 1 ? typeOf(list.items[0]!, list.scope) : null;
   }
-  if (text === "CASE") return commonType(branchesOf(inner));
+  if (text === "CASE") return commonType(branchesOf(inner), scope);
   const isNext = (word: string): boolean => rest[0]?.text === word;
-  while (isNext(".")) rest.splice(0, 2);
-  if (!isNext("(")) return literalType(text);
-  const args = rest.shift()!.inner;
+  const name = [text];
+  while (isNext(".")) name.push(...rest.splice(0, 2).map((word) => word.text));
+  if (!isNext("(")) return literalType(text) ?? columnType(name.join(""), scope);
+  const args = withoutDistinct(rest.shift()!.inner);
   if (isNext("FILTER")) rest.splice(0, 2);
   if (isNext("OVER")) rest.splice(0, 2);
   if (text === "CAST") return castType(args);
   if (text === "EXISTS") return "boolean";
+  if (text === "SUM" || text === "ABS") return numberType([typeOf(args, scope)], scope);
   const chosen = choices.get(text);
   return chosen === undefined
     ? (functionTypes.get(text) ?? null)
-    : commonType(splitAt(args, ",").slice(...chosen));
+    : commonType(splitAt(args, ",").slice(...chosen), scope);
 }
+
+const columnType = (name: string, { declared, prefix, source }: Scope): ColumnType | null =>
+  declared !== null && /^["`[A-Z_\u0080-\uFFFF]/.test(name)
+    ? declared(`${prefix} SELECT ${name} ${source}`)
+    : null;
 
 const branchesOf = (inner: readonly Word[]): readonly (readonly Word[])[] =>
   splitAt(inner, "WHEN", "ELSE").flatMap((part, at) => {
@@ -137,10 +197,14 @@ const branchesOf = (inner: readonly Word[]): readonly (readonly Word[])[] =>
   });
 
 /** The type that all of them have; NULL has every type. */
-function commonType(expressions: readonly (readonly Word[])[]): ColumnType | null {
+function commonType(expressions: readonly (readonly Word[])[], scope: Scope): ColumnType | null {
   const types = new Set(
-    expressions.filter((words) => !(words.length === 1 && words[0]!.text === "NULL")).map(typeOf),
+    expressions
+      .filter((words) => !(words.length === 1 && words[0]!.text === "NULL"))
+      .map((words) => typeOf(words, scope)),
   );
+  const isNumber = [...types].every((type) => type === "integer" || type === "float");
+  if (types.size === 2 && isNumber) return numberType([...types], scope);
   return types.size === 1 ? [...types][0]! : null;
 }
 
@@ -177,6 +241,12 @@ const choices: ReadonlyMap<string, [number, number?]> = new Map([
   ["IFNULL", [0]],
   ["IIF", [1]],
   ["NULLIF", [0, 1]],
+  ["MIN", [0]],
+  ["MAX", [0]],
+  ["FIRST_VALUE", [0]],
+  ["LAST_VALUE", [0]],
+  ["LAG", [0, 1]],
+  ["LEAD", [0, 1]],
 ]);
 
 const functionTypes: ReadonlyMap<string, ColumnType> = new Map(

@@ -31,23 +31,28 @@ export async function findTextIndex(
   const virtual = await rowsFor(connection, virtualQuery(schema));
   const triggers = await rowsFor(connection, triggersQuery(schema), [table.name]);
   const number = rowNumber(table);
-  const indexes = virtual.flatMap(({ name, sql: text }) => {
-    const index = readDefinition(String(name), String(text));
-    const isOver =
-      index.content.toLowerCase() === table.name.toLowerCase() &&
+  const known = virtual
+    .map(({ name, sql: text }) => readDefinition(String(name), String(text)))
+    .filter(({ content }) => content.toLowerCase() === table.name.toLowerCase());
+  const indexes = known.filter(
+    (index) =>
       sameNames(index.columns, names) &&
-      isRowNumber(index.rowNumber, number);
-    const isKept = writes.every((write) =>
-      triggers.some(({ sql: trigger }) => isKeptBy(String(trigger), write, index.name)),
-    );
-    return isOver && isKept ? [index] : [];
-  });
+      isRowNumber(index.rowNumber, number) &&
+      writes.every((write) =>
+        triggers.some(({ sql: trigger }) => isKeptBy(String(trigger), write, index.name)),
+      ),
+  );
   const exact = indexes.find(({ isStemmed }) => !isStemmed);
   const stemmed = language === "english" ? indexes.find(({ isStemmed }) => isStemmed) : exact;
-  if (exact === undefined || stemmed === undefined)
-    return { statements: creation(table, { names, language, number }) };
+  if (exact !== undefined && stemmed !== undefined)
+    return { index: textIndexOf(columns, { exact: exact.name, stemmed: stemmed.name, number }) };
+  const taken = [...known, ...triggers].map(({ name }) => String(name).toLowerCase());
+  const missing = [
+    ...(exact === undefined ? ["simple"] : []),
+    ...(stemmed === undefined && language === "english" ? [language] : []),
+  ];
   return {
-    index: textIndexOf(columns, { exact: exact.name, stemmed: stemmed.name, number }),
+    statements: missing.flatMap((one) => creation(table, { names, language: one, number, taken })),
   };
 }
 
@@ -135,7 +140,8 @@ function isKeptBy(trigger: string, write: string, index: string): boolean {
   const [head = "", body = ""] = trigger.split(/\bbegin\b/i);
   return (
     new RegExp(String.raw`\b${write}\b[\s\S]*\bon\b`, "i").test(head) &&
-    body.toLowerCase().includes(index.toLowerCase())
+    // Another index may have a longer name.
+    new RegExp(String.raw`(?<![\w$])${RegExp.escape(index)}(?![\w$])`, "i").test(body)
   );
 }
 
@@ -188,48 +194,44 @@ interface Wanted {
   readonly names: readonly string[];
   readonly language: string;
   readonly number: string;
+  /** Names, in small letters, of the table's triggers and indexes. */
+  readonly taken: readonly string[];
 }
 
-function creation(table: Table, { names, language, number }: Wanted): string[] {
+/** Of one index; instead of what has its name, as where one of its triggers is missing. */
+function creation(table: Table, { names, language, number, taken }: Wanted): string[] {
   const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
   const named = (name: string): string => quoted(name, '"');
-  const own = named(table.name);
-  const tokenizer = "unicode61 remove_diacritics 0";
-  const indexes = [
-    { index: `${table.name}_fulltext`, tokenize: tokenizer },
-    ...(language === "english"
-      ? [{ index: `${table.name}_fulltext_english`, tokenize: `porter ${tokenizer}` }]
-      : []),
-  ];
+  const name = [table.name, ...names, "fulltext", language].join("_");
+  const index = named(name);
+  const stemmer = language === "english" ? "porter " : "";
   const listed = names.map(named).join(", ");
+  const options = `content=${literal(table.name)}, content_rowid=${literal(number)}, tokenize='${stemmer}unicode61 remove_diacritics 0'`;
   const values = (row: string): string =>
-    [number, ...names].map((name) => `${row}.${named(name)}`).join(", ");
-  const added = indexes.map(
-    ({ index }) => `  insert into ${named(index)} (rowid, ${listed}) values (${values("new")});`,
-  );
-  const removed = indexes.map(
-    ({ index }) =>
-      `  insert into ${named(index)} (${named(index)}, rowid, ${listed}) values ('delete', ${values("old")});`,
-  );
-  const trigger = (write: string, event: string, steps: readonly string[]): string =>
-    [
-      `create trigger ${named(`${table.name}_fulltext_${write}`)} after ${event} on ${own} begin`,
-      ...steps,
-      "end",
-    ].join("\n");
-  const isColumn = table.columns.has(number);
-  const changed = [...(isColumn ? [number] : []), ...names].map(named).join(", ");
+    [number, ...names].map((column) => `${row}.${named(column)}`).join(", ");
+  const added = `  insert into ${index} (rowid, ${listed}) values (${values("new")});`;
+  const removed = `  insert into ${index} (${index}, rowid, ${listed}) values ('delete', ${values("old")});`;
+  const changed = (table.columns.has(number) ? [number, ...names] : names).map(named).join(", ");
+  const triggers = [
+    { name: `${name}_insert`, event: "insert", steps: [added] },
+    { name: `${name}_delete`, event: "delete", steps: [removed] },
+    { name: `${name}_update`, event: `update of ${changed}`, steps: [removed, added] },
+  ];
+  const isTaken = (one: string): boolean => taken.includes(one.toLowerCase());
   return [
-    ...indexes.map(
-      ({ index, tokenize }) =>
-        `create virtual table ${named(index)} using fts5 (${listed}, content=${literal(table.name)}, content_rowid=${literal(number)}, tokenize=${literal(tokenize)})`,
+    ...triggers
+      .filter((trigger) => isTaken(trigger.name))
+      .map((trigger) => `drop trigger if exists ${named(trigger.name)}`),
+    ...(isTaken(name) ? [`drop table if exists ${index}`] : []),
+    `create virtual table ${index} using fts5 (${listed}, ${options})`,
+    ...triggers.map((trigger) =>
+      [
+        `create trigger ${named(trigger.name)} after ${trigger.event} on ${named(table.name)} begin`,
+        ...trigger.steps,
+        "end",
+      ].join("\n"),
     ),
-    trigger("insert", "insert", added),
-    trigger("delete", "delete", removed),
-    trigger("update", `update of ${changed}`, [...removed, ...added]),
-    ...indexes.map(
-      ({ index }) => `insert into ${named(index)} (${named(index)}) values ('rebuild')`,
-    ),
+    `insert into ${index} (${index}) values ('rebuild')`,
   ];
 }
 
@@ -239,4 +241,4 @@ const virtualQuery = (schema: string): string =>
   `select name, sql from ${schema} where type = 'table' and sql like 'create virtual table%' and sql like '%fts5%' order by name`;
 
 const triggersQuery = (schema: string): string =>
-  `select sql from ${schema} where type = 'trigger' and tbl_name = ? collate nocase`;
+  `select name, sql from ${schema} where type = 'trigger' and tbl_name = ? collate nocase`;

@@ -11,7 +11,8 @@ export async function readOutlines(connection: Connection): Promise<readonly Out
     kind: row["type"] === "view" ? "view" : "table",
     comment: null,
     columnComments: new Map(),
-    checks: row["type"] === "view" ? [] : checksIn(String(row["sql"] ?? "")),
+    checks:
+      row["type"] === "view" ? [] : checksIn(String(row["sql"] ?? "")).map(({ text }) => text),
   }));
 }
 
@@ -22,26 +23,43 @@ const outlineQuery = `
   where l.schema = 'main' and l.type in ('table', 'view') and l.name not like 'sqlite\\_%' escape '\\'
   order by l.name`;
 
-/** The text in the brackets after each CHECK that is outside of quotes and comments. */
-function checksIn(sql: string): string[] {
-  const found: string[] = [];
+/**
+ * The text in the brackets after each CHECK that is outside of quotes and comments, and what SQLite calls the
+ * constraint: its name, or that text.
+ */
+export function checksIn(sql: string): { readonly name: string; readonly text: string }[] {
+  const found: { name: string; text: string }[] = [];
   const token =
-    /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\bcheck\s*\(|[()]/gi;
+    /(?:\bconstraint\s+("(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|'[^']*'|[^\s"`[']+)\s+)?\bcheck\s*\(|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|[()]/gi;
+  let name: string | undefined;
   let start = -1;
   let depth = 0;
-  for (const { 0: text, index } of sql.matchAll(token)) {
+  for (const { 0: text, 1: constraint, index } of sql.matchAll(token)) {
     if (start < 0) {
-      if (/^check/i.test(text)) [start, depth] = [index + text.length, 1];
+      if (/^(?:check|constraint)/i.test(text)) [start, depth] = [index + text.length, 1];
+      name = constraint && unquoted(constraint);
       continue;
     }
     if (text.endsWith("(")) depth++;
     else if (text === ")" && --depth === 0) {
-      found.push(sql.slice(start, index).trim());
+      const condition = sql.slice(start, index).trim();
+      found.push({ name: name ?? condition, text: condition });
       start = -1;
     }
   }
   return found;
 }
+
+/** The names in an expression, in small letters: of columns, and words such as AND. */
+export function namesIn(expression: string): ReadonlySet<string> {
+  const token =
+    /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|[\p{L}_][\p{L}\p{N}_$]*(?![\p{L}\p{N}_$]|\s*\()/giu;
+  const names = [...expression.matchAll(token)].filter(([text]) => !/^(?:'|--|\/\*)/.test(text));
+  return new Set(names.map(([text]) => unquoted(text).toLowerCase()));
+}
+
+const unquoted = (name: string): string =>
+  /^["`['].*["`\]']$/s.test(name) ? name.slice(1, -1).replaceAll('""', '"') : name;
 
 /** The foreign keys that point at a table; a foreign key stays within its schema. */
 export const referencesQuery = `

@@ -1,11 +1,12 @@
 /**
  * The columns of a query or view. SQLite names the table's column behind one that is passed on unchanged. It reports no
- * type for an expression: that comes from its text (`expression-types.ts`), else from its values, else from a rule.
+ * type for an expression: that comes from its text (`expression-types.ts`), else from its values, or without any from
+ * the columns that it reads, else from a rule.
  * For a compound query, it reports the columns of one part, whatever the others give.
  */
 import type { ColumnDefinition, Database } from "better-sqlite3";
 import type { Column, ColumnType } from "../../../core/values/types/column.ts";
-import { expressionTypes } from "./expression-types.ts";
+import { type DeclaredType, expressionTypes } from "./expression-types.ts";
 import type { Place } from "./forms/sample-values.ts";
 import { fits, sampleColumns, sampledType } from "./sampled-types.ts";
 import { computedForm, formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
@@ -31,6 +32,8 @@ export function describeQuery(
   const written = isSilent ? expressionTypes(select, columns.length) : null;
   const isUnknown = !isPassed || columns.some(({ type }, at) => type === null && !written?.[at]);
   const samples = isUnknown ? sampleColumns(database, text) : null;
+  const declared = isUnknown && isPassed ? declaredType(database) : null;
+  const supposed = declared && expressionTypes(select, columns.length, declared);
   return columns.map((column, at) => {
     const { name } = column;
     if (seen.has(name)) throw new Error(`The query returns two columns named "${name}"`);
@@ -39,8 +42,7 @@ export function describeQuery(
     const values = samples?.get(name) ?? [];
     const facts = typeFacts(column.type);
     if (column.type === null || (!isPassed && !fits(facts.type, values))) {
-      const sampled = values.length > 0 ? sampledType(values) : null;
-      const type = written?.[at] ?? sampled;
+      const type = written?.[at] ?? heldType(supposed?.[at] ?? null, values);
       return { ...rest, ...computedFacts(type), ...(!written?.[at] && { isSampled: true }) };
     }
     const type = formTypeOf(facts.type);
@@ -52,6 +54,25 @@ export function describeQuery(
     return { ...rest, ...facts, stored: looked ? forms.recall(database, looked) : computedForm };
   });
 }
+
+/** The supposed type if there are no values, or the values have a form of it; otherwise theirs. */
+function heldType(supposed: ColumnType | null, values: readonly unknown[]): ColumnType | null {
+  const isForm = supposed !== null && formTypeOf(supposed) !== null;
+  return values.length === 0 || (isForm && fits(supposed, values)) ? supposed : sampledType(values);
+}
+
+/** SQLite itself finds the column, in whatever table, join or subquery it is. */
+const declaredType =
+  (database: Database): DeclaredType =>
+  (select) => {
+    try {
+      const [column] = database.prepare(select).columns();
+      const { type } = typeFacts(column?.type ?? null);
+      return type === "decimal" ? "float" : type in typicalWords ? type : null;
+    } catch {
+      return null;
+    }
+  };
 
 export function describeView(
   database: Database,
@@ -93,6 +114,7 @@ const typicalWords: Partial<Record<ColumnType, string>> = {
   date: "DATE",
   timestamp: "TIMESTAMP",
   time: "TIME",
+  uuid: "UUID",
   bytes: "BLOB",
 };
 
