@@ -15,7 +15,9 @@ import type { Json } from "../values/json.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { HookPlace, OutboundRequest } from "../plans/outbound-port.ts";
 import type { Row } from "../values/row.ts";
-import { changePlan, type RecordPlan } from "../records/record.ts";
+import { changePlan, type RecordPlan, showing } from "../records/record.ts";
+import { shownOf } from "../records/matching.ts";
+import type { Column } from "../values/types/column.ts";
 import { rowOf } from "../query/key-conditions.ts";
 import { joinedKey, type KeyValue } from "../values/types/key.ts";
 import { fillJson, fillUrl, type TemplateValues } from "../plans/templates.ts";
@@ -32,7 +34,7 @@ export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
   if (plan === null || workflow === null) return null;
   const rules = statuses.guarded.get(plan.write.table.identity);
   const guarded = rules?.status.name === workflow.status.name ? rules : null;
-  return { ...plan, workflow, guarded };
+  return { ...showing(plan, workflow.fields), workflow, guarded };
 }
 
 /** A record as the table has it. */
@@ -43,26 +45,36 @@ export interface FoundRecord {
   readonly status: string | null;
   /** The record as answers show it. */
   readonly record: Row;
+  /** The same with everything that hooks may name. */
+  readonly row: Row;
 }
 
 /** The record; with `lock`, its row is locked until the transaction ends. Rejects with 404. */
 export async function findRecord(
   call: Call,
-  { write, workflow }: WorkflowNeeds,
+  plan: WorkflowNeeds,
   { queries, keyValue, lock }: { queries: ReadQueries; keyValue: KeyValue; lock: boolean },
 ): Promise<FoundRecord> {
-  const { table, key, shown } = write;
-  // The key and the status may be more than answers show.
-  const columns = [...new Set([...shown.values(), ...key, workflow.status])];
+  const { write, workflow } = plan;
+  const { table, key } = write;
+  // The key may be more than answers show.
+  const columns = [...new Set([...changedColumns(plan), ...key])];
   const row = await queries.one(rowOf({ table, key, keyValue, lock }, columns));
   if (!row) throw noSuchRecord(call.entity);
   const status = row[workflow.status.name] ?? null;
   return {
     id: write.key.length === 1 ? (row[write.key[0]!.name] ?? null) : joinedKey(row, write.key),
     status: status === null ? null : String(status),
-    record: Object.fromEntries([...write.shown.keys()].map((name) => [name, row[name] ?? null])),
+    record: shownOf(row, plan),
+    row,
   };
 }
+
+/** What is read of a record whose status changes: for the answer, and for hooks. */
+export const changedColumns = ({ write, workflow }: WorkflowNeeds): Column[] => [
+  ...write.shown.values(),
+  ...workflow.hookColumns.values(),
+];
 
 /**
  * The statuses that may follow; null = any. A record without a status has the status `""`. Only transitions lead out of

@@ -61,6 +61,12 @@ describe("a workflow", () => {
     expect(own.hooks.get("done")!.onAfter[0]).toMatchObject({ timeoutMs: 5, isBlocking: true });
   });
 
+  test("knows the columns that only hooks read", async () => {
+    const url = "https://a.example/{{record.total}}/{{record.status}}";
+    const { hookColumns } = await planOf(withHook({ url }, { fieldName: ["receipt_id"] }));
+    expect([...hookColumns.keys()]).toEqual(["total"]);
+  });
+
   test.each([
     "https://a.example",
     "https://a.example?id={{id}}",

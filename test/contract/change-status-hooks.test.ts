@@ -112,6 +112,31 @@ describe("hooks that succeed", () => {
   });
 });
 
+describe("columns that fieldName does not name", () => {
+  const slim = () => orders.post("slim", "change-status", { id: orders.id, status: "slim" });
+
+  test("change-status answers the status and the audit columns of them", async () => {
+    const answer = await slim();
+    check(answer, { status: 200, data: { order_id: orders.id, status: "slim" } });
+    expect(Object.keys(answer.body.data).sort()).toEqual([
+      "code",
+      "order_id",
+      "status",
+      "updated_at",
+      "updated_by",
+    ]);
+  });
+
+  test("change-status gives hooks all but the hidden ones", async () => {
+    await slim();
+    const [before] = await orders.server.hears(`/slim-before/${orders.id}`);
+    const { status, total } = JSON.parse(before!.body);
+    expect([status, typeof total]).toEqual(["new", "number"]);
+    const [after] = await orders.server.hears(`/slim-after/${orders.id}?total=${total}`);
+    expect(JSON.parse(after!.body)).toEqual({ status: "slim", total });
+  });
+});
+
 describe("the depth that a request claims", () => {
   /** Of a hook that the request triggers. */
   async function headersAfter(headers: Record<string, string>) {

@@ -46,6 +46,9 @@ const body = {
   list: ["{{record.total}}", 1, true, null],
 };
 
+/** Columns that the fieldName of `slim` does not name. */
+const slimBody = { status: "{{record.status}}", total: "{{record.total}}" };
+
 export const peers = [
   "silent",
   "drip-head",
@@ -94,6 +97,10 @@ function hooksFor(port: number): Record<string, object> {
     },
     numbered: {
       onBefore: [hook(at("numbered/{{id}}"), { body: { number: "{{record.order_no}}" } })],
+    },
+    slim: {
+      onBefore: [hook(at("slim-before/{{id}}"), { body: slimBody })],
+      onAfter: [hook(at("slim-after/{{id}}?total={{record.total}}"), { body: slimBody })],
     },
     slow: { onBefore: [hook(at("slow"), { timeoutMs: 5_000 })] },
     "slow-later": { onAfter: [hook(at("slow"), { blocking: false, timeoutMs: 5_000 })] },
@@ -188,6 +195,13 @@ export function openHookedOrders(): HookedOrders {
           action: { create: true, first: true, read: true, "change-status": true },
           workflow: { hooks: hooksFor(server.port) },
           numbers: { order_no: { format: "{code}/{seq:2}", onStatus: "numbered" } },
+        },
+        slim: {
+          tableName: "orders",
+          fieldName: ["order_id", "code"],
+          hiddenFields: ["next"],
+          action: { "change-status": true },
+          workflow: { hooks: { slim: hooksFor(server.port)["slim"] } },
         },
         steps: {
           tableName: "orders",

@@ -23,6 +23,8 @@ export interface HookSettings {
   readonly survey: Survey;
   /** Names that `{{record.<field>}}` may have. */
   readonly fields: readonly string[];
+  /** Gets those that a hook uses. */
+  readonly named: Set<string>;
 }
 
 /** Null, with faults, if the hook can never be called. `path`: its place in the file. */
@@ -165,9 +167,17 @@ function checkHeaders(survey: Survey, headers: Readonly<Record<string, string>>,
 }
 
 /** Null, and a fault, for a variable that there is not. */
-function templateOf({ survey, fields }: HookSettings, text: string, path: Path): Template | null {
+function templateOf(
+  { survey, fields, named }: HookSettings,
+  text: string,
+  path: Path,
+): Template | null {
   const parsed = parseTemplate(text, fields);
-  if (parsed.ok) return parsed.template;
+  if (parsed.ok) {
+    for (const part of parsed.template)
+      if (typeof part === "object" && part.from === "record") named.add(part.name);
+    return parsed.template;
+  }
   survey.fault(path, {
     found: parsed.found,
     expected:
