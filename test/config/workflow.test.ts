@@ -61,6 +61,13 @@ describe("a workflow", () => {
     expect(own.hooks.get("done")!.onAfter[0]).toMatchObject({ timeoutMs: 5, isBlocking: true });
   });
 
+  test.each([
+    ["an empty body", { body: {} }, { kind: "object", members: [] }],
+    ["no body with GET, where it is empty", { method: "GET", body: {} }, null],
+  ])("has hooks with %s", async (_, hook, body) => {
+    expect((await planOf(withHook(hook))).hooks.get("done")!.onAfter[0]!.body).toEqual(body);
+  });
+
   test("knows the columns that only hooks read", async () => {
     const url = "https://a.example/{{record.total}}/{{record.status}}";
     const { hookColumns } = await planOf(withHook({ url }, { fieldName: ["receipt_id"] }));

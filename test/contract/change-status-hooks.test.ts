@@ -137,6 +137,17 @@ describe("columns that fieldName does not name", () => {
   });
 });
 
+test.each([
+  ["an empty object", "empty", { body: "{}", type: "application/json" }],
+  ["no body", "none", { body: "", type: undefined }],
+])("change-status sends %s as the file has it", async (_, path, sent) => {
+  check(await orders.changeTo("no-body"), { status: 200 });
+  const [{ body, headers } = { body: null, headers: {} }] = await orders.server.hears(
+    `/${path}/${orders.id}`,
+  );
+  expect({ body, type: (headers as Record<string, string>)["content-type"] }).toEqual(sent);
+});
+
 describe("the depth that a request claims", () => {
   /** Of a hook that the request triggers. */
   async function headersAfter(headers: Record<string, string>) {
