@@ -143,6 +143,7 @@ async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hoo
   const values = valuesOf(call, workflow, { found, settled });
   if (onBefore.length > 0) await refuseUnnumbered(call, plan, { tx, keyValue, set });
   await hooks.run(onBefore, { ...values, record: { ...found.row, ...oldRecord } });
+  await hooks.begin();
   // The locks may have expired while a hook was running.
   await call.locks.checkWrite(plan.write, [keyValue]);
   const updated = await tx.updateOne({

@@ -1,7 +1,7 @@
 /**
  * What change-status and next-statuses share: the record and its status, the statuses that may follow, and the hooks
- * around the change. Blocking hooks are called here, inside the transaction. The others are collected, and
- * `core/dispatch.ts` starts them after the commit.
+ * around the change. Blocking hooks are called here, inside the transaction. The others are collected: they begin before
+ * what follows them, and `core/dispatch.ts` starts the last ones after the commit.
  */
 import type { Call } from "../calls/action.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -126,7 +126,9 @@ export class HookRun {
   private readonly call: Call;
   private hasCalled = false;
   private labels: string[] = [];
-  private collected: HookCall[] = [];
+  private collected = new Map<StatusHook, HookCall>();
+  /** Non-blocking hooks whose calls cannot be taken back; another run of the transaction does not repeat them. */
+  private readonly begun = new Set<StatusHook>();
 
   constructor(call: Call) {
     this.call = call;
@@ -137,9 +139,9 @@ export class HookRun {
     return this.labels;
   }
 
-  /** The calls that are not waited for. */
+  /** The calls that start after the commit. */
   get later(): readonly HookCall[] {
-    return this.collected;
+    return [...this.collected.values()];
   }
 
   /** At the start of each run of the transaction. */
@@ -149,7 +151,7 @@ export class HookRun {
         "The database rolled the change back after hooks had been called; check the record before you try again",
       );
     this.labels = [];
-    this.collected = [];
+    this.collected.clear();
   }
 
   /**
@@ -158,9 +160,21 @@ export class HookRun {
    */
   async run(hooks: readonly StatusHook[], values: TemplateValues): Promise<void> {
     for (const hook of hooks) {
-      if (hook.isBlocking) await this.wait(hook, values);
-      else this.collect(hook, values);
+      if (hook.isBlocking) {
+        await this.begin();
+        await this.wait(hook, values);
+      } else this.collect(hook, values);
     }
+  }
+
+  /** Starts what was collected, because something that comes after it is about to happen. */
+  async begin(): Promise<void> {
+    const { background } = this.call;
+    if (background === null || this.collected.size === 0) return;
+    const calls = this.later;
+    for (const hook of this.collected.keys()) this.begun.add(hook);
+    this.collected.clear();
+    await background.begin(calls);
   }
 
   private async wait(hook: StatusHook, values: TemplateValues): Promise<void> {
@@ -188,10 +202,14 @@ export class HookRun {
     const { entity, requestId, newId, log } = this.call;
     const label = `${entity.name} ${hook.label}`;
     const place = this.placeOf(hook, values);
+    if (this.begun.has(hook)) {
+      this.labels.push(hook.label);
+      return;
+    }
     try {
       const id = newId();
       const request = this.requestOf(hook, { values, id, place });
-      this.collected.push({ id, place, label, requestId, request });
+      this.collected.set(hook, { id, place, label, requestId, request });
       this.labels.push(hook.label);
     } catch (error) {
       log.warn({ err: error, hook: label }, "A hook was not called");

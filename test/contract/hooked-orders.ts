@@ -111,10 +111,13 @@ function hooksFor(port: number): Record<string, object> {
       onBefore: [hook(at("status/404"), { name: "early", blocking: false })],
       onAfter: [hook(at("status/410"), { name: "late", blocking: false })],
     },
-    // Notifications must not report a change that was rolled back.
     "told-and-refused": {
-      onBefore: [hook(at("never"), { blocking: false })],
-      onAfter: [hook(at("never"), { blocking: false }), hook(at("status/500"))],
+      onBefore: [hook(at("begun/before/{{id}}"), { blocking: false })],
+      onAfter: [
+        hook(at("begun/after/{{id}}"), { blocking: false }),
+        hook(at("status/500")),
+        hook(at("never"), { blocking: false }),
+      ],
     },
     "second-refused": {
       onBefore: [hook(at("earlier")), hook(at("status/500")), hook(at("not-reached"))],
