@@ -303,6 +303,7 @@ export async function perform(
       cache,
       locks,
       outbound,
+      background: request.dryRun ? null : background,
       jobs,
       files,
       feed,

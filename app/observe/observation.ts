@@ -10,7 +10,7 @@ import type {
   HookReport,
   ObserveRequest,
 } from "../../core/plans/observer.ts";
-import type { Background } from "../../core/plans/hook-call.ts";
+import type { Background, HookCall } from "../../core/plans/hook-call.ts";
 import type { Outbound, OutboundRequest } from "../../core/plans/outbound-port.ts";
 import type { Queue } from "../../core/jobs/queue.ts";
 import type { RunJob } from "../../core/jobs/job.ts";
@@ -59,15 +59,18 @@ export function createObservation(watchers: readonly Watcher[]): Observation {
       for (const watcher of watchersOf(project)) watcher.file?.(report, origin);
     },
     outbound: (outbound) => observedOutbound(outbound, watchers),
-    background: (background) => ({
-      async add(calls) {
+    background: (background) => {
+      const traced = (calls: readonly HookCall[]): readonly HookCall[] => {
         const trace = traceOf(watchers);
-        const traced = trace
+        return trace
           ? calls.map((call) => ({ ...call, request: { ...call.request, trace } }))
           : calls;
-        await background.add(traced);
-      },
-    }),
+      };
+      return {
+        add: (calls) => background.add(traced(calls)),
+        begin: (calls) => background.begin(traced(calls)),
+      };
+    },
     queue: (queue) => ({
       ...queue,
       add(job) {

@@ -1,6 +1,6 @@
 /** Reports each run of the operator's handlers. */
 import type { ImportComponent } from "../../core/config/compiling/components-plan.ts";
-import { type HookContext, type HookHandler, HookError } from "../../core/plans/hook.ts";
+import { type HookContext, type HookHandler, refusalIn } from "../../core/plans/hook.ts";
 import type { HandlerReport } from "../../core/plans/observer.ts";
 import { currentTask } from "./current-task.ts";
 import type { Watcher } from "./watcher.ts";
@@ -41,7 +41,7 @@ const observedHandler =
     try {
       return await handler(context);
     } catch (error) {
-      outcome = error instanceof HookError ? "refused" : "failed";
+      outcome = refusalIn(error) ? "refused" : "failed";
       throw error;
     } finally {
       const { endpoint, event } = context;

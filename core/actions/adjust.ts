@@ -17,7 +17,13 @@ import type { AdjustPlan } from "../plans/write-plan.ts";
 import { AppError, noSuchRecord, validationFailed } from "../values/errors.ts";
 import type { Queries } from "../query/session.ts";
 import type { Row } from "../values/row.ts";
-import { beginChange, changePlan, type RecordPlan, updateAudit } from "../records/record.ts";
+import {
+  beginChange,
+  changePlan,
+  type RecordPlan,
+  showing,
+  updateAudit,
+} from "../records/record.ts";
 import { allOf, type Assignment, type Condition, type UpdateOne } from "../query/statement.ts";
 import { rowOf } from "../query/key-conditions.ts";
 import type { KeyValue } from "../values/types/key.ts";
@@ -53,7 +59,9 @@ export const adjust = defineAction<AdjustNeeds, AdjustRequest>({
   needs(entity) {
     const plan = changePlan(entity);
     const { adjust: own } = entity;
-    return plan && own && { ...plan, adjust: own, adjustments: adjustmentsOf(own) };
+    return (
+      plan && own && { ...showing(plan, own.shown), adjust: own, adjustments: adjustmentsOf(own) }
+    );
   },
   grammar: (plan, { entity }) => adjustRequest(plan, entity),
   reasonOf,

@@ -21,7 +21,9 @@ import { wholeObject } from "../values/json-shapes.ts";
 import type { Assignment } from "../query/statement.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import type { TemplateValues } from "../plans/templates.ts";
+import { shownOf } from "../records/matching.ts";
 import {
+  changedColumns,
   checkStep,
   findRecord,
   type FoundRecord,
@@ -140,7 +142,8 @@ async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hoo
   const { onBefore, onAfter } = workflow.hooks.get(to) ?? { onBefore: [], onAfter: [] };
   const values = valuesOf(call, workflow, { found, settled });
   if (onBefore.length > 0) await refuseUnnumbered(call, plan, { tx, keyValue, set });
-  await hooks.run(onBefore, { ...values, record: oldRecord });
+  await hooks.run(onBefore, { ...values, record: { ...found.row, ...oldRecord } });
+  await hooks.begin();
   // The locks may have expired while a hook was running.
   await call.locks.checkWrite(plan.write, [keyValue]);
   const updated = await tx.updateOne({
@@ -150,12 +153,12 @@ async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hoo
     keyValue,
     guard: null,
     set,
-    returning: [...plan.write.shown.values()],
+    returning: changedColumns(plan),
   });
   // The SQL of a handler may have deleted the record.
   if (!updated) throw noSuchRecord(call.entity);
-  const record = await readBack(updated, plan, tx);
-  await hooks.run(onAfter, { ...values, record });
+  const record = await readBack(shownOf(updated, plan), plan, tx);
+  await hooks.run(onAfter, { ...values, record: { ...updated, ...record } });
   await runAfter(call, tx, { event: "onAfterWorkflow", data, oldRecord, record });
   return { record, from, to };
 }

@@ -149,7 +149,8 @@ async function runTogether(request: Request, together: Together): Promise<Answer
         (session) => {
           begin();
           request.taken.forget();
-          return runSteps({ ...request, session, outbound, feed, cache: noCache }, together);
+          const within = { session, outbound, background: null, feed, cache: noCache };
+          return runSteps({ ...request, ...within }, together);
         },
         { isReadOnly, isUndone: request.dryRun },
       );

@@ -130,11 +130,11 @@ function compositeView(
 
 /** The statuses that may follow would reveal the status. */
 const workflowView = (plan: WorkflowPlan, { hidden }: FieldRights): WorkflowPlan | null =>
-  hidden.has(plan.status.name) ? null : plan;
+  hidden.has(plan.status.name) ? null : { ...plan, hookColumns: without(plan.hookColumns, hidden) };
 
 function adjustView(plan: AdjustPlan, { hidden, readOnly }: FieldRights): AdjustPlan {
   const fields = [...plan.fields].filter(([name]) => !hidden.has(name) && !readOnly.has(name));
-  return { ...plan, fields: new Map(fields) };
+  return { ...plan, fields: new Map(fields), shown: without(plan.shown, hidden) };
 }
 
 function lookupView(plan: LookupPlan, seen: Seen, naming: Naming): LookupPlan | null {

@@ -21,6 +21,7 @@ import { type ActionGroup, onlyUsesDatabase, type Requirement } from "./requirem
 import { paramsOfSource, withParams } from "./params.ts";
 import { payloadReader, type ReadPayload } from "./payload.ts";
 import type { Log } from "../plans/log-port.ts";
+import type { Background } from "../plans/hook-call.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
 import type { Clock, NewId } from "../values/clock.ts";
 
@@ -79,6 +80,8 @@ export interface Call {
   /** Locks on records within the caller's scope. */
   readonly locks: RequestLocks;
   readonly outbound: Outbound;
+  /** Null: non-blocking hooks wait for the end of the batch, or are not called at all. */
+  readonly background: Background | null;
   readonly jobs: ProjectJobs;
   readonly files: RecordFiles;
   readonly now: Clock;

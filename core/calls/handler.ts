@@ -57,6 +57,7 @@ export type Provided = Pick<
   | "cache"
   | "locks"
   | "outbound"
+  | "background"
   | "jobs"
   | "files"
   | "feed"

@@ -18,4 +18,6 @@ export interface Background {
    * are stored as safely as possible. Never rejects.
    */
   add(calls: readonly HookCall[]): Promise<void>;
+  /** As `add`, and what its caller sends next arrives after the first tries, unless these take long. */
+  begin(calls: readonly HookCall[]): Promise<void>;
 }

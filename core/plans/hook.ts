@@ -70,6 +70,22 @@ export class HookError extends Error {
   }
 }
 
+/**
+ * The refusal that a handler threw; null for any other error. The name decides, because a component may throw the class
+ * of another copy of the package.
+ */
+export function refusalIn(error: unknown): HookError | null {
+  if (error instanceof HookError) return error;
+  if (!isObject(error) || error["name"] !== "HookError") return null;
+  const { message, errors } = error;
+  if (typeof message !== "string") return null;
+  try {
+    return new HookError(message, (errors ?? undefined) as Record<string, string | string[]>);
+  } catch {
+    return null;
+  }
+}
+
 /** A handler as a file of the configuration exports it. What an after handler returns has no effect. */
 export type HookHandler = (context: HookContext) => unknown;
 

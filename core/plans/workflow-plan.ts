@@ -16,6 +16,8 @@ export interface WorkflowPlan {
     string,
     { readonly onBefore: readonly StatusHook[]; readonly onAfter: readonly StatusHook[] }
   >;
+  /** Columns of the table that the hooks name and no answer shows. */
+  readonly hookColumns: Columns;
 }
 
 /** A call to another service around a change of status. */

@@ -40,6 +40,8 @@ export interface Cascade {
 export interface AdjustPlan {
   readonly reasonRequired: boolean;
   readonly fields: ReadonlyMap<string, AdjustField>;
+  /** Their columns, less the hidden ones: answers tell them even if fieldName does not name them. */
+  readonly shown: Columns;
 }
 
 /** One field that `adjust` may change, and the smallest result that it may have. */

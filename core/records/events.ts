@@ -5,7 +5,13 @@
  */
 import type { Call } from "../calls/action.ts";
 import { AppError, type ErrorKind } from "../values/errors.ts";
-import { type EventName, type HookContext, HookError, type NamedHandler } from "../plans/hook.ts";
+import {
+  type EventName,
+  type HookContext,
+  HookError,
+  type NamedHandler,
+  refusalIn,
+} from "../plans/hook.ts";
 import { copyOfJson, ExactNumber, isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { nativeOf } from "../query/native.ts";
@@ -120,8 +126,9 @@ async function attempt<T>(
   try {
     return await run();
   } catch (error) {
-    if (error instanceof HookError) {
-      const { message, errors } = error;
+    const refusal = refusalIn(error);
+    if (refusal) {
+      const { message, errors } = refusal;
       throw new AppError("rejectedByHook", message || "A component handler refused the request", {
         ...(errors && { errors }),
       });

@@ -5,7 +5,7 @@
 import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
 import type { Call, Write } from "../calls/action.ts";
 import type { Answer } from "../calls/answer.ts";
-import type { Column } from "../values/types/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import type { AuditColumns } from "../plans/audit-columns.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { InsertPlan, WritePlan } from "../plans/write-plan.ts";
@@ -43,6 +43,12 @@ export function changePlan(entity: Entity): RecordPlan | null {
   const plan = recordPlan(entity);
   return plan?.write.namesRecords ? plan : null;
 }
+
+/** The plan of an action whose answers always show these columns of the table, which fieldName may lack. */
+export const showing = ({ write, read }: RecordPlan, columns: Columns): RecordPlan => ({
+  write: { ...write, shown: new Map([...write.shown, ...columns]) },
+  read,
+});
 
 /** What create needs; unlike the other writes it can do without a key. */
 export interface InsertingPlan {

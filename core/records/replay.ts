@@ -23,7 +23,7 @@ export async function narrowReplay(
   answer: Answer,
   { entity, session, scope }: Seeing,
 ): Promise<Answer> {
-  const { insert: write, read, composite } = entity;
+  const { insert: write, read, composite, adjust, workflow } = entity;
   const { subject, subjects, body } = answer;
   const { data } = body;
   if (subjects !== undefined && write !== null)
@@ -34,6 +34,8 @@ export async function narrowReplay(
   const shown = new Set([
     ...write.shown.keys(),
     ...(read?.columns.keys() ?? []),
+    ...(adjust?.shown.keys() ?? []),
+    ...(workflow?.fields.keys() ?? []),
     ...(composite?.details.map(({ table }) => table.name) ?? []),
   ]);
   const members = new Map(Object.entries(data).filter(([name]) => shown.has(name)));

@@ -1,7 +1,7 @@
 /**
  * What change-status and next-statuses share: the record and its status, the statuses that may follow, and the hooks
- * around the change. Blocking hooks are called here, inside the transaction. The others are collected, and
- * `core/dispatch.ts` starts them after the commit.
+ * around the change. Blocking hooks are called here, inside the transaction. The others are collected: they begin before
+ * what follows them, and `core/dispatch.ts` starts the last ones after the commit.
  */
 import type { Call } from "../calls/action.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -15,7 +15,9 @@ import type { Json } from "../values/json.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { HookPlace, OutboundRequest } from "../plans/outbound-port.ts";
 import type { Row } from "../values/row.ts";
-import { changePlan, type RecordPlan } from "../records/record.ts";
+import { changePlan, type RecordPlan, showing } from "../records/record.ts";
+import { shownOf } from "../records/matching.ts";
+import type { Column } from "../values/types/column.ts";
 import { rowOf } from "../query/key-conditions.ts";
 import { joinedKey, type KeyValue } from "../values/types/key.ts";
 import { fillJson, fillUrl, type TemplateValues } from "../plans/templates.ts";
@@ -32,7 +34,7 @@ export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
   if (plan === null || workflow === null) return null;
   const rules = statuses.guarded.get(plan.write.table.identity);
   const guarded = rules?.status.name === workflow.status.name ? rules : null;
-  return { ...plan, workflow, guarded };
+  return { ...showing(plan, workflow.fields), workflow, guarded };
 }
 
 /** A record as the table has it. */
@@ -43,26 +45,36 @@ export interface FoundRecord {
   readonly status: string | null;
   /** The record as answers show it. */
   readonly record: Row;
+  /** The same with everything that hooks may name. */
+  readonly row: Row;
 }
 
 /** The record; with `lock`, its row is locked until the transaction ends. Rejects with 404. */
 export async function findRecord(
   call: Call,
-  { write, workflow }: WorkflowNeeds,
+  plan: WorkflowNeeds,
   { queries, keyValue, lock }: { queries: ReadQueries; keyValue: KeyValue; lock: boolean },
 ): Promise<FoundRecord> {
-  const { table, key, shown } = write;
-  // The key and the status may be more than answers show.
-  const columns = [...new Set([...shown.values(), ...key, workflow.status])];
+  const { write, workflow } = plan;
+  const { table, key } = write;
+  // The key may be more than answers show.
+  const columns = [...new Set([...changedColumns(plan), ...key])];
   const row = await queries.one(rowOf({ table, key, keyValue, lock }, columns));
   if (!row) throw noSuchRecord(call.entity);
   const status = row[workflow.status.name] ?? null;
   return {
     id: write.key.length === 1 ? (row[write.key[0]!.name] ?? null) : joinedKey(row, write.key),
     status: status === null ? null : String(status),
-    record: Object.fromEntries([...write.shown.keys()].map((name) => [name, row[name] ?? null])),
+    record: shownOf(row, plan),
+    row,
   };
 }
+
+/** What is read of a record whose status changes: for the answer, and for hooks. */
+export const changedColumns = ({ write, workflow }: WorkflowNeeds): Column[] => [
+  ...write.shown.values(),
+  ...workflow.hookColumns.values(),
+];
 
 /**
  * The statuses that may follow; null = any. A record without a status has the status `""`. Only transitions lead out of
@@ -114,7 +126,9 @@ export class HookRun {
   private readonly call: Call;
   private hasCalled = false;
   private labels: string[] = [];
-  private collected: HookCall[] = [];
+  private collected = new Map<StatusHook, HookCall>();
+  /** Non-blocking hooks whose calls cannot be taken back; another run of the transaction does not repeat them. */
+  private readonly begun = new Set<StatusHook>();
 
   constructor(call: Call) {
     this.call = call;
@@ -125,9 +139,9 @@ export class HookRun {
     return this.labels;
   }
 
-  /** The calls that are not waited for. */
+  /** The calls that start after the commit. */
   get later(): readonly HookCall[] {
-    return this.collected;
+    return [...this.collected.values()];
   }
 
   /** At the start of each run of the transaction. */
@@ -137,7 +151,7 @@ export class HookRun {
         "The database rolled the change back after hooks had been called; check the record before you try again",
       );
     this.labels = [];
-    this.collected = [];
+    this.collected.clear();
   }
 
   /**
@@ -146,9 +160,21 @@ export class HookRun {
    */
   async run(hooks: readonly StatusHook[], values: TemplateValues): Promise<void> {
     for (const hook of hooks) {
-      if (hook.isBlocking) await this.wait(hook, values);
-      else this.collect(hook, values);
+      if (hook.isBlocking) {
+        await this.begin();
+        await this.wait(hook, values);
+      } else this.collect(hook, values);
     }
+  }
+
+  /** Starts what was collected, because something that comes after it is about to happen. */
+  async begin(): Promise<void> {
+    const { background } = this.call;
+    if (background === null || this.collected.size === 0) return;
+    const calls = this.later;
+    for (const hook of this.collected.keys()) this.begun.add(hook);
+    this.collected.clear();
+    await background.begin(calls);
   }
 
   private async wait(hook: StatusHook, values: TemplateValues): Promise<void> {
@@ -176,10 +202,14 @@ export class HookRun {
     const { entity, requestId, newId, log } = this.call;
     const label = `${entity.name} ${hook.label}`;
     const place = this.placeOf(hook, values);
+    if (this.begun.has(hook)) {
+      this.labels.push(hook.label);
+      return;
+    }
     try {
       const id = newId();
       const request = this.requestOf(hook, { values, id, place });
-      this.collected.push({ id, place, label, requestId, request });
+      this.collected.set(hook, { id, place, label, requestId, request });
       this.labels.push(hook.label);
     } catch (error) {
       log.warn({ err: error, hook: label }, "A hook was not called");

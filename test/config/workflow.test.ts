@@ -62,6 +62,19 @@ describe("a workflow", () => {
   });
 
   test.each([
+    ["an empty body", { body: {} }, { kind: "object", members: [] }],
+    ["no body with GET, where it is empty", { method: "GET", body: {} }, null],
+  ])("has hooks with %s", async (_, hook, body) => {
+    expect((await planOf(withHook(hook))).hooks.get("done")!.onAfter[0]!.body).toEqual(body);
+  });
+
+  test("knows the columns that only hooks read", async () => {
+    const url = "https://a.example/{{record.total}}/{{record.status}}";
+    const { hookColumns } = await planOf(withHook({ url }, { fieldName: ["receipt_id"] }));
+    expect([...hookColumns.keys()]).toEqual(["total"]);
+  });
+
+  test.each([
     "https://a.example",
     "https://a.example?id={{id}}",
     "http://127.0.0.1:8080/{{id}}/{{requestData.x}}",

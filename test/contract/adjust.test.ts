@@ -410,3 +410,60 @@ describe("If-Match", () => {
     expect((await first()).stock).toBe(12);
   });
 });
+
+describe("fields that fieldName does not name", () => {
+  const slim = openShop({
+    tables: [
+      {
+        name: "counters",
+        columns: { counter_id: "key", label: "text(20)", stock: "integer", balance: "integer" },
+      },
+    ],
+    setUp: () => ["insert into counters values ('a', 'l', 10, 20)"],
+    endpoints: Object.fromEntries(
+      [
+        { name: "counters" },
+        { name: "veiled", hiddenFields: ["balance"] },
+        { name: "guarded", hiddenFields: { guest: ["balance"] } },
+      ].map(({ name, ...more }) => [
+        name,
+        {
+          tableName: "counters",
+          fieldName: ["counter_id", "label"],
+          action: { adjust: true },
+          access: { guest: "*" },
+          adjustConfig: { fields: { stock: { type: "integer" }, balance: { type: "integer" } } },
+          ...more,
+        },
+      ]),
+    ),
+    project: {
+      auth: {
+        apiKeys: [{ id: "erp", sha256: "0".repeat(64), roles: ["guest"] }],
+        anonymous: { roles: ["guest"] },
+      },
+    },
+  });
+  const stock = [by("stock", 1)];
+
+  test("adjust answers those that it changes, also when it repeats the answer", async () => {
+    const headers = { "Idempotency-Key": "again" };
+    for (const replayed of [null, "true"]) {
+      const answer = await slim.post(
+        "counters",
+        "adjust",
+        { counter_id: "a", adjustments: stock },
+        headers,
+      );
+      check(answer, { status: 200 });
+      expect(record(answer)).toEqual({ counter_id: "a", label: "l", stock: 11, balance: 20 });
+      expect(answer.headers.get("Idempotency-Replayed")).toBe(replayed);
+    }
+  });
+
+  test.each(["veiled", "guarded"])("adjust does not answer hidden ones: %s", async (endpoint) => {
+    const answer = await slim.post(endpoint, "adjust", { counter_id: "a", adjustments: stock });
+    check(answer, { status: 200 });
+    expect(Object.keys(record(answer))).toEqual(["counter_id", "label", "stock"]);
+  });
+});

@@ -49,14 +49,13 @@ describe("hooks that succeed", () => {
     });
   });
 
-  test("change-status calls blocking hooks in order, and the others after the change", async () => {
+  test("change-status calls all hooks in the order of the configuration", async () => {
     const requestId = (await orders.changeTo("told")).headers.get("X-Request-Id");
     const mine = () =>
       orders.server.heard.filter(({ headers }) => headers["x-request-id"] === requestId);
     await expect.poll(() => mine().length).toBe(5);
     const paths = mine().map(({ path }) => path.split(/[/?]/)[1]);
-    expect(paths.slice(0, 3)).toEqual(["first", "third", "fourth"]);
-    expect(paths.slice(3).sort()).toEqual(["fifth", "second"]);
+    expect(paths).toEqual(["first", "second", "third", "fourth", "fifth"]);
   });
 
   test("change-status fills the variables of a body, as JSON values where they stand alone", async () => {
@@ -110,6 +109,42 @@ describe("hooks that succeed", () => {
     const keys = mine.map(({ headers }) => headers["idempotency-key"]);
     expect(new Set(keys).size).toBe(keys.length);
   });
+});
+
+describe("columns that fieldName does not name", () => {
+  const slim = () => orders.post("slim", "change-status", { id: orders.id, status: "slim" });
+
+  test("change-status answers the status and the audit columns of them", async () => {
+    const answer = await slim();
+    check(answer, { status: 200, data: { order_id: orders.id, status: "slim" } });
+    expect(Object.keys(answer.body.data).sort()).toEqual([
+      "code",
+      "order_id",
+      "status",
+      "updated_at",
+      "updated_by",
+    ]);
+  });
+
+  test("change-status gives hooks all but the hidden ones", async () => {
+    await slim();
+    const [before] = await orders.server.hears(`/slim-before/${orders.id}`);
+    const { status, total } = JSON.parse(before!.body);
+    expect([status, typeof total]).toEqual(["new", "number"]);
+    const [after] = await orders.server.hears(`/slim-after/${orders.id}?total=${total}`);
+    expect(JSON.parse(after!.body)).toEqual({ status: "slim", total });
+  });
+});
+
+test.each([
+  ["an empty object", "empty", { body: "{}", type: "application/json" }],
+  ["no body", "none", { body: "", type: undefined }],
+])("change-status sends %s as the file has it", async (_, path, sent) => {
+  check(await orders.changeTo("no-body"), { status: 200 });
+  const [{ body, headers } = { body: null, headers: {} }] = await orders.server.hears(
+    `/${path}/${orders.id}`,
+  );
+  expect({ body, type: (headers as Record<string, string>)["content-type"] }).toEqual(sent);
 });
 
 describe("the depth that a request claims", () => {
@@ -194,8 +229,10 @@ describe("blocking hooks that fail", () => {
     expect(paths.filter((path) => path.startsWith(`/first/${orders.id}?`))).toEqual([]);
   });
 
-  test("change-status tells nobody of a change that was undone", async () => {
+  test("change-status calls the non-blocking hooks before one that fails, and none after it", async () => {
     check(await orders.changeTo("told-and-refused"), failed);
+    for (const place of ["before", "after"])
+      expect(await orders.server.hears(`/begun/${place}/${orders.id}`)).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(orders.server.heard.filter(({ path }) => path === "/never")).toEqual([]);
   });

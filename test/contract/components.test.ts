@@ -129,6 +129,15 @@ describe.each(actions)("$action", ({ action, before, after, body, status }) => {
       "after waiting",
       async ({ reject, query }: HookContext) => (await query("select 1 as one"), reject("No")),
     ],
+    [
+      "by a class of the handler's own that has the name",
+      () => {
+        throw new (class HookError extends Error {
+          override readonly name = "HookError";
+        })("No");
+      },
+    ],
+    ["by an object with the name", () => Promise.reject({ name: "HookError", message: "No" })],
   ])("is refused %s", async (_, handler) => {
     const kept = await stored();
     on[before] = handler;
@@ -136,6 +145,14 @@ describe.each(actions)("$action", ({ action, before, after, body, status }) => {
     check(answer, { status: 422, error: "Rejected by hook", message: "No" });
     expect(answer.body).not.toHaveProperty("errors");
     expect(await stored()).toEqual(kept);
+  });
+
+  test("is refused with the errors of a class of the handler's own", async () => {
+    on[before] = () => {
+      throw Object.assign(new Error("No"), { name: "HookError", errors: { name: "is taken" } });
+    };
+    const errors = { name: ["is taken"] };
+    check(await post("parts", action, body()), { status: 422, error: "Rejected by hook", errors });
   });
 
   test.each<[string, HookHandler]>([
@@ -155,6 +172,18 @@ describe.each(actions)("$action", ({ action, before, after, body, status }) => {
       "throws no error",
       () => {
         throw "a text";
+      },
+    ],
+    [
+      "throws a HookError whose errors are no texts",
+      () => {
+        throw Object.assign(new Error("No"), { name: "HookError", errors: { name: 5 } });
+      },
+    ],
+    [
+      "throws a HookError without a message",
+      () => {
+        throw { name: "HookError", message: 5 };
       },
     ],
     [

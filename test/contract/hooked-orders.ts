@@ -46,6 +46,9 @@ const body = {
   list: ["{{record.total}}", 1, true, null],
 };
 
+/** Columns that the fieldName of `slim` does not name. */
+const slimBody = { status: "{{record.status}}", total: "{{record.total}}" };
+
 export const peers = [
   "silent",
   "drip-head",
@@ -95,16 +98,26 @@ function hooksFor(port: number): Record<string, object> {
     numbered: {
       onBefore: [hook(at("numbered/{{id}}"), { body: { number: "{{record.order_no}}" } })],
     },
+    slim: {
+      onBefore: [hook(at("slim-before/{{id}}"), { body: slimBody })],
+      onAfter: [hook(at("slim-after/{{id}}?total={{record.total}}"), { body: slimBody })],
+    },
+    "no-body": {
+      onAfter: [hook(at("empty/{{id}}"), { body: {} }), hook(at("none/{{id}}"))],
+    },
     slow: { onBefore: [hook(at("slow"), { timeoutMs: 5_000 })] },
     "slow-later": { onAfter: [hook(at("slow"), { blocking: false, timeoutMs: 5_000 })] },
     "fails-later": {
       onBefore: [hook(at("status/404"), { name: "early", blocking: false })],
       onAfter: [hook(at("status/410"), { name: "late", blocking: false })],
     },
-    // Notifications must not report a change that was rolled back.
     "told-and-refused": {
-      onBefore: [hook(at("never"), { blocking: false })],
-      onAfter: [hook(at("never"), { blocking: false }), hook(at("status/500"))],
+      onBefore: [hook(at("begun/before/{{id}}"), { blocking: false })],
+      onAfter: [
+        hook(at("begun/after/{{id}}"), { blocking: false }),
+        hook(at("status/500")),
+        hook(at("never"), { blocking: false }),
+      ],
     },
     "second-refused": {
       onBefore: [hook(at("earlier")), hook(at("status/500")), hook(at("not-reached"))],
@@ -188,6 +201,13 @@ export function openHookedOrders(): HookedOrders {
           action: { create: true, first: true, read: true, "change-status": true },
           workflow: { hooks: hooksFor(server.port) },
           numbers: { order_no: { format: "{code}/{seq:2}", onStatus: "numbered" } },
+        },
+        slim: {
+          tableName: "orders",
+          fieldName: ["order_id", "code"],
+          hiddenFields: ["next"],
+          action: { "change-status": true },
+          workflow: { hooks: { slim: hooksFor(server.port)["slim"] } },
         },
         steps: {
           tableName: "orders",

@@ -61,6 +61,8 @@ beforeAll(async () => {
       "components/code.ts": {
         async check({ data, query, reject }: HookContext) {
           if (data["mark"] === "refused") reject("No");
+          if (data["mark"] === "by-name")
+            throw Object.assign(new Error("No"), { name: "HookError" });
           await query(`select id from goods where mark = '${secret}'`);
         },
       },
@@ -135,10 +137,13 @@ test("a transaction is reported with the handler in it, whose SQL has lost its l
   expect(reportsOf("handler", "write")[0].outcome).toBe("completed");
 });
 
-test("a handler that refuses is reported as such", async () => {
-  await ask("no", "goods/update", { id: "a", mark: "refused" });
-  expect(reportsOf("handler", "no")).toMatchObject([{ outcome: "refused" }]);
-});
+test.each(["refused", "by-name"])(
+  "a handler that refuses is reported as such: %s",
+  async (mark) => {
+    await ask(mark, "goods/update", { id: "a", mark });
+    expect(reportsOf("handler", mark)).toMatchObject([{ outcome: "refused" }]);
+  },
+);
 
 test("the cache is reported to miss, then to hit, and to be stale after a write", async () => {
   const read = async (id: string) => {

@@ -16,6 +16,7 @@ import type { RequestLocks } from "../../core/locks/locks.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import type { DbQueries, DbSession } from "../../core/query/session.ts";
 import type { Log } from "../../core/plans/log-port.ts";
+import type { HookCall } from "../../core/plans/hook-call.ts";
 import type { OutboundRequest } from "../../core/plans/outbound-port.ts";
 import type { Row } from "../../core/values/row.ts";
 import { entityOf } from "../config/shop.ts";
@@ -24,9 +25,11 @@ const id = "6f1a6f5e-0000-4000-8000-000000000001";
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 let sent: OutboundRequest[] = [];
+let begun: HookCall[] = [];
 let row: Row = {};
 beforeEach(() => {
   sent = [];
+  begun = [];
   row = { receipt_id: id, status: "draft", total: 5 };
 });
 
@@ -83,6 +86,12 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     db: {} as Db,
     digest: (text) => text,
     basePath: "",
+    background: {
+      add: async () => undefined,
+      async begin(calls) {
+        begun.push(...calls);
+      },
+    },
     outbound: {
       async send(request) {
         sent.push(request);
@@ -115,10 +124,11 @@ describe("a transaction that the database gives up", () => {
   test("without blocking hooks is run again, and each hook is started once", async () => {
     const change = await changer(false);
     const answer = await change(requestWith({ conflicts: 2 }));
-    expect(answer.later?.map(({ label }) => label)).toEqual([
-      "items onBefore:call",
-      "items onAfter:call",
-    ]);
+    expect(begun.map(({ label }) => label)).toEqual(["items onBefore:call"]);
+    expect(answer.later?.map(({ label }) => label)).toEqual(["items onAfter:call"]);
+    expect(answer.body["workflow"]).toMatchObject({
+      hooksExecuted: ["onBefore:call", "onAfter:call"],
+    });
     expect(sent).toHaveLength(0);
   });
 });

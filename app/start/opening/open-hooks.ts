@@ -62,7 +62,14 @@ export function openHooks({ settings, log, siblings }: OpenHooksOptions): Hooks 
   /** By project. */
   const own = new Map<string, ProcessBackground>();
 
+  /** By the id of a call: ends the wait for its first try. */
+  const firstTries = new Map<string, () => void>();
   const makeCall: MakeCall = async (call, signal) => {
+    const failure = await tryCall(call, signal);
+    firstTries.get(call.id)?.();
+    return failure;
+  };
+  const tryCall: MakeCall = async (call, signal) => {
     const outbound = outbounds.get(call.place.project);
     const headers = headersOf(call.place);
     // Another instance with a different configuration may know the hook.
@@ -97,6 +104,17 @@ export function openHooks({ settings, log, siblings }: OpenHooksOptions): Hooks 
     }
   }
 
+  /** Gives each call a head start: another process may make it, or its service may not answer. */
+  async function begin(calls: readonly HookCall[], background: Background): Promise<void> {
+    for (const call of calls) {
+      const { promise: tried, resolve } = Promise.withResolvers<void>();
+      firstTries.set(call.id, resolve);
+      await keep(call, background);
+      await withTimeout(tried, { timeoutMs: limits.hookHeadStartMs, onTimeout: () => undefined });
+      firstTries.delete(call.id);
+    }
+  }
+
   /** The calls of a project that this process keeps in memory. */
   function backgroundOf(name: string): ProcessBackground {
     const known = own.get(name);
@@ -117,8 +135,10 @@ export function openHooks({ settings, log, siblings }: OpenHooksOptions): Hooks 
     forProject(name) {
       const background = backgroundOf(name);
       return {
+        begin: (calls) => begin(calls, background),
         async add(calls) {
-          await Promise.all(calls.map((call) => keep(call, background)));
+          await begin(calls.slice(0, -1), background);
+          for (const last of calls.slice(-1)) await keep(last, background);
         },
       };
     },

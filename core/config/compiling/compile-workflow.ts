@@ -34,10 +34,12 @@ export function workflowOf(
   if (status === null) return null;
   const fields: Columns = new Map([[status.name, status]]);
   const isStatus = (text: string, path: Path) => checkStatus(survey, text, { path, rules, fields });
-  const context = {
-    survey,
-    fields: [...(write?.readBack && parts.read ? parts.read.columns : parts.shown).keys()],
-  };
+  const shown = write?.readBack && parts.read ? parts.read.columns : parts.shown;
+  const hidden = forEverybody(survey.payload.hiddenFields);
+  const open = [...table.columns].filter(([name]) => !hidden.includes(name));
+  const named = new Set<string>();
+  const names = new Set([...shown.keys(), ...open.map(([name]) => name)]);
+  const context = { survey, fields: [...names], named };
   checkReserved(survey, isStatus);
   for (const status of Object.keys(survey.payload.console?.steps ?? {}))
     checkReachable(survey, status, { path: ["console", "steps", status], isStatus });
@@ -47,6 +49,9 @@ export function workflowOf(
     tableName: survey.payload.tableName ?? table.name,
     transitions: transitionsOf(survey, isStatus),
     hooks: hooksOf(context, isStatus),
+    hookColumns: new Map(
+      open.filter(([name]) => named.has(name) && !parts.shown.has(name) && !fields.has(name)),
+    ),
   };
 }
 

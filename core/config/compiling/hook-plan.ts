@@ -23,6 +23,8 @@ export interface HookSettings {
   readonly survey: Survey;
   /** Names that `{{record.<field>}}` may have. */
   readonly fields: readonly string[];
+  /** Gets those that a hook uses. */
+  readonly named: Set<string>;
 }
 
 /** Null, with faults, if the hook can never be called. `path`: its place in the file. */
@@ -34,7 +36,9 @@ export function hookOf(
   const { survey } = context;
   const url = urlOf(context, hook, [...path, "url"]);
   checkHeaders(survey, hook.headers ?? {}, [...path, "headers"]);
-  const hasBody = hook.body !== undefined && Object.keys(hook.body).length > 0;
+  // A file may write {} for the GET that takes no body.
+  const isEmpty = Object.keys(hook.body ?? {}).length === 0;
+  const hasBody = hook.body !== undefined && !(isEmpty && hook.method === "GET");
   const body = hasBody ? jsonTemplateOf(context, hook.body, [...path, "body"]) : null;
   if (hasBody && hook.method === "GET")
     survey.fault([...path, "body"], { expected: "no body with the method GET" });
@@ -165,9 +169,17 @@ function checkHeaders(survey: Survey, headers: Readonly<Record<string, string>>,
 }
 
 /** Null, and a fault, for a variable that there is not. */
-function templateOf({ survey, fields }: HookSettings, text: string, path: Path): Template | null {
+function templateOf(
+  { survey, fields, named }: HookSettings,
+  text: string,
+  path: Path,
+): Template | null {
   const parsed = parseTemplate(text, fields);
-  if (parsed.ok) return parsed.template;
+  if (parsed.ok) {
+    for (const part of parsed.template)
+      if (typeof part === "object" && part.from === "record") named.add(part.name);
+    return parsed.template;
+  }
   survey.fault(path, {
     found: parsed.found,
     expected:

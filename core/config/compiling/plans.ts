@@ -203,7 +203,11 @@ export function adjustOf(
       least = "0";
     fields.set(name, { column, min: least });
   }
-  return { reasonRequired: config.reasonRequired, fields };
+  const hidden = forEverybody(survey.payload.hiddenFields);
+  const shown = new Map(
+    [...fields].flatMap(([name, { column }]) => (hidden.includes(name) ? [] : [[name, column]])),
+  );
+  return { reasonRequired: config.reasonRequired, fields, shown };
 }
 
 /** The list that applies to every caller; lists per role are part of the access rules. */

@@ -66,11 +66,11 @@ export function createMemoryHooks({ makeCall, log }: MemoryHooksOptions): Proces
     void add({ call, failed: null });
   }
 
+  const addAll = async (calls: readonly HookCall[]): Promise<void> => calls.forEach(addOne);
   tasks.start();
   return {
-    async add(calls) {
-      calls.forEach(addOne);
-    },
+    add: addAll,
+    begin: addAll,
     async drain(untilMs) {
       const timeoutMs = Math.max(untilMs - performance.now(), 0);
       await withTimeout(tasks.allDone(), { timeoutMs, onTimeout: () => undefined });
