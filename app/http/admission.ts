@@ -1,5 +1,5 @@
 /** Admits requests to a project: finds the sender and checks the rate limits. */
-import type { RefusedStep, StepName } from "../../core/calls/handler.ts";
+import type { StepName } from "../../core/calls/handler.ts";
 import type { Project } from "../../core/dispatch.ts";
 import { type Caller, nobody, shareOf } from "../../core/plans/caller.ts";
 import { AppError, unauthorized } from "../../core/values/errors.ts";
@@ -79,14 +79,14 @@ export function createAdmission({ rateLimiters, trustProxy }: AdmissionDeps) {
 export const countingSteps =
   ({ rateLimiters, trustProxy }: AdmissionDeps) =>
   ({ incoming, exchange, project }: Omit<Arrived, "endpoint" | "action">, caller: Caller) =>
-  async (steps: readonly StepName[]): Promise<RefusedStep | null> => {
+  async (steps: readonly StepName[]): Promise<ReadonlyMap<number, AppError>> => {
     const limiter = isOwnCall(incoming) ? undefined : rateLimiters.get(project.name);
-    if (!limiter) return null;
+    if (!limiter) return new Map();
     const share = shareOf(caller, addressOf(incoming, trustProxy));
     const asked = steps.map(({ endpoint, action }) => ({ share, endpoint, action }));
-    const { headers, refusal, index } = await limiter.countSteps(asked);
+    const { headers, refusals } = await limiter.countSteps(asked);
     exchange.answerHeaders = { ...exchange.answerHeaders, ...headers };
-    return refusal && { index, refusal };
+    return refusals;
   };
 
 /** For the rare case that the window of the limit ended between the two checks. */

@@ -13,10 +13,12 @@ export interface RateLimiter {
   /** Counts one request; `isRefused`: its credentials were missing or wrong, or were not looked at. */
   count(request: CountedRequest, options?: { readonly isRefused?: boolean }): Promise<RateVerdict>;
   /**
-   * Counts several requests that came as one, which `count` has counted in place of the first. `index`: of the first
-   * one that is too many.
+   * Counts several requests that came as one, which `count` has counted in place of the first. `refusals`: of those that
+   * are too many, by index and in their order.
    */
-  countSteps(steps: readonly CountedRequest[]): Promise<RateVerdict & { readonly index: number }>;
+  countSteps(
+    steps: readonly CountedRequest[],
+  ): Promise<Pick<RateVerdict, "headers"> & { readonly refusals: ReadonlyMap<number, AppError> }>;
   /**
    * Whether credentials will be checked. False once refused requests have used up a limit of the address, unless these
    * credentials were accepted from it in the last ten minutes. Else a client could go on guessing.
@@ -98,12 +100,11 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     return `${project}:accepted ${part}:${bucketOf(`${request.share}\n${credentials}`)}`;
   };
 
-  /** `shown`: for the headers. */
-  function verdictOf(counts: readonly PolicyCount[], shown: readonly PolicyCount[]): RateVerdict {
+  function refusalOf(counts: readonly PolicyCount[]): AppError | null {
     const exceeded = counts.filter(isExceeded);
     const last = exceeded.toSorted((a, b) => secondsLeft(b) - secondsLeft(a))[0];
     if (last) onRefused?.(last.policy.name);
-    return { headers: headersOf(shown), refusal: last ? tooMany(last, settings) : null };
+    return last ? tooMany(last, settings) : null;
   }
 
   const headersOf = (counts: readonly PolicyCount[]): RateVerdict["headers"] => ({
@@ -143,7 +144,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       if (isRefused) names.push(...refusedNames(request, policies));
       const counts = await counters.count(names, windowSeconds * 1_000);
       const found = counts.map((one, at) => ({ ...one, policy: policies[at % policies.length]! }));
-      return verdictOf(found, found.slice(0, policies.length));
+      return { headers: headersOf(found.slice(0, policies.length)), refusal: refusalOf(found) };
     },
     async countSteps(steps) {
       const counted = steps.flatMap((step, index) =>
@@ -153,13 +154,14 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
             : [{ index, policy, name: `${project}:${policy.name}:${bucketOf(step.share)}` }],
         ),
       );
-      if (counted.length === 0) return { ...unlimited, index: 0 };
+      if (counted.length === 0) return { headers: {}, refusals: new Map() };
       const names = counted.map(({ name }) => name);
       const counts = await counters.count(names, windowSeconds * 1_000);
       const found = counts.map((one, at) => ({ ...one, ...counted[at]! }));
       const lastOfEach = [...new Map(found.map((one) => [one.policy.name, one])).values()];
-      const index = found.find(isExceeded)?.index ?? 0;
-      return { ...verdictOf(found, lastOfEach), index };
+      const exceeded = Map.groupBy(found.filter(isExceeded), ({ index }) => index);
+      const refusals = new Map([...exceeded].map(([index, some]) => [index, refusalOf(some)!]));
+      return { headers: headersOf(lastOfEach), refusals };
     },
   };
 }

@@ -217,8 +217,8 @@ async function countCall(
   { about: { incoming, exchange, project, caller }, deps }: Calling,
 ): Promise<void> {
   const count = countingSteps(deps)({ incoming, exchange, project }, caller);
-  const refused = await count([{ endpoint, action: bound.action.name }]);
-  if (refused !== null) throw refused.refusal;
+  const refusals = await count([{ endpoint, action: bound.action.name }]);
+  for (const refusal of refusals.values()) throw refusal;
 }
 
 /** Sends a request of a tool as one of its own. */

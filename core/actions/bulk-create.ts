@@ -4,6 +4,7 @@ import { type Meaning, object } from "../grammar/grammar.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
+import { refuseRepeated } from "../records/bulk-keys.ts";
 import { doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import {
   bulkForm,
@@ -74,12 +75,16 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
   });
   const isOneByOne = hasHandlers(entity, "onBeforeInsert", "onAfterInsert");
   const isOpen = hasHandlers(entity, "onBeforeInsert");
+  const { key } = plan.write;
+  const isNew = refuseRepeated(key, outcomes);
   const items = data.flatMap((body, index): Item[] => {
     if (isOpen) return [{ index, body, values: null }];
     try {
-      return [
-        { index, body, values: newValues({ entity, body, newId, now, caller, fills }, plan) },
-      ];
+      const values = newValues({ entity, body, newId, now, caller, fills }, plan);
+      const own = key.map((column) => values.get(column));
+      // The database fills a key that is not there.
+      const isWhole = own.length > 0 && own.every((value) => value !== undefined);
+      return isWhole && !isNew(index, own) ? [] : [{ index, body, values }];
     } catch (error) {
       if (!isAboutData(error)) throw error;
       outcomes.refuse(index, error);

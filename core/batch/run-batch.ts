@@ -20,7 +20,7 @@ import type { Entity } from "../plans/entity.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
 import type { LedgerName } from "../query/session.ts";
-import { invalidPayload, unavailable } from "../values/errors.ts";
+import { type AppError, invalidPayload, unavailable } from "../values/errors.ts";
 import { jsonOf, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { inStep, readBatch, type Step } from "./batch-request.ts";
@@ -49,6 +49,12 @@ interface Planned {
   readonly ledgers: readonly LedgerName[];
 }
 
+/** An independent step that is refused by itself, as its request would be. */
+interface Refused {
+  readonly step: Step;
+  readonly refusal: AppError;
+}
+
 /** What a step answered. */
 interface Answered extends Pick<AnsweredStep, "subject" | "subjects"> {
   readonly id: string | null;
@@ -63,20 +69,18 @@ export function batchHandler(options: BatchOptions): Handler {
   return {
     async run(request, keepAnswer) {
       const { steps, isIndependent } = readBatch(request.body, options);
-      const planned = steps.map((step) => plan(step, { request, options, isIndependent }));
+      const planning = { request, options, isIndependent };
+      if (isIndependent) return runIndependent(steps, planning, keepAnswer);
+      const planned = steps.map((step) => plan(step, planning));
       const marked = checkReferences(steps);
-      const tooMany = await request.countSteps(steps);
-      if (tooMany !== null) throw inStep(steps[tooMany.index]!, tooMany.refusal);
-      if (!isIndependent) return runTogether(request, { planned, marked, keepAnswer });
-      for (const step of steps)
-        if (marked.has(step.index))
-          throw inStep(step, invalidPayload("an independent step cannot refer to another one"));
-      const answered = await Promise.all(planned.map((one) => runAlone(one, request)));
-      return answerOf(answered, request, keepAnswer);
+      for (const [index, refusal] of await request.countSteps(steps))
+        throw inStep(steps[index]!, refusal);
+      return runTogether(request, { planned, marked, keepAnswer });
     },
     async replay(request, answer) {
       const { steps, isIndependent } = readBatch(request.body, options);
-      const planned = steps.map((step) => plan(step, { request, options, isIndependent }));
+      const planning = { request, options, isIndependent };
+      const planned = steps.map((step) => (isIndependent ? planAlone : plan)(step, planning));
       return { ...answer, rest: await narrowed(answer, { planned, request }) };
     },
     // A batch has no rows and columns of its own.
@@ -91,23 +95,52 @@ interface Planning {
 }
 
 /** Rejects, in the step, if the caller may not use the action, or the action cannot be a step. */
-function plan(step: Step, { request, options, isIndependent }: Planning): Planned {
+function plan(step: Step, planning: Planning): Planned {
   try {
-    const { action, entity, handlerFor } = options.routeOf(step, request.caller);
-    const handler = handlerFor(request.caller);
-    if (!action.isStep) throw invalidPayload(`${action.name} cannot be a step of a batch`);
-    const writes = action.mode === "writes";
-    if (isIndependent && writes)
-      throw invalidPayload(`${action.name} writes, so it cannot be independent of other steps`);
-    if (writes && (entity?.write ?? entity?.insert)?.table.transactional === false)
-      throw invalidPayload("The table's storage cannot roll back a change: it takes no batch");
-    for (const [member, name, header] of headerMembers)
-      if (step[member] !== null && !action.headers.has(header))
-        throw invalidPayload(`${action.name} does not take ${name}`);
-    return { step, action, handler, ledgers: entity === null ? [] : ledgersOf(entity) };
+    return checked(step, found(step, planning), planning);
   } catch (error) {
     throw inStep(step, error);
   }
+}
+
+/** Rejects, in the step, if the action cannot be an independent step. */
+function planAlone(step: Step, planning: Planning): Planned | Refused {
+  let one: Found;
+  try {
+    one = found(step, planning);
+  } catch (error) {
+    return { step, refusal: asAppError(error) };
+  }
+  try {
+    return checked(step, one, planning);
+  } catch (error) {
+    throw inStep(step, error);
+  }
+}
+
+type Found = Omit<StepRoute, "handlerFor"> & Pick<Planned, "handler">;
+
+/** Rejects as the request that the step would be by itself. */
+function found(step: Step, { request: { caller }, options }: Planning): Found {
+  const route = options.routeOf(step, caller);
+  return { ...route, handler: route.handlerFor(caller) };
+}
+
+function checked(
+  step: Step,
+  { action, entity, handler }: Found,
+  { isIndependent }: Planning,
+): Planned {
+  if (!action.isStep) throw invalidPayload(`${action.name} cannot be a step of a batch`);
+  const writes = action.mode === "writes";
+  if (isIndependent && writes)
+    throw invalidPayload(`${action.name} writes, so it cannot be independent of other steps`);
+  if (writes && (entity?.write ?? entity?.insert)?.table.transactional === false)
+    throw invalidPayload("The table's storage cannot roll back a change: it takes no batch");
+  for (const [member, name, header] of headerMembers)
+    if (step[member] !== null && !action.headers.has(header))
+      throw invalidPayload(`${action.name} does not take ${name}`);
+  return { step, action, handler, ledgers: entity === null ? [] : ledgersOf(entity) };
 }
 
 /** The service's own tables that a write of the endpoint can need. */
@@ -240,20 +273,47 @@ function answeredBy({ step, handler }: Planned, request: Request, answer: Answer
   };
 }
 
+/** All steps side by side. */
+async function runIndependent(
+  steps: readonly Step[],
+  planning: Planning,
+  keepAnswer: KeepAnswer | null,
+): Promise<Answer> {
+  const { request } = planning;
+  const planned = steps.map((step) => planAlone(step, planning));
+  const marked = checkReferences(steps);
+  for (const step of steps)
+    if (marked.has(step.index))
+      throw inStep(step, invalidPayload("an independent step cannot refer to another one"));
+  const tooMany = await request.countSteps(steps);
+  const answered = await Promise.all(
+    planned.map((one, index) => {
+      // A request is counted before its action is looked up.
+      const refusal = tooMany.get(index);
+      return runAlone(refusal === undefined ? one : { step: one.step, refusal }, request);
+    }),
+  );
+  return answerOf(answered, request, keepAnswer);
+}
+
 /** An independent step, whose failure is its answer. */
-async function runAlone(one: Planned, request: Request): Promise<Answered> {
-  const { step, handler } = one;
+async function runAlone(one: Planned | Refused, request: Request): Promise<Answered> {
+  const { step } = one;
+  if ("refusal" in one) return failed(one, request);
   try {
-    const answer = await runStep(handler, asRequest(request, { step, body: step.body }), step);
-    return answeredBy(one, request, answer);
+    const body = asRequest(request, { step, body: step.body });
+    return answeredBy(one, request, await runStep(one.handler, body, step));
   } catch (error) {
-    const known = asAppError(error);
-    const { status } = errorTable[known.kind];
-    if (status >= 500)
-      request.log.error({ err: known.cause ?? known, status, step: step.index }, known.message);
-    const body = { success: false, ...errorBody(known), timestamp: request.now() };
-    return { id: step.id, status, text: JSON.stringify(body), handler: null };
+    return failed({ step, refusal: asAppError(error) }, request);
   }
+}
+
+function failed({ step: { id, index }, refusal }: Refused, request: Request): Answered {
+  const { status } = errorTable[refusal.kind];
+  if (status >= 500)
+    request.log.error({ err: refusal.cause ?? refusal, status, step: index }, refusal.message);
+  const body = { success: false, ...errorBody(refusal), timestamp: request.now() };
+  return { id, status, text: JSON.stringify(body), handler: null };
 }
 
 async function answerOf(
@@ -278,7 +338,7 @@ const viewOf = (handler: Handler, request: Request): string =>
   request.digest(handler.viewKey(request)).slice(0, 32);
 
 interface Replaying {
-  readonly planned: readonly Planned[];
+  readonly planned: readonly (Planned | Refused)[];
   readonly request: Request;
 }
 
@@ -290,10 +350,19 @@ async function narrowed(
   const stored = parseOwnJson(rest) as unknown as { data: { status: 200; body: object }[] };
   const data: unknown[] = [];
   for (const [at, { view, subject, subjects }] of steps.entries()) {
-    const { handler } = planned[at]!;
+    const step = planned[at]!;
     const one = stored.data[at]!;
-    if (view === null) data.push(one);
-    else if (subject !== undefined || subjects !== undefined) {
+    if (view === null) {
+      data.push(one);
+      continue;
+    }
+    if ("refusal" in step) {
+      const { id, status, text } = failed(step, request);
+      data.push({ id, status, body: parseOwnJson(text) });
+      continue;
+    }
+    const { handler } = step;
+    if (subject !== undefined || subjects !== undefined) {
       const about = { ...(subject && { subject }), ...(subjects && { subjects }) };
       const answer = { status: one.status, body: { ...one.body }, ...about };
       data.push({ ...one, body: (await handler.replay(request, answer)).body });

@@ -33,10 +33,10 @@ export interface Request extends Omit<
   readonly idempotencyKey: string | null;
   readonly session: DbSession;
   /**
-   * Counts the steps of a batch towards the caller's limits, as if each had been sent by itself. Null: they are within
-   * the limits.
+   * Counts the steps of a batch towards the caller's limits, as if each had been sent by itself. Resolves with the
+   * refusals of those that are too many, by index and in their order.
    */
-  readonly countSteps: (steps: readonly StepName[]) => Promise<RefusedStep | null>;
+  readonly countSteps: (steps: readonly StepName[]) => Promise<ReadonlyMap<number, AppError>>;
   /** Is called with the outcome of each step of a batch that ran; absent: it is not reported. */
   readonly onStep?: ((step: StepName, end: StepEnd) => void) | undefined;
   /** Tells of committed changes. */
@@ -79,7 +79,7 @@ export const nothingBeside = {
   requestMode: null,
   wantsCsv: false,
   dryRun: false,
-  countSteps: async () => null,
+  countSteps: async () => new Map(),
 } satisfies Partial<Request>;
 
 /** A step of a batch, as the path of a request names it. */
@@ -91,12 +91,6 @@ export interface StepName {
 export interface StepEnd {
   readonly status: number;
   readonly durationMs: number;
-}
-
-/** The first step that is too many. */
-export interface RefusedStep {
-  readonly index: number;
-  readonly refusal: AppError;
 }
 
 /**

@@ -218,7 +218,8 @@ class LocksOfRequest implements RequestLocks {
   async checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
     const { store } = this.parts;
     const { tokens } = this.request;
-    if (this.own.held?.isLost()) throw conflict(lockLost, { key: null, holder: null });
+    if (this.own.held?.isLost())
+      throw new LockConflict(lockLost, { key: null, value: null, holder: null });
     if (!this.settings.enforceResourceLocks || keyValues.length === 0) return;
     const states: (LockState | null)[] = [];
     for (const some of batches(keyValues)) {
@@ -229,11 +230,13 @@ class LocksOfRequest implements RequestLocks {
       states.push(...(await store.status(names, tokens)));
     }
     const foreign = states.findIndex((state) => state !== null && !state.isOwn);
-    const key = shownKey(write, keyValues[Math.max(foreign, 0)]!);
-    if (foreign >= 0) throw conflict(heldByOther, { key, holder: states[foreign]! });
+    const value = keyValues[Math.max(foreign, 0)]!;
+    const key = shownKey(write, value);
+    if (foreign >= 0) throw new LockConflict(heldByOther, { key, value, holder: states[foreign]! });
     // A client that sends a token expects to hold the lock; one that sends several may have none on these records.
     const isHeld = states.some((state) => state !== null);
-    if (tokens.length === 1 && !isHeld) throw conflict(tokenEnded, { key, holder: null });
+    if (tokens.length === 1 && !isHeld)
+      throw new LockConflict(tokenEnded, { key, value, holder: null });
   }
 
   async acquire(
@@ -258,7 +261,8 @@ class LocksOfRequest implements RequestLocks {
     if (outcome.ok) return { ...outcome, token: claim.token };
     const key = keys[names.indexOf(outcome.name)]!;
     const message = outcome.holder === null ? tokenEnded : heldByOther;
-    throw conflict(message, { key: key.shown, holder: outcome.holder });
+    const { value } = key.locked;
+    throw new LockConflict(message, { key: key.shown, value, holder: outcome.holder });
   }
 
   async release(keys: readonly LockKey[], token: string): Promise<number> {
@@ -300,8 +304,9 @@ class LocksOfRequest implements RequestLocks {
     for (const some of batches([...new Set(names)].toSorted())) {
       const outcome = await this.takePatiently(some, patience);
       if (outcome.ok) continue;
-      const key = shown[names.indexOf(outcome.name)] ?? null;
-      throw conflict(recordInUse, { key, holder: outcome.holder });
+      const at = names.indexOf(outcome.name);
+      const { value } = records[at]!;
+      throw new LockConflict(recordInUse, { key: shown[at]!, value, holder: outcome.holder });
     }
   }
 
@@ -363,17 +368,28 @@ const heldByOther = "The record is locked by another client";
 const tokenEnded = "The token holds no lock on this record any more";
 const lockLost = "The lock of the record was lost while the request ran; nothing was changed";
 
-function conflict(
-  message: string,
-  { key, holder }: { key: ShownKey | null; holder: LockHolder | null },
-): AppError {
-  return new AppError("lockConflict", message, {
-    data: {
-      conflicting_key: key && { ...key },
-      locked_by: holder?.owner ?? null,
-      ttl_remaining: secondsLeft(holder),
-    },
-  });
+/** Another request or client holds a lock. */
+export class LockConflict extends AppError {
+  /** The key of the locked record, even where its caller may not see it; null: it is about no single one. */
+  readonly keyValue: KeyValue | null;
+
+  constructor(
+    message: string,
+    {
+      key,
+      value,
+      holder,
+    }: { key: ShownKey | null; value: KeyValue | null; holder: LockHolder | null },
+  ) {
+    super("lockConflict", message, {
+      data: {
+        conflicting_key: key && { ...key },
+        locked_by: holder?.owner ?? null,
+        ttl_remaining: secondsLeft(holder),
+      },
+    });
+    this.keyValue = value;
+  }
 }
 
 const lockedRecord = ({ table, key }: WritePlan, value: KeyValue): Locked => ({

@@ -1,10 +1,10 @@
 /** Records that a bulk request names by their keys: read, guarded by locks, and locked in the transaction. */
 import type { Call } from "../calls/action.ts";
+import { LockConflict } from "../locks/locks.ts";
 import type { Queries } from "../query/session.ts";
 import { sourceOf } from "../query/statement.ts";
 import { mayHold } from "../query/comparisons.ts";
 import { AppError, type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
-import { isObject } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
@@ -15,7 +15,6 @@ import { checkIfMatch } from "./etag.ts";
 import { findRows, foldedText, scalarOf } from "../query/find-rows.ts";
 import { shownOf } from "./matching.ts";
 import { isMissing } from "./record-key.ts";
-import { keyAsJson } from "./replay.ts";
 import { readBackAll, type RecordPlan } from "./record.ts";
 
 /** A record of the request. */
@@ -123,7 +122,8 @@ export async function guardItems<Item extends KeyedItem>(
       open.map((item) => item.key),
     );
     if (failure === null) break;
-    const conflicting = open.find((item) => isAbout(failure, item.key));
+    const locked = failure instanceof LockConflict ? failure.keyValue : null;
+    const conflicting = open.find(({ key: own }) => locked && keyText(own) === keyText(locked));
     if (conflicting === undefined) throw failure;
     outcomes.refuse(conflicting.index, failure);
     open = open.filter((item) => item !== conflicting);
@@ -144,15 +144,6 @@ async function guard(
     if (isAboutData(error)) return error;
     throw error;
   }
-}
-
-/** Whether a conflict of locks names the record. */
-function isAbout({ data }: AppError, key: KeyValue): boolean {
-  const named = data?.["conflicting_key"];
-  if (!isObject(named)) return false;
-  const record = named["record"];
-  const values = isObject(record) ? Object.values(record) : [named["value"]];
-  return JSON.stringify(values) === JSON.stringify(keyAsJson(key));
 }
 
 interface Locking<Item> {

@@ -163,13 +163,53 @@ describe("each step needs its own right", () => {
     check(outside, { status: 403, error: "Forbidden" });
   });
 
-  test("in an independent batch, a step without right refuses the batch", async () => {
-    const answer = await batch("reader", [read, { endpoint: "places", action: "read", body: {} }], {
-      independent: true,
-    });
-    check(answer, { status: 403, error: "Forbidden" });
-    expect(answer.body.failed_step).toEqual({ index: 1, id: null });
+  const independent = { independent: true };
+  test.each<[string, Step]>([
+    ["reader", { endpoint: "places", action: "read", body: { page: 1 } }],
+    ["reader", { endpoint: "items", action: "create", body: {} }],
+    ["reader", { endpoint: "place", action: "read", body: {} }],
+    ["reader", { endpoint: "items", action: "aggregate", body: {} }],
+    ["reader", { endpoint: "items", action: "nonsense", body: {} }],
+    ["clerk", { endpoint: "items", action: "lookup", body: {} }],
+    ["nobody", { endpoint: "place", action: "read", body: {} }],
+    ["", read],
+  ])("an independent step of %s is refused alone, as its request is: %j", async (id, step) => {
+    const single = await fixture.post(`${step.endpoint}/${step.action}`, step.body, by(id));
+    expect([401, 403, 404]).toContain(single.status);
+    const answer = await batch(id, [step, { ...step, id: "again" }], independent);
+    check(answer, { status: 200 });
+    const { status, body } = single;
+    expect(answer.body.data).toEqual([
+      { id: null, status, body: { ...body, timestamp: expect.any(String) } },
+      { id: "again", status, body: { ...body, timestamp: expect.any(String) } },
+    ]);
   });
+
+  test("and independent steps beside it are answered", async () => {
+    const place = { endpoint: "places", action: "read", body: {} };
+    const answer = await batch("reader", [read, place, read], independent);
+    check(answer, { status: 200 });
+    expect(answer.body.data).toMatchObject([
+      { status: 200, body: { success: true } },
+      { status: 403, body: { success: false, error: "Forbidden" } },
+      { status: 200, body: { success: true } },
+    ]);
+  });
+
+  test.each<[string, Step]>([
+    ["a write", create("x")],
+    ["an action that is no step", { endpoint: "items", action: "lock/status", body: {} }],
+    ["if_match at a read", { ...read, if_match: '"x"' }],
+    ["an unknown reference", { ...read, body: { page: { $ref: "no.count" } } }],
+  ])(
+    "but %s refuses an independent batch, beside steps that are refused alone",
+    async (_, step) => {
+      const unknown = { endpoint: "place", action: "read", body: {} };
+      const refused = await batch("admin", [unknown, step], independent);
+      check(refused, { status: 400, error: "Invalid payload" });
+      expect(refused.body.failed_step.index).toBe(1);
+    },
+  );
 });
 
 describe("limits", () => {
@@ -198,6 +238,14 @@ describe("limits", () => {
     expect(three.body.failed_step).toEqual({ index: 3, id: "third" });
     expect(three.headers.get("Retry-After")).toMatch(/^\d+$/);
     expect((await rows()).map(({ item_id }) => item_id)).toEqual(["one"]);
+    const alone = await batch("limited", [lookup, read, lookup], { independent: true });
+    check(alone, { status: 200 });
+    const tooMany = { success: false, error: "Too many requests" };
+    expect(alone.body.data).toMatchObject([
+      { status: 429, body: tooMany },
+      { status: 200, body: { success: true } },
+      { status: 429, body: tooMany },
+    ]);
   });
 });
 
@@ -265,6 +313,18 @@ describe("a repeat under an Idempotency-Key", () => {
     expect(again.body.data[0].body).toMatchObject({ success: true, data: null });
     expect(again.body.data[2]).toEqual(first.body.data[2]);
     expect(await rows()).toHaveLength(2);
+  });
+
+  test("of independent steps has the same refusals again", async () => {
+    const headers = { "Idempotency-Key": `alone-${run}` };
+    const steps = [read, { endpoint: "places", action: "create", body: {} }, read];
+    const first = await batch("reader", steps, { independent: true }, headers);
+    const again = await batch("reader", steps, { independent: true }, headers);
+    expect(again.headers.get("Idempotency-Replayed")).toBe("true");
+    expect(again.body).toEqual(first.body);
+    expect(first.body.data.map(({ status }: { status: number }) => status)).toEqual([
+      200, 403, 200,
+    ]);
   });
 
   const bulkBody = (ids: readonly string[]) => ({

@@ -141,6 +141,35 @@ describe("a key", () => {
     },
   );
 
+  test.each<[string, string, object[]]>([
+    ["one column", "[2].pet_id", [{ pet_id: 7 }, {}, { pet_id: "7" }, {}]],
+    [
+      "two columns",
+      "[2].a",
+      [
+        { a: 1, b: "x" },
+        { a: 1, b: "y" },
+        { a: 1, b: "x" },
+        { a: 2, b: "x" },
+      ],
+    ],
+  ])("of %s twice is 400 on its second record in bulk-create", async (_name, fault, keys) => {
+    const [endpoint, column] = fault === "[2].a" ? ["pairs", "note"] : ["pets", "name"];
+    const data = keys.map((one) => ({ ...one, [column!]: "new" }));
+    const faulty = [...data, { ...data[1], [column!]: { no: 1 } }];
+    check(await post(`${endpoint}/bulk-create`, { data: faulty }), {
+      status: 400,
+      error: "Validation failed",
+      errors: [fault, `[4].${column}`],
+    });
+    const each = await post(`${endpoint}/bulk-create`, { data, mode: "each" });
+    expect(each.status).toBe(207);
+    expect(successes(each)).toEqual([true, true, false, true]);
+    expect(each.body.results[2]).toMatchObject({ error: "Validation failed" });
+    const again = await post(`${endpoint}/bulk-create`, { data: data.slice(0, 1) });
+    check(again, { status: 409, error: "Duplicate entry" });
+  });
+
   test("of two columns is an object with both", async () => {
     const data = [
       { a: 1, b: "x" },

@@ -1,6 +1,14 @@
 /** bulk actions hold what holds for single records: handlers, locks, scopes, soft delete, and views. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import type { EngineName } from "../servers/session.ts";
+
+/** A key of bytes. */
+const bytesKey: Record<EngineName, string> = {
+  sqlite: "blob primary key",
+  postgres: "bytea primary key",
+  mysql: "varbinary(8) primary key",
+};
 
 const bulk = { "bulk-create": true, "bulk-update": true, "bulk-delete": true, upsert: true };
 const own = { read: true, first: true, create: true, update: true, delete: true, ...bulk };
@@ -37,8 +45,10 @@ beforeAll(async () => {
           deleted_by: "text(40)",
         },
       },
+      { name: "beds", columns: { bed_id: "identity", label: { type: "text(20)", unique: true } } },
     ],
-    setUp: () => [
+    setUp: (name) => [
+      `create table blobs (blob_id ${bytesKey[name]}, label varchar(20))`,
       "create view part_view as select part_id, label, count, group_id, 'seen' as origin from parts",
       "insert into groups_of (group_id, title) values ('g1', 'one'), ('g2', 'two')",
     ],
@@ -56,6 +66,9 @@ beforeAll(async () => {
         action: { read: true },
         relations: { parts: { endpoint: "parts", foreignColumn: "group_id" } },
       },
+      beds: { tableName: "beds", action: { ...own, lock: true } },
+      masked: { tableName: "beds", hiddenFields: ["bed_id"], action: own },
+      blobs: { tableName: "blobs", action: { ...own, lock: true } },
       viewed: {
         tableName: "parts",
         viewName: "part_view",
@@ -162,6 +175,52 @@ describe("locks", () => {
       { "X-Lock-Token": tokens.join(", ") },
     );
     expect(gone.status).toBe(200);
+  });
+
+  test.each<[string, string, string, unknown[]]>([
+    ["an integer", "beds", "bed_id", [1, 2, 3]],
+    ["bytes", "blobs", "blob_id", ["AAAA", "AAEC", "/w=="]],
+  ])("refuse the locked one alone whose key is %s", async (_name, endpoint, key, ids) => {
+    const data = ids.map((id, at) => ({ [key]: id, label: `bed ${at}` }));
+    await post(`${endpoint}/bulk-create`, { data });
+    const lock_keys = [{ key, value: ids[1] }];
+    const { body } = await post(`${endpoint}/lock/acquire`, { lock_keys });
+    const changed = { data: data.map((one) => ({ ...one, label: `${one.label} new` })) };
+    for (const [action, asked] of [
+      ["bulk-update", changed],
+      // No `by` is a column of bytes.
+      ...(endpoint === "beds" ? [["upsert", changed] as const] : []),
+      ["bulk-delete", { keys: ids }],
+    ] as const) {
+      expect(await post(`${endpoint}/${action}`, asked)).toMatchObject({
+        status: 409,
+        body: { error: "Lock conflict", message: expect.stringMatching(/^\[1\]: /) },
+      });
+      const each = await post(`${endpoint}/${action}`, { ...asked, mode: "each" });
+      expect(each.status, action).toBe(207);
+      expect(each.body.results).toMatchObject([
+        { success: true },
+        { error: "Lock conflict", data: { conflicting_key: { key, value: ids[1] } } },
+        { success: true },
+      ]);
+    }
+    expect(await fixture.sql(`select label from ${endpoint}`)).toEqual([{ label: "bed 1" }]);
+    const tokens = { "X-Lock-Token": body.data.lock_token };
+    expect((await post(`${endpoint}/bulk-delete`, { keys: [ids[1]] }, tokens)).status).toBe(200);
+  });
+
+  test("refuse the locked one alone whose key is hidden, and do not tell it", async () => {
+    const made = await post("beds/bulk-create", { data: [{ label: "a" }, { label: "b" }] });
+    const lock_keys = [{ key: "bed_id", value: made.body.data[1].bed_id }];
+    const { body } = await post("beds/lock/acquire", { lock_keys });
+    const data = [{ label: "a" }, { label: "b" }, { label: "c" }];
+    const each = await post("masked/upsert", { data, by: ["label"], mode: "each" });
+    expect(each.body.results).toMatchObject([
+      { success: true },
+      { error: "Lock conflict", data: { conflicting_key: null } },
+      { success: true },
+    ]);
+    await post("beds/lock/release", { lock_keys, lock_token: body.data.lock_token });
   });
 });
 

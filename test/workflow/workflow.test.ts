@@ -62,7 +62,7 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
     language: null,
     wantsCsv: false,
     dryRun: false,
-    countSteps: async () => null,
+    countSteps: async () => new Map(),
     ifMatch: null,
     lockToken: null,
     share: () => "address:",
