@@ -43,8 +43,10 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
   const key = textMember(job.result, "errors");
   const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
   // Without errors, the counts are enough.
-  if (!isKept && status === "preview_ok")
-    return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
+  if (!isKept && status === "preview_ok") {
+    const [summary, changes] = [memberOf(job.result, "summary"), memberOf(job.result, "changes")];
+    return { status: 200, body: { ...body, summary, changes } };
+  }
   if (!isKept) throw new AppError("gone", "The errors were deleted; upload the file again");
   return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };
 }

@@ -195,7 +195,8 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         ["NEW-1", "New thing"],
       ]);
       const preview = await goods.imports.previewed("insert-only", file);
-      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1, insert: 1, update: 0 });
+      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1 });
+      expect(preview.body.changes).toEqual({ insert: 1, update: 0 });
       const { body } = await goods.imports.commit("insert-only", preview.body.job_id);
       expect(body.result).toEqual({ inserted: 1, updated: 0, skipped: 0, failed: 1 });
       expect(await record("OLD-1")).toMatchObject({ name: "Old thing" });
@@ -213,7 +214,8 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         ["NEW-1", "New thing"],
       ]);
       const preview = await goods.imports.previewed("skip-existing", file);
-      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1, insert: 1, update: 0 });
+      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1 });
+      expect(preview.body.changes).toEqual({ insert: 1, update: 0 });
       const { body } = await goods.imports.commit("skip-existing", preview.body.job_id);
       expect(body.result).toEqual({ inserted: 1, updated: 0, skipped: 1, failed: 0 });
       expect(await record("OLD-1")).toMatchObject({ name: "Old thing" });
@@ -365,7 +367,7 @@ describe("a preview that ended long ago", () => {
   });
   afterAll(() => shop?.close());
 
-  test("still answers its commit, and takes no first one", async () => {
+  test("still answers its counts and its commit, and takes no first one", async () => {
     const imports = importerOf(shop);
     const file = await workbookOf([["code"], ["A"]]);
     const [committed, other] = await Promise.all([
@@ -376,6 +378,12 @@ describe("a preview that ended long ago", () => {
     const again = (preview: Answer) =>
       shop.post("things/import-commit", { preview_job_id: preview.body.job_id });
     await sleep(2_100);
+    const { body: status } = await imports.ended("things", other.body.job_id);
+    expect(status).toMatchObject({
+      status: "preview_ok",
+      summary: { valid: 1, invalid: 0, skip: 0 },
+      changes: { insert: 1, update: 0 },
+    });
     const repeated = await again(committed);
     expect(repeated.body).toEqual({ ...first, timestamp: expect.any(String) });
     expect(first.result).toMatchObject({ inserted: 1 });
