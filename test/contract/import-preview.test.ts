@@ -27,6 +27,11 @@ const crates = { tableName: "crates", primaryKey: "crate_id", action, hiddenFiel
 const endpoints = {
   crates: { ...crates, importConfig: { upsertKeys: ["code"] } },
   insert: { ...crates, importConfig: { upsertKeys: ["code"], upsertStrategy: "insert_only" } },
+  flagged: {
+    ...crates,
+    importConfig: { upsertKeys: ["code"] },
+    columnFormats: { position: { type: "boolean", trueLabel: "Top", falseLabel: "Below" } },
+  },
   plain: crates,
   sealed: { tableName: "sealed", action, fieldName: ["name"] },
 };
@@ -184,6 +189,17 @@ const refused: readonly Refusal[] = [
 ];
 
 const approved: readonly Case[] = [
+  [
+    "numbers by the labels that an export gives them",
+    "flagged",
+    [
+      ["code", "place", "position"],
+      ["C-3", "b", "Top"],
+      ["C-4", "b", "below"],
+      ["C-5", "b", 2],
+    ],
+    ["2-4 insert"],
+  ],
   [
     "new and changed records, and runs of them",
     "crates",
