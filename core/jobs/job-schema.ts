@@ -80,7 +80,7 @@ export const commitStateSchema: JsonSchema = stateSchema("commit", [
 export const importStateSchema: JsonSchema = {
   anyOf: [
     stateSchema("preview", [
-      { status: "validating", optional: { progress } },
+      { status: "validating", required: { progress } },
       { status: "preview_ok", required: { summary, changes }, optional: { outcomes } },
       { status: "preview_error", required: { errors: rowErrors, summary, changes, outcomes } },
     ]),

@@ -430,10 +430,8 @@ describe.each(longTestPlaces)("the file of an import, %s", (place) => {
         checkEnvelope(status);
         if (status.body.status !== "validating") break;
         await sleep(5);
-        if (status.body.progress) {
-          expect(status.body.progress.total_rows).toBe(20_000);
-          seen.push(status.body.progress.processed_rows);
-        }
+        expect(status.body.progress.total_rows).toBe(20_000);
+        seen.push(status.body.progress.processed_rows);
       }
       expect(seen).toEqual(seen.toSorted((one, other) => one - other));
     });
