@@ -15,13 +15,13 @@ import { arrival, type ArrivalOptions } from "./arrival.ts";
 const partName = "file";
 
 /**
- * Resolves when the headers of the file were read. Rejects with 415 (not multipart), or 400: no boundary, no part, a
- * part other than `file`, or a part that is not a file. `waiting.timeoutMs`: the total time to wait for the client,
- * then 408. Reading the bytes of the file rejects with the same errors, and with `clientClosed`.
+ * Resolves when the headers of the file were read. Rejects with 415 (not multipart), or 400: no boundary, no part
+ * `file`, a second file, or too many texts beside it. `waiting.timeoutMs`: the total time to wait for the client, then
+ * 408. Reading the bytes of the file rejects with the same errors, and with `clientClosed`.
  */
 export async function readUpload(
   request: Request,
-  { fields, ...waiting }: ArrivalOptions & { readonly fields: readonly string[] },
+  { fields, refusesUnknown, ...waiting }: ArrivalOptions & Omit<Expected, "delimiter">,
 ): Promise<Upload> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*(;|$)/i.test(type))
@@ -31,7 +31,8 @@ export async function readUpload(
   if (boundary === undefined) throw invalidPayload("The Content-Type has no boundary");
   const body = new Pieces(request.body, waiting);
   try {
-    return await openFile(body, { delimiter: ascii.encode(`\r\n--${boundary}`), fields });
+    const delimiter = ascii.encode(`\r\n--${boundary}`);
+    return await openFile(body, { delimiter, fields, refusesUnknown });
   } catch (error) {
     body.cancel();
     throw error;
@@ -45,44 +46,60 @@ const lastMark = ascii.encode("--");
 
 interface Expected {
   readonly delimiter: Uint8Array;
-  /** Names of texts that may stand before the file. */
+  /** Names of the texts that count. */
   readonly fields: readonly string[];
+  /** Whether other texts are refused, or read and ignored. */
+  readonly refusesUnknown: boolean;
 }
 
-async function openFile(body: Pieces, { delimiter, fields }: Expected): Promise<Upload> {
+async function openFile(body: Pieces, expected: Expected): Promise<Upload> {
   const texts = new Map<string, string>();
-  await body.upTo(delimiter, limits.multipartHeaderBytesMax);
-  for (;;) {
-    if (await body.startsWith(lastMark)) throw noFile(fields);
+  await body.upTo(expected.delimiter, limits.multipartHeaderBytesMax);
+  const file = await nextFile(body, { ...expected, texts });
+  if (file === null) throw noFile(expected.fields);
+  const { name, mediaType } = file;
+  return { name, fields: texts, mediaType, bytes: contentOf(body, { ...expected, texts }) };
+}
+
+interface Reading extends Expected {
+  /** Gets the texts that count. */
+  readonly texts: Map<string, string>;
+}
+
+/** Reads texts, and the headers of the next file; null: there is none, and the last part was read. */
+async function nextFile(
+  body: Pieces,
+  { delimiter, fields, refusesUnknown, texts }: Reading,
+): Promise<Pick<Upload, "name" | "mediaType"> | null> {
+  for (let count = 0; count <= limits.multipartTextsMax; count += 1) {
+    if (await body.startsWith(lastMark)) return null;
     await body.upTo(lineEnd, limits.multipartHeaderBytesMax);
     const headers = await body.upTo(headersEnd, limits.multipartHeaderBytesMax);
     const lines = decoder.decode(headers).split("\r\n");
     const { name, fileName } = dispositionOf(lines);
-    if (name === partName && fileName !== null) {
-      const bytes = contentOf(body, { delimiter, fields });
-      return { name: fileName, fields: texts, mediaType: mediaTypeOf(lines), bytes };
-    }
-    if (name === null || fileName !== null || !fields.includes(name) || texts.has(name))
-      throw noFile(fields);
+    if (name === partName && fileName !== null)
+      return { name: fileName, mediaType: mediaTypeOf(lines) };
+    const isText = name !== null && name !== partName && fileName === null;
+    if (!isText || texts.has(name)) throw noFile(fields);
+    const isKnown = fields.includes(name);
+    if (refusesUnknown && !isKnown) throw noFile(fields);
     const text = await body.upTo(delimiter, limits.multipartHeaderBytesMax);
-    texts.set(name, decoder.decode(text));
+    if (isKnown) texts.set(name, decoder.decode(text));
   }
+  throw invalidPayload(`The body may have ${limits.multipartTextsMax} texts beside its file`);
 }
 
 const noFile = (fields: readonly string[]) =>
   invalidPayload(
-    `The body must contain one file, in a part named "${partName}"${fields.length > 0 ? `, and before it the parts ${fields.join(", ")}` : ""}`,
+    `The body must contain one file, in a part named "${partName}"${fields.length > 0 ? `, and beside it the text ${fields.join(", ")}` : ""}`,
   );
 const decoder = new TextDecoder();
 
-/** The bytes of the file. Nothing may follow them. */
-async function* contentOf(
-  body: Pieces,
-  { delimiter, fields }: Expected,
-): AsyncGenerator<Uint8Array> {
+/** The bytes of the file. Only texts may follow them. */
+async function* contentOf(body: Pieces, reading: Reading): AsyncGenerator<Uint8Array> {
   try {
-    yield* body.piecesUpTo(delimiter);
-    if (!(await body.startsWith(lastMark))) throw noFile(fields);
+    yield* body.piecesUpTo(reading.delimiter);
+    if ((await nextFile(body, reading)) !== null) throw noFile(reading.fields);
     await body.toEnd(limits.multipartHeaderBytesMax);
   } finally {
     body.cancel();
@@ -153,7 +170,7 @@ class Pieces {
   async upTo(mark: Uint8Array, bytesMax: number): Promise<Uint8Array> {
     for (;;) {
       const at = indexOf(this.rest, mark);
-      if (at >= 0) return this.take(at, mark.length);
+      if (at >= 0 && at <= bytesMax) return this.take(at, mark.length);
       if (this.rest.length > bytesMax) throw invalidPayload("The multipart body is malformed");
       await this.more();
     }

@@ -116,8 +116,9 @@ export function callAction(deps: RouteDeps): Handle {
     try {
       if (method === "POST") checkOrigin(incoming, corsOrigins.get(project) ?? []);
       const { takesForm, takesUpload, uploadFields: fields } = route.action;
+      const refusesUnknown = route.entity?.settings.unknownMembers === "refuse";
       const upload = takesUpload
-        ? await readUpload(incoming.request, { ...waiting, fields })
+        ? await readUpload(incoming.request, { ...waiting, fields, refusesUnknown })
         : null;
       if (!upload) body = await payloadOf(incoming, { ...waiting, bytesMax, takesForm });
       const isPreferred = route.action.headers.has("Prefer") && prefersRollback(headers);

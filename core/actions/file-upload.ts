@@ -51,7 +51,8 @@ export const fileUpload = defineAction<UploadPlan>({
 
   async run({ upload, entity, files, caller, newId, now, digest }, { table, fields }) {
     if (!upload) throw invalidPayload("The file is missing");
-    const column = fieldOf(upload, fields);
+    // The text may follow the file.
+    const early = upload.fields.has("field") ? fieldOf(upload, fields) : null;
     const owner = claimOwner(caller, digest);
     const arrived = now();
     const ledger = await files.open();
@@ -64,13 +65,19 @@ export const fileUpload = defineAction<UploadPlan>({
     const name = fileNameOf(upload.name);
     const { project } = entity;
     const expiresAt = new Date(Date.parse(arrived) + fileLimits.claimMs).toISOString();
-    const place = { id, project, table, column: column.column.name, name };
+    const place = { id, project, table, column: early?.column.name ?? "", name };
     // Before the file, so that one whose upload ends in the middle is found and removed.
     await noteArrival(ledger, { ...place, now: arrived, expiresAt });
     try {
-      const stored = await store(upload, { key: fileKey(place), name, column, files });
+      const takers = early === null ? [...fields.values()] : [early];
+      const stored = await store(upload, { key: fileKey(place), name, takers, files });
+      const taker = early ?? fieldOf(upload, fields);
+      if (stored.bytes > taker.bytesMax)
+        throw new AppError("payloadTooLarge", `The file must have at most ${taker.bytesMax} bytes`);
+      mustTake(taker, stored.type);
       const entry: FileEntry = { id, name, ...stored };
-      if (!(await noteClaim(await files.open(), { ...entry, owner })))
+      const column = taker.column.name;
+      if (!(await noteClaim(await files.open(), { ...entry, column, owner })))
         throw unavailable("The file could not be stored; send it again");
       files.report({ outcome: "uploaded", bytes: entry.bytes });
       return { status: 201, body: { ...entry } };
@@ -92,9 +99,7 @@ const uploadBody = (fields: readonly string[]): Grammar<unknown> => ({
 function fieldOf({ fields: sent }: Upload, fields: UploadPlan["fields"]): FilesColumn {
   const name = sent.get("field");
   if (name === undefined || name === "")
-    throw invalidPayload(
-      "field is required, the name of a field for files, in a part before that of the file",
-    );
+    throw invalidPayload("field is required, the name of a field for files");
   const column = fields.get(name);
   if (column) return column;
   const near = closest(name, fields.keys());
@@ -123,16 +128,24 @@ function fileNameOf(sent: string): string {
 interface Storing {
   readonly key: string;
   readonly name: string;
-  readonly column: FilesColumn;
+  /** The columns that it may be for. */
+  readonly takers: readonly FilesColumn[];
   readonly files: RecordFiles;
 }
 
-/** Rejects, and leaves nothing, if the file is too large or of another type than the column takes. */
+/** Rejects for a type that the column does not take. */
+function mustTake({ column, types }: FilesColumn, type: string): void {
+  if (types !== null && !matchesType(type, types))
+    throw invalidFile(
+      `The file is ${type} by its content; ${column.name} takes ${types.join(", ")}`,
+    );
+}
+
+/** Rejects, and leaves nothing, if none of the columns takes so large a file, or the only one not its type. */
 async function store(
   { bytes }: Upload,
-  { key, name, column, files }: Storing,
+  { key, name, takers, files }: Storing,
 ): Promise<Omit<FileEntry, "id" | "name">> {
-  const { bytesMax, types } = column;
   const hash = files.hashing();
   let type = "";
   let size = 0;
@@ -148,10 +161,7 @@ async function store(
         if (headBytes < fileLimits.headBytes) step = await source.next();
       }
       type = mediaTypeIn(joined(head, headBytes).subarray(0, fileLimits.headBytes), name);
-      if (types !== null && !matchesType(type, types))
-        throw invalidFile(
-          `The file is ${type} by its content; ${column.column.name} takes ${types.join(", ")}`,
-        );
+      if (takers.length === 1) mustTake(takers[0]!, type);
       yield* head.map(counted);
       if (!step.done)
         for (;;) {
@@ -168,7 +178,8 @@ async function store(
     hash.update(chunk);
     return chunk;
   }
-  await files.storage.write(key, checked(), { maxBytes: bytesMax });
+  const maxBytes = Math.max(...takers.map(({ bytesMax }) => bytesMax));
+  await files.storage.write(key, checked(), { maxBytes });
   return { type, bytes: size, sha256: hash.hex() };
 }
 

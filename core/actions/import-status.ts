@@ -43,8 +43,10 @@ async function previewAnswer(job: JobRecord, jobs: ProjectJobs): Promise<Answer>
   const key = textMember(job.result, "errors");
   const isKept = key !== null && !jobs.hasExpired(job) && (await jobs.files.info(key)) !== null;
   // Without errors, the counts are enough.
-  if (!isKept && status === "preview_ok")
-    return { status: 200, body: { ...body, summary: memberOf(job.result, "summary") } };
+  if (!isKept && status === "preview_ok") {
+    const [summary, changes] = [memberOf(job.result, "summary"), memberOf(job.result, "changes")];
+    return { status: 200, body: { ...body, summary, changes } };
+  }
   if (!isKept) throw new AppError("gone", "The errors were deleted; upload the file again");
   return { status: 200, body, rest: await new Response(await jobs.files.read(key)).text() };
 }
@@ -66,10 +68,12 @@ export async function commitAnswer(job: JobRecord, { session, cache }: Call): Pr
 }
 
 /** The members of the answer for a running or failed job. */
-export function importState({ id: job_id, kind, state, progress, error }: JobRecord) {
+export function importState({ id: job_id, kind, state, request, progress, error }: JobRecord) {
   if (state === "failed") return { success: false, job_id, status: "failed", error };
   const status = kind === "preview" ? "validating" : "processing";
-  return { job_id, status, ...(progress && { progress: progressOf(progress) }) };
+  // The rows are counted by the upload, before a job runs.
+  const waiting = { processed: 0, total: Number(request["totalRows"] ?? 0) };
+  return { job_id, status, progress: progressOf(progress ?? waiting) };
 }
 
 const memberOf = (value: Json, name: string): unknown => (isObject(value) ? value[name] : null);

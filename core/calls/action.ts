@@ -95,12 +95,15 @@ export interface Call {
 export interface Upload {
   /** The client's name of the file. */
   readonly name: string;
-  /** The texts before the file, by the names of their parts: only those that the action asks for. */
+  /**
+   * The texts beside the file, by the names of their parts: only those that the action asks for. Those that follow the
+   * file are here when its bytes were read.
+   */
   readonly fields: ReadonlyMap<string, string>;
   /** The media type that the client gives the file, in lower case without parameters; empty: none. */
   readonly mediaType: string;
   /**
-   * Can be read once. Rejects with `invalidPayload` when the body is incomplete or contains anything besides the file.
+   * Can be read once. Rejects with `invalidPayload` when the body is incomplete or contains another file.
    */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
@@ -160,9 +163,9 @@ interface Described<Needs, Input> {
    * header counts for every action that writes. Absent: there is no such member.
    */
   readonly takesDryRun?: boolean;
-  /** True: the body is multipart and holds one file, and nothing else. Absent: never. */
+  /** True: the body is multipart and holds one file. Absent: never. */
   readonly takesUpload?: boolean;
-  /** Names of texts that such a body also has, before the file. Absent: none. */
+  /** Names of texts that such a body also has. Absent: none. */
   readonly uploadFields?: readonly string[];
   /** True: answers csv to clients that prefer it (`Call.wantsCsv`). Absent: only JSON. */
   readonly answersCsv?: boolean;

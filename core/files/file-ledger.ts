@@ -55,7 +55,7 @@ interface Arriving extends Pick<KnownFile, "id" | "project" | "table" | "column"
   readonly expiresAt: string;
 }
 
-/** To be called before the file is written. */
+/** To be called before the file is written. `column` empty: the request has not named it yet. */
 export async function noteArrival(files: FileLedger, arriving: Arriving): Promise<void> {
   const { ledger, own } = files;
   const columns = columnsOf(ledger);
@@ -82,13 +82,27 @@ export async function noteArrival(files: FileLedger, arriving: Arriving): Promis
 /** The file was written: it is a claim of its owner from now on. False: the row is gone. */
 export async function noteClaim(
   files: FileLedger,
-  { id, owner, type, bytes, sha256 }: Omit<FileEntry, "name"> & { readonly owner: string },
+  {
+    id,
+    column,
+    owner,
+    type,
+    bytes,
+    sha256,
+  }: Omit<FileEntry, "name"> & Pick<KnownFile, "column"> & { readonly owner: string },
 ): Promise<boolean> {
-  const { owner_hash, media_type, bytes: size, sha256: hash } = columnsOf(files.ledger);
+  const {
+    column_name,
+    owner_hash,
+    media_type,
+    bytes: size,
+    sha256: hash,
+  } = columnsOf(files.ledger);
   const row = await files.own.updateOne({
     ...rowOf(files.ledger, id),
     guard: null,
     set: [
+      set(column_name, column),
       set(owner_hash, owner),
       set(media_type, type),
       set(size, BigInt(bytes)),

@@ -55,13 +55,8 @@ const rowErrors: JsonSchema = {
     messages: { type: "array", items: { type: "string" } },
   }),
 };
-const summary = wholeObject({
-  valid: count,
-  invalid: count,
-  skip: count,
-  insert: count,
-  update: count,
-});
+const summary = wholeObject({ valid: count, invalid: count, skip: count });
+const changes = wholeObject({ insert: count, update: count });
 const outcomes: JsonSchema = {
   type: "array",
   items: wholeObject({
@@ -85,9 +80,9 @@ export const commitStateSchema: JsonSchema = stateSchema("commit", [
 export const importStateSchema: JsonSchema = {
   anyOf: [
     stateSchema("preview", [
-      { status: "validating", optional: { progress } },
-      { status: "preview_ok", required: { summary }, optional: { outcomes } },
-      { status: "preview_error", required: { errors: rowErrors, summary, outcomes } },
+      { status: "validating", required: { progress } },
+      { status: "preview_ok", required: { summary, changes }, optional: { outcomes } },
+      { status: "preview_error", required: { errors: rowErrors, summary, changes, outcomes } },
     ]),
     commitStateSchema,
   ],

@@ -323,8 +323,10 @@ export const limits = {
   uploadThreadHeapMb: 512,
   /** Workbooks that one process inspects at the same time. */
   uploadsAtOnce: 2,
-  /** Bytes of one part's headers in a multipart body, and of the text around its parts. */
+  /** Bytes of one part's headers in a multipart body, of one of its texts, and of the text around its parts. */
   multipartHeaderBytesMax: 16_384,
+  /** Texts on either side of the file in a multipart body. */
+  multipartTextsMax: 50,
   /** Characters of a cell, as the preview and the errors of an import show it. */
   shownCellLengthMax: 1_000,
   /** Characters of all the rows that a preview, or the errors of an import, show. */

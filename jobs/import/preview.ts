@@ -17,16 +17,19 @@ import { type UploadedRows, withUploadedRows } from "./uploaded-rows.ts";
 /** The result of a completed preview. */
 export interface PreviewResult {
   readonly state: "preview_ok" | "preview_error";
-  readonly summary: Summary;
-  /** JSON for import-status: `{errors, summary, outcomes}`; without errors where there are none. */
+  /** Rows: valid, invalid and skip are all of them. */
+  readonly summary: { readonly valid: number; readonly invalid: number; readonly skip: number };
+  /** The valid rows. */
+  readonly changes: { readonly insert: number; readonly update: number };
+  /** JSON for import-status: `{errors, summary, changes, outcomes}`; without errors where there are none. */
   readonly errors: string;
   /** The workbook for import-errors. */
   readonly rejected: string;
   readonly [name: string]: Json;
 }
 
-/** Rows: valid, invalid and skip are all of them, insert and update the valid ones. */
-type Summary = { valid: number; invalid: number; skip: number; insert: number; update: number };
+/** Rows by their planned outcome. */
+type Counts = { insert: number; update: number; skip: number; invalid: number };
 
 /** Rejects with `invalidFile` and `notFound`. */
 export function previewImport(run: Run, context: JobContext): Promise<PreviewResult> {
@@ -37,18 +40,23 @@ export function previewImport(run: Run, context: JobContext): Promise<PreviewRes
     try {
       const list = createErrorList(uploaded.headings);
       const outcomes = createOutcomes();
-      const summary = await judgeAll(run, context, { uploaded, rejected, list, outcomes });
+      const judging = { uploaded, rejected, list, outcomes };
+      const { insert, update, skip, invalid } = await judgeAll(run, context, judging);
+      const summary = { valid: insert + update, invalid, skip };
+      const changes = { insert, update };
       await rejected.finish(session);
-      const isGood = summary.invalid === 0;
+      const isGood = invalid === 0;
       const text = JSON.stringify({
         ...(!isGood && { errors: list.errors }),
         summary,
+        changes,
         outcomes: outcomes.runs,
       });
       await files.write(`${key}.json`, [new TextEncoder().encode(text)]);
       return {
         state: isGood ? "preview_ok" : "preview_error",
         summary,
+        changes,
         errors: `${key}.json`,
         rejected: `${key}.xlsx`,
       };
@@ -72,17 +80,17 @@ const outcomeOf = {
   change: "update",
   skip: "skip",
   invalid: "invalid",
-} as const satisfies Record<Verdict["kind"], keyof Summary>;
+} as const satisfies Record<Verdict["kind"], keyof Counts>;
 
 async function judgeAll(
   run: Run,
   { entity, session, newId, scope, words }: JobContext,
   { uploaded, rejected, list, outcomes }: Judging,
-): Promise<Summary> {
+): Promise<Counts> {
   const { plan, columns, totalRows } = uploaded;
   const about = { entity, plan, columns, newId, scope, words };
   const judge = createJudge({ ...about, lock: false, foresees: true });
-  const summary: Summary = { valid: 0, invalid: 0, skip: 0, insert: 0, update: 0 };
+  const counts: Counts = { insert: 0, update: 0, skip: 0, invalid: 0 };
   let processed = 0;
   run.progress(0, totalRows);
   for await (const rows of uploaded.batches()) {
@@ -92,7 +100,7 @@ async function judgeAll(
     for (const [at, verdict] of verdicts.entries()) {
       const row = rows[at]!;
       const outcome = outcomeOf[verdict.kind];
-      summary[outcome] += 1;
+      counts[outcome] += 1;
       outcomes.add(row.rowIndex, outcome);
       if (verdict.kind !== "invalid") continue;
       list.add(row, textsOf(verdict.faults));
@@ -102,8 +110,7 @@ async function judgeAll(
     processed += rows.length;
     run.progress(processed, totalRows);
   }
-  summary.valid = summary.insert + summary.update;
-  return summary;
+  return counts;
 }
 
 /** The outcome of every row, as runs of rows with the same one; empty rows in between do not end a run. */

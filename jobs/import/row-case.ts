@@ -131,7 +131,7 @@ function notFoundMessage(kind: "none" | "several", cell: Cell): string {
 /**
  * From a cell to a value that the rules accept for its column: spreadsheets have four kinds of values, and people type
  * the others as text. Ambiguous values stay as they are, and the rules refuse them. Undefined: the cell is empty.
- * `words`: texts for true and false, in lower case.
+ * `words`: texts for true and false, in lower case; in a column of numbers they are 1 and 0.
  */
 export function fieldValue(
   column: Column,
@@ -139,8 +139,10 @@ export function fieldValue(
   words: ReadonlyMap<string, boolean> | undefined,
 ): unknown {
   if (cell === null || cell === "") return undefined;
-  const { fromCell, hasWords } = columnTypes[column.type];
+  const { fromCell, hasWords, arithmetic } = columnTypes[column.type];
   const value = fromCell(cell, column);
-  if (!hasWords || value === undefined) return value;
-  return words?.get(headingKey(String(value))) ?? value;
+  if (value === undefined || (!hasWords && arithmetic === null)) return value;
+  const meaning = words?.get(headingKey(String(value)));
+  if (meaning === undefined) return value;
+  return hasWords ? meaning : Number(meaning);
 }

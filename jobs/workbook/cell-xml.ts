@@ -58,10 +58,17 @@ export function planCell(format: ColumnFormat | undefined, onCut: () => void): C
   }
 }
 
+/** Columns and expressions that mean true and false are numbers on some engines. */
+const truths = new Map<Json, boolean>(
+  [true, false].flatMap((is) =>
+    [is, String(is), Number(is), String(Number(is))].map((value) => [value, is]),
+  ),
+);
+
 /** The label of true or false; other values, and true and false without labels, as they are. */
 export function labelOf(value: Exclude<Json, null>, format: ColumnFormat): Exclude<Json, null> {
-  if (typeof value !== "boolean") return value;
-  return (value ? format.trueLabel : format.falseLabel) ?? value;
+  const is = truths.get(value);
+  return (is === undefined ? null : is ? format.trueLabel : format.falseLabel) ?? value;
 }
 
 /** The pattern of a column of dates; the type's default where it has none, or one that shows no date. */

@@ -17,7 +17,7 @@ export interface TableColumn {
  * How the values of a column are shown. A value of another type (a word in a column of numbers) is written unchanged.
  * - `number` takes numbers and texts of digits; `pattern` is a number format of Excel, such as `#,##0.00`.
  * - `date` and `datetime` take `YYYY-MM-DD`, ISO 8601 in UTC and `HH:mm:ss`; `pattern` as in `date-pattern.ts`.
- * - `boolean` takes true and false, and writes the labels if there are any.
+ * - `boolean` takes true and false, also as 1, 0 and texts of these, and writes the labels if there are any.
  * - `text` writes everything as text.
  */
 export interface ColumnFormat {

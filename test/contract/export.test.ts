@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";
 import { checkEnvelope } from "./cases.ts";
 import { items, shopOptions } from "./fixture.ts";
+import { cellsOfWorkbook } from "./imported-goods.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { Answer } from "./harness.ts";
 import { type JobFixture, longTestPlaces, openJobFixture } from "./job-places.ts";
@@ -27,6 +28,7 @@ const setUp = (engine: EngineName) => [
   "create table doomed (id integer primary key)",
 ];
 
+const flag = { type: "boolean", trueLabel: "yes", falseLabel: "no" };
 const endpoints = {
   items: { ...base, action: { ...action, read: true }, fieldName },
   other: { ...base, action, fieldName },
@@ -39,8 +41,16 @@ const endpoints = {
     fieldLabels: { due: "Due on", active: "On sale" },
     columnFormats: {
       due: { type: "date", format: "DD/MM/YYYY" },
-      active: { type: "boolean", trueLabel: "yes", falseLabel: "no" },
+      active: flag,
     },
+  },
+  // Their columns are booleans on one engine, and numbers on the others.
+  flags: {
+    ...base,
+    action,
+    exportQuery:
+      "select code, active, qty > 5 as many, case when qty > 5 then 1 else 0 end as big, qty from items",
+    columnFormats: Object.fromEntries(["active", "many", "big", "qty"].map((name) => [name, flag])),
   },
   query: { ...base, action, exportQuery },
   file: { ...base, action, exportQuery: "file:query/export.sql" },
@@ -128,6 +138,26 @@ describe.each(longTestPlaces)("export, %s", (place) => {
     test("names of fields and plain values into jsonl", async () => {
       const [first] = recordsOf(await shop.exported("formatted", { format: "jsonl" }));
       expect(first).toEqual({ due: "2026-01-10", active: true, name: "apple" });
+    });
+
+    test("labels for booleans that the engine gives as numbers, in csv and xlsx", async () => {
+      const where = { conditions: [{ key: "code", operator: "<=", value: "A-5" }] };
+      const body = { where, sort_columns: [{ column: "code", order: "asc" }] };
+      const expected = [
+        ["A-1", "yes", "yes", "yes", "10"],
+        ["A-2", "yes", "yes", "yes", "20"],
+        ["A-3", "no", "no", "no", "5"],
+        ["A-4", "yes", "no", "no", "no"],
+        ["A-5", "", "", "no", ""],
+      ];
+      const text = await shop.exported("flags", { ...body, format: "csv" });
+      expect(linesOf(text)).toEqual(expected.map((cells) => cells.join(",")));
+      const jobId = await shop.start("flags", body);
+      await shop.ended("flags", jobId);
+      const bytes = new Uint8Array(await (await download("flags", jobId)).arrayBuffer());
+      const [, ...rows] = await cellsOfWorkbook(bytes);
+      const shown = rows.map((row) => expected[0]!.map((_, at) => String(row[at] ?? "")));
+      expect(shown).toEqual(expected);
     });
 
     test("a heading alone when no row matches", async () => {

@@ -132,7 +132,31 @@ describe("file-upload", () => {
     });
   });
 
+  test("takes the field behind the file too, and gives the file to that field", async () => {
+    const scan = await uploaded(fixture, "papers", { isLate: true });
+    expect(await ledgerRow(fixture, scan.id)).toMatchObject({ column_name: "scan" });
+    expect(await created({ scan: { id: scan.id } })).toMatchObject({ scan });
+    const text = { isLate: true, field: "photos", name: "b.txt", bytes: "text" };
+    const photo = await uploaded(fixture, "papers", text);
+    const wrong = await fixture.post("papers/create", paper({ scan: { id: photo.id } }));
+    expect(wrong.status).toBe(400);
+  });
+
   test.each([
+    ["no field at all", { field: null }, 400, "Invalid payload"],
+    ["an unknown field behind it", { field: "scann", isLate: true }, 400, "Invalid parameter"],
+    [
+      "a type that the field behind it does not take",
+      { bytes: "plain text", isLate: true },
+      400,
+      "Invalid file",
+    ],
+    [
+      "more bytes than the field behind it takes",
+      { bytes: pdf("x".repeat(1024 ** 2)), isLate: true },
+      413,
+      "Payload too large",
+    ],
     ["a field that takes no files", { field: "title" }, 400, "Invalid parameter"],
     ["an unknown field", { field: "scann" }, 400, "Invalid parameter"],
     ["no field", { field: "" }, 400, "Invalid payload"],

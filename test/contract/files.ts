@@ -15,7 +15,10 @@ import type { Answer, Fixture } from "./harness.ts";
 export interface Sent {
   readonly name?: string;
   readonly bytes?: string | Uint8Array<ArrayBuffer>;
-  readonly field?: string;
+  /** Null: none. */
+  readonly field?: string | null;
+  /** Whether the field follows the file. */
+  readonly isLate?: boolean;
 }
 
 export const pdf = (text = "one") => `%PDF-1.7\n${text}`;
@@ -27,12 +30,13 @@ type Headers = Record<string, string>;
 export function upload(
   fixture: Fixture,
   endpoint: string,
-  { name = "scan.pdf", bytes = pdf(), field = "scan" }: Sent = {},
+  { name = "scan.pdf", bytes = pdf(), field = "scan", isLate = false }: Sent = {},
   headers: Headers = {},
 ): Promise<Answer> {
   const body = new FormData();
-  body.append("field", field);
+  if (field !== null && !isLate) body.append("field", field);
   body.append("file", new File([bytes], name));
+  if (field !== null && isLate) body.append("field", field);
   return fixture.request(`/api/test/${endpoint}/file-upload`, { method: "POST", body, headers });
 }
 

@@ -297,7 +297,8 @@ describe.each(folderTestPlaces)("the rows of an import, %s,", (where) => {
     const { body } = await shop.imports.previewed("parts", file);
     expect(body).toMatchObject({
       status: "preview_ok",
-      summary: { valid: 2, invalid: 0, skip: 0, insert: 1, update: 1 },
+      summary: { valid: 2, invalid: 0, skip: 0 },
+      changes: { insert: 1, update: 1 },
     });
     expect(await notes()).toEqual([]);
   });

@@ -68,7 +68,8 @@ describe.each(folderTestPlaces)(
       const wrong = ["P-x", "a", "b", "heavy"];
       const file = await workbookOf([headings, ...rows(1), again, wrong]);
       const { body } = await imports.previewed("parcels", file);
-      expect(body.summary).toEqual({ valid: count, invalid: 2, skip: 0, insert: count, update: 0 });
+      expect(body.summary).toEqual({ valid: count, invalid: 2, skip: 0 });
+      expect(body.changes).toEqual({ insert: count, update: 0 });
       const found = body.errors.map(({ rowIndex }: { rowIndex: number }) => rowIndex);
       expect(found).toEqual([count + 2, count + 3]);
       expect(await stored()).toEqual([]);

@@ -27,6 +27,11 @@ const crates = { tableName: "crates", primaryKey: "crate_id", action, hiddenFiel
 const endpoints = {
   crates: { ...crates, importConfig: { upsertKeys: ["code"] } },
   insert: { ...crates, importConfig: { upsertKeys: ["code"], upsertStrategy: "insert_only" } },
+  flagged: {
+    ...crates,
+    importConfig: { upsertKeys: ["code"] },
+    columnFormats: { position: { type: "boolean", trueLabel: "Top", falseLabel: "Below" } },
+  },
   plain: crates,
   sealed: { tableName: "sealed", action, fieldName: ["name"] },
 };
@@ -185,6 +190,17 @@ const refused: readonly Refusal[] = [
 
 const approved: readonly Case[] = [
   [
+    "numbers by the labels that an export gives them",
+    "flagged",
+    [
+      ["code", "place", "position"],
+      ["C-3", "b", "Top"],
+      ["C-4", "b", "below"],
+      ["C-5", "b", 2],
+    ],
+    ["2-4 insert"],
+  ],
+  [
     "new and changed records, and runs of them",
     "crates",
     [
@@ -240,8 +256,9 @@ describe("the preview", () => {
     expect(said).toEqual(messages);
     expect(body.status).toBe("preview_error");
     expect(runsOf(body)).toEqual(outcomes);
-    const counts = countsOf(outcomes);
-    expect(body.summary).toEqual({ valid: counts.insert + counts.update, ...counts });
+    const { insert, update, skip, invalid } = countsOf(outcomes);
+    expect(body.summary).toEqual({ valid: insert + update, invalid, skip });
+    expect(body.changes).toEqual({ insert, update });
   });
 
   test.each(approved)(
@@ -251,7 +268,8 @@ describe("the preview", () => {
       expect(body.status, JSON.stringify(body)).toBe("preview_ok");
       expect(runsOf(body)).toEqual(outcomes);
       const { insert, update, skip } = countsOf(outcomes);
-      expect(body.summary).toEqual({ valid: insert + update, invalid: 0, skip, insert, update });
+      expect(body.summary).toEqual({ valid: insert + update, invalid: 0, skip });
+      expect(body.changes).toEqual({ insert, update });
       const commit = await imports.commit(endpoint, body.job_id);
       expect(commit.body).toMatchObject({
         status: "completed",
@@ -271,6 +289,7 @@ describe("the preview", () => {
       await workbookOf([["crate_id", "code", "inside"], ...rows]),
     );
     // Three with missing references, and fifty whose code is in an earlier row.
-    expect(body.summary).toEqual({ valid: 1_247, invalid: 53, skip: 0, insert: 1_247, update: 0 });
+    expect(body.summary).toEqual({ valid: 1_247, invalid: 53, skip: 0 });
+    expect(body.changes).toEqual({ insert: 1_247, update: 0 });
   });
 });

@@ -73,6 +73,10 @@ const bodyWith = (headers: string, { before = "", after = "--edge--\r\n" } = {})
   `${before}--edge\r\n${headers}\r\n\r\n${Buffer.from(good).toString("latin1")}\r\n${after}`;
 const disposition = 'Content-Disposition: form-data; name="file"; filename="rows.xlsx"';
 
+/** A part that is no file. */
+const text = (name: string, value = "y"): string =>
+  `--edge\r\nContent-Disposition: form-data; name=${name}\r\n\r\n${value}\r\n`;
+
 describe("import-upload answers", () => {
   test("the upload, the number of its rows, and the first of them", async () => {
     const answer = await imports.sendFile("things", good);
@@ -150,6 +154,11 @@ describe("import-upload takes", () => {
       ),
     ],
     ["a file name in capitals", bodyWith0(disposition.replace("rows.xlsx", "ROWS.XLSX"))],
+    ["texts before the file", bodyWith0(disposition, text("note") + text("x", "").repeat(49))],
+    [
+      "texts behind the file",
+      () => bodyWith(disposition, { after: `${text("note").repeat(50)}--edge--\r\n` }),
+    ],
   ])("%s", async (_, make) => {
     const answer = await post(make());
     expect([answer.status, answer.body.total_rows]).toEqual([200, 3]);
@@ -182,7 +191,13 @@ function bodyWith0(headers: string, before = ""): () => string {
 }
 
 describe("import-upload refuses", () => {
-  const refusals: readonly [string, () => string | undefined, string | null, number, string][] = [
+  const refusals: readonly (readonly [
+    string,
+    () => string | undefined,
+    string | null,
+    number,
+    string,
+  ])[] = [
     ["no body", () => undefined, type, 400, "Invalid payload"],
     ["an empty body", () => "", type, 400, "Invalid payload"],
     ["no media type", () => "x", null, 415, "Unsupported media type"],
@@ -280,16 +295,24 @@ describe("import-upload refuses", () => {
       400,
       "Invalid payload",
     ],
-    [
-      "a field beside the file",
-      () =>
-        bodyWith(disposition, {
-          after: '--edge\r\nContent-Disposition: form-data; name="x"\r\n\r\n1\r\n--edge--\r\n',
-        }),
-      type,
-      400,
-      "Invalid payload",
-    ],
+    ...(
+      [
+        ["a second file under another name", text("x; filename=a.txt"), ""],
+        ["a text named like the file, before it", "", text("file")],
+        ["more than fifty texts before the file", "", text("x").repeat(51)],
+        ["more than fifty texts behind the file", text("x").repeat(51), ""],
+        ["a text of more than 16 KB", "", text("x", "y".repeat(100_000))],
+      ] as const
+    ).map(
+      ([title, after, before]) =>
+        [
+          title,
+          () => bodyWith(disposition, { before, after: `${after}--edge--\r\n` }),
+          type,
+          400,
+          "Invalid payload",
+        ] as const,
+    ),
     [
       "a body without its end",
       () => bodyWith(disposition, { after: "" }),

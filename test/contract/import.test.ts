@@ -2,11 +2,13 @@
  * What an import stores, with jobs in the service and in a worker over Redis. `import-files.test.ts` tests what its file
  * may hold, and what its actions say.
  */
-import { describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkEnvelope } from "./cases.ts";
+import type { Answer } from "./harness.ts";
 import { openGoods } from "./imported-goods.ts";
-import { workbookOf } from "./imports.ts";
-import { longTestPlaces } from "./job-places.ts";
+import { importerOf, workbookOf } from "./imports.ts";
+import { type JobFixture, longTestPlaces, openJobFixture } from "./job-places.ts";
 
 /** The cells of a csv file, as a spreadsheet reads them. */
 function cellsOf(text: string): string[][] {
@@ -193,7 +195,8 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         ["NEW-1", "New thing"],
       ]);
       const preview = await goods.imports.previewed("insert-only", file);
-      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1, insert: 1, update: 0 });
+      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1 });
+      expect(preview.body.changes).toEqual({ insert: 1, update: 0 });
       const { body } = await goods.imports.commit("insert-only", preview.body.job_id);
       expect(body.result).toEqual({ inserted: 1, updated: 0, skipped: 0, failed: 1 });
       expect(await record("OLD-1")).toMatchObject({ name: "Old thing" });
@@ -211,7 +214,8 @@ describe.each(longTestPlaces)("import, %s", (place) => {
         ["NEW-1", "New thing"],
       ]);
       const preview = await goods.imports.previewed("skip-existing", file);
-      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1, insert: 1, update: 0 });
+      expect(preview.body.summary).toEqual({ valid: 1, invalid: 0, skip: 1 });
+      expect(preview.body.changes).toEqual({ insert: 1, update: 0 });
       const { body } = await goods.imports.commit("skip-existing", preview.body.job_id);
       expect(body.result).toEqual({ inserted: 1, updated: 0, skipped: 1, failed: 0 });
       expect(await record("OLD-1")).toMatchObject({ name: "Old thing" });
@@ -349,5 +353,43 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       expect(body).toMatchObject({ status: "completed", result: { inserted: 1 } });
       expect(await stored()).toHaveLength(1);
     });
+  });
+});
+
+describe("a preview that ended long ago", () => {
+  let shop: JobFixture;
+  beforeAll(async () => {
+    shop = await openJobFixture("in the service", {
+      tables: [{ name: "things", columns: { id: "identity", code: "text(20)" } }],
+      endpoints: { things: { tableName: "things", action: { import: true } } },
+      project: { jobs: { fileTtlSeconds: 2 } },
+    });
+  });
+  afterAll(() => shop?.close());
+
+  test("still answers its counts and its commit, and takes no first one", async () => {
+    const imports = importerOf(shop);
+    const file = await workbookOf([["code"], ["A"]]);
+    const [committed, other] = await Promise.all([
+      imports.previewed("things", file),
+      imports.previewed("things", file),
+    ]);
+    const { body: first } = await imports.commit("things", committed.body.job_id);
+    const again = (preview: Answer) =>
+      shop.post("things/import-commit", { preview_job_id: preview.body.job_id });
+    await sleep(2_100);
+    const { body: status } = await imports.ended("things", other.body.job_id);
+    expect(status).toMatchObject({
+      status: "preview_ok",
+      summary: { valid: 1, invalid: 0, skip: 0 },
+      changes: { insert: 1, update: 0 },
+    });
+    const repeated = await again(committed);
+    expect(repeated.body).toEqual({ ...first, timestamp: expect.any(String) });
+    expect(first.result).toMatchObject({ inserted: 1 });
+    const late = await again(other);
+    expect([late.status, late.body.error]).toEqual([409, "Invalid job state"]);
+    const ofCommit = await shop.post("things/import-commit", { preview_job_id: first.job_id });
+    expect(ofCommit.status).toBe(404);
   });
 });

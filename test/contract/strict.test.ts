@@ -271,6 +271,15 @@ describe("a strict project", () => {
     check(answer, { status: 400, error: "Invalid payload", message });
   });
 
+  test("refuses further texts of an upload", async () => {
+    const part = "--edge\r\nContent-Disposition: form-data; name=";
+    const body = `${part}note\r\n\r\ny\r\n${part}file; filename=a.csv\r\n\r\ncode\r\n--edge--\r\n`;
+    const headers = { "Content-Type": "multipart/form-data; boundary=edge" };
+    const answer = await strict.send("/by-job/import-upload", { method: "POST", body, headers });
+    check(answer, { status: 400, error: "Invalid payload" });
+    expect(answer.body.message).toContain('one file, in a part named "file"');
+  });
+
   test("refuses an unknown parameter of a GET", async () => {
     const lookup = await strict.send("/items/lookup?search=a&lmit=1", {
       headers: { "X-Request-Mode": "dynamic" },

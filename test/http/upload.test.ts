@@ -25,6 +25,7 @@ async function fileFrom(
   const init = { method: "POST", headers, body, duplex: "half" as const };
   const { bytes } = await readUpload(new Request("http://localhost/", init), {
     fields: [],
+    refusesUnknown: false,
     timeoutMs: 30_000,
     deadlines: createDeadlines(),
   });

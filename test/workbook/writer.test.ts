@@ -16,6 +16,7 @@ async function withExceljs(bytes: Uint8Array): Promise<ExcelJS.Workbook> {
 }
 
 describe("a value is read back as it was written", () => {
+  const flag = { type: "boolean", trueLabel: "yes", falseLabel: "no" } as const;
   const long = "x".repeat(32_767);
   test.each<[string, Json]>([
     ["a text", "Zoë 😀"],
@@ -78,8 +79,22 @@ describe("a value is read back as it was written", () => {
     ["a number too small for Excel, as a text", { type: "number" }, 5e-324, "5e-324"],
     ["leading zeros among numbers, as a text", { type: "number" }, "007", "007"],
     ["a word in a column of numbers", { type: "number" }, "n/a", "n/a"],
-    ["a true with a label", { type: "boolean", trueLabel: "yes", falseLabel: "no" }, true, "yes"],
-    ["a false with a label", { type: "boolean", trueLabel: "yes", falseLabel: "no" }, false, "no"],
+    ...([true, 1, "1", "true"] as const).map((value): [string, ColumnFormat, Json, Json] => [
+      `a true that is ${JSON.stringify(value)}`,
+      flag,
+      value,
+      "yes",
+    ]),
+    ...([false, 0, "0", "false"] as const).map((value): [string, ColumnFormat, Json, Json] => [
+      `a false that is ${JSON.stringify(value)}`,
+      flag,
+      value,
+      "no",
+    ]),
+    ["another number in a column of booleans", flag, 2, 2],
+    ["another word in a column of booleans", flag, "maybe", "maybe"],
+    ["an empty text in a column of booleans", flag, "", ""],
+    ["a one without a label", { type: "boolean" }, 1, 1],
     ["a true without a label", { type: "boolean", falseLabel: "no" }, true, true],
     ["a number in a column of texts", { type: "text" }, 5, "5"],
   ])("%s", async (_, format, value, expected) => {
@@ -328,6 +343,9 @@ describe("csv", () => {
     expect(await csv("2024-02-29", { type: "date", pattern: "DD/MM/YYYY" })).toBe("29/02/2024");
     expect(await csv("2024-02-29", { type: "date" })).toBe("2024-02-29");
     expect(await csv(true, { type: "boolean", trueLabel: "yes, sir" })).toBe('"yes, sir"');
+    expect(await csv(1, { type: "boolean", trueLabel: "yes, sir" })).toBe('"yes, sir"');
+    expect(await csv("0", { type: "boolean", falseLabel: "no" })).toBe("no");
+    expect(await csv(null, { type: "boolean", falseLabel: "no" })).toBe("");
     expect(await csv("1234.5", { type: "number", pattern: "#,##0.00" })).toBe("1234.5");
   });
 });

@@ -3,7 +3,7 @@ import { ask, ApiError, post } from "./api.js";
 
 /** @typedef {"export" | "preview" | "commit"} JobKind */
 /** @typedef {{ id: string, kind: JobKind, project: string, endpoint: string, startedAt: string }} KeptJob */
-/** @typedef {{ status: string, progress?: { processed_rows: number, total_rows: number }, file_url?: string, error?: string | null, summary?: Record<string, number>, result?: Record<string, number>, errors?: { rowIndex: number, rowData: Record<string, unknown>, messages: string[] }[] }} JobState */
+/** @typedef {{ status: string, progress?: { processed_rows: number, total_rows: number }, file_url?: string, error?: string | null, summary?: Record<string, number>, changes?: Record<string, number>, result?: Record<string, number>, errors?: { rowIndex: number, rowData: Record<string, unknown>, messages: string[] }[] }} JobState */
 
 const place = "rowgate.jobs";
 const keptMax = 50;

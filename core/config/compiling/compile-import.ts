@@ -227,12 +227,13 @@ const commonWords: readonly (readonly [string, boolean])[] = [
   ["0", false],
 ];
 
-/** Booleans of a file are words; those that the export writes come first. */
+/** Booleans of a file are words, and so are numbers that the export labels as such; its words come first. */
 function wordsOf({ columnFormats = {} }: Payload, columns: Columns): Map<Column, BooleanWords> {
   const words = new Map<Column, BooleanWords>();
   for (const column of columns.values()) {
-    if (!columnTypes[column.type].hasWords) continue;
+    const { hasWords, arithmetic } = columnTypes[column.type];
     const format = Object.hasOwn(columnFormats, column.name) ? columnFormats[column.name] : null;
+    if (!hasWords && (arithmetic === null || format?.type !== "boolean")) continue;
     const [yes, no] =
       format?.type === "boolean" ? [format.trueLabel, format.falseLabel] : ["yes", "no"];
     const own: (readonly [string, boolean])[] = [

@@ -181,7 +181,8 @@ function showPreview(entity, place, { state, job, uploaded }) {
     );
     return;
   }
-  const { insert = 0, update = 0, skip = 0, invalid = 0 } = state.summary ?? {};
+  const { skip = 0, invalid = 0 } = state.summary ?? {};
+  const { insert = 0, update = 0 } = state.changes ?? {};
   const ignored = uploaded.ignored_columns ?? [];
   const storing = insert + update;
   const commit = h(
