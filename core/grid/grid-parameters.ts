@@ -49,6 +49,19 @@ export const blankOr = <T, U>(grammar: Grammar<T>, otherwise: U): Grammar<T | U>
   schema: () => ({ anyOf: [orNull(grammar.schema()), { const: "" }] }),
 });
 
+/** Also reads a list that a form sends with gaps, which arrives as an object by place: `listFrom` makes a list of it. */
+export const maybeByPlace = <T>(
+  lists: Grammar<T>,
+  listFrom: (sent: Sent) => unknown[],
+): Grammar<T> => ({
+  ...lists,
+  read: (sent) => lists.read(isByPlace(sent) ? listFrom(sent) : sent),
+});
+
+/** Whether all names are places in a list. */
+const isByPlace = (value: unknown): value is Sent =>
+  isObject(value) && /^\d+(,\d+)*$/.test(Object.keys(value).join());
+
 /** Absent, null or empty, as in forms: no members. */
 export function listOf(value: unknown, name: string): unknown[] {
   if (isBlank(value)) return [];

@@ -35,6 +35,7 @@ import {
   isFalse,
   isTrue,
   listOf,
+  maybeByPlace,
   notAList,
   type Sent,
   wholeParameter,
@@ -84,7 +85,10 @@ export function gridGrammar(
       count: inPayload(countMode),
       versions: blankOr(versions, false),
       sort_columns: sortTerms(plan.named),
-      order: blankOr(list(orderTerm, { fault: notAList("order") }), []),
+      order: blankOr(
+        maybeByPlace(list(orderTerm, { fault: notAList("order") }), Object.values),
+        [],
+      ),
     },
     { isOpen: true },
   );
