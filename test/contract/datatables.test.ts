@@ -186,7 +186,6 @@ const found: Found[] = [
         col("nope"),
         col("secret"),
         col("edit", { ...find("x"), searchable: false }),
-        col("view", find("function")),
       ],
     },
     ids: ["i05", "i08"],
