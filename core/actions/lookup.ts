@@ -92,22 +92,20 @@ interface ItemsRequest {
 /** A search while a person types. Members that Select2 and cache-busters of browser libraries add have no effect. */
 function queryGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<ItemsRequest> {
   const parts = object({
-    search: described(absentOr(lookupText("search"), null), { type: "string", default: "" }),
-    q: described(absentOr(lookupText("q"), null), alias),
-    term: described(absentOr(lookupText("term"), null), alias),
+    search: described(absentOr(lookupText("search"), ""), { type: "string", default: "" }),
+    q: described(absentOr(lookupText("q"), ""), alias),
+    term: described(absentOr(lookupText("term"), ""), alias),
+    search_value: described(absentOr(lookupText("search_value"), ""), alias),
     search_mode: searchMode(plan.fullText),
     where: queryFilter(plan.named),
     ids: { ...idsOf(plan.id), schema: () => idsInQuery },
     ...pages(plan, settings),
     _: whatever,
   });
-  return meaning(parts, (sent) =>
-    requestOf(
-      { ...sent, search: sent.search ?? sent.q ?? sent.term ?? "", sort: [], extra: [], tag: null },
-      plan,
-      settings,
-    ),
-  );
+  return meaning(parts, (sent) => {
+    const search = sent.search || sent.q || sent.term || sent.search_value;
+    return requestOf({ ...sent, search, sort: [], extra: [], tag: null }, plan, settings);
+  });
 }
 
 const idsInQuery: JsonSchema = {
@@ -121,6 +119,7 @@ function bodyGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<Items
   const { named, id } = plan;
   const parts = object({
     search: optional(lookupText("search"), ""),
+    search_value: described(optional(lookupText("search_value"), ""), alias),
     search_mode: searchMode(plan.fullText),
     where: treeOrPairs(named),
     select: furtherColumns(named),
@@ -129,13 +128,11 @@ function bodyGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<Items
     selected_tag: whatever,
     ...pages(plan, settings),
   });
-  return meaning(parts, (sent) =>
-    requestOf(
-      { ...sent, sort: sent.sort_columns, extra: sent.select, tag: sent.selected_tag ?? null },
-      plan,
-      settings,
-    ),
-  );
+  return meaning(parts, (sent) => {
+    const search = sent.search || sent.search_value;
+    const { sort_columns: sort, select: extra, selected_tag: tag = null } = sent;
+    return requestOf({ ...sent, search, sort, extra, tag }, plan, settings);
+  });
 }
 
 /** Numbers in a query are digits. */
