@@ -212,13 +212,16 @@ async function itemsOf(
 const furtherColumns = (columns: Columns): Grammar<readonly Column[]> => ({
   read(sent) {
     if (sent === undefined || sent === null) return [];
-    const names: unknown[] = Array.isArray(sent) ? sent : [sent];
+    const isList = Array.isArray(sent);
+    const names: unknown[] = isList ? sent : [sent];
+    // Without a list, even the name of a field is none.
     const unknown = names.filter(
-      (name) => typeof name !== "string" || selectedBy(name, columns) === null,
+      (name) => !isList || typeof name !== "string" || selectedBy(name, columns) === null,
     );
-    if (!Array.isArray(sent) || unknown.length > 0) {
+    if (unknown.length > 0) {
       const listed = unknown.map((name) => (typeof name === "string" ? name.slice(0, 100) : "?"));
-      throw new AppError("invalidSelectFields", `Invalid fields in select: ${listed.join(", ")}`);
+      const fault = `${listed.join(", ")}${isList ? "" : "; select must be an array"}`;
+      throw new AppError("invalidSelectFields", `Invalid fields in select: ${fault}`);
     }
     return names.flatMap((name) => selectedBy(name as string, columns)!);
   },

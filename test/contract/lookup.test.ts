@@ -420,9 +420,14 @@ describe("a POST", () => {
     check(await post("people", body, mode), { status: 400, error });
   });
 
-  test("lookup lists every unknown field of select in the message", async () => {
-    const answer = await post("people", { select: ["code", "colour", "size"] });
-    expect(answer.body.message).toContain("colour, size");
+  test.each<[string, unknown, string]>([
+    ["every unknown field of select", ["code", "colour", "size"], "colour, size"],
+    ["a select that is no list", "code", "code; select must be an array"],
+    ["a select that is an object", { code: true }, "?; select must be an array"],
+    ["the beginning of a long name in select", ["x".repeat(1000)], "x".repeat(100)],
+  ])("lookup lists %s in the message", async (_name, select, listed) => {
+    const { body } = await post("people", { select });
+    expect(body.message).toBe(`Invalid fields in select: ${listed}`);
   });
 });
 
