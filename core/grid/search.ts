@@ -72,7 +72,8 @@ export interface GridSearch {
 
 /** Rejects with Invalid payload, or with Invalid field for an unknown searched column. */
 export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
-  const { columns: sentColumns, search } = sent;
+  const { columns: sentColumns } = sent;
+  const search: Sent = sent.search;
   const searchable = sentColumns.flatMap(({ column, isSearchable }) =>
     column && isSearchable ? [column] : [],
   );
