@@ -75,7 +75,6 @@ export const nothingBeside = {
   lockToken: null,
   idempotencyKey: null,
   lastEventId: null,
-  requestMode: null,
   wantsCsv: false,
   dryRun: false,
   countSteps: async () => null,

@@ -420,6 +420,19 @@ describe("a POST", () => {
     check(await post("people", body, mode), { status: 400, error });
   });
 
+  test.each([
+    ["application/json", "{"],
+    ["text/plain", "x"],
+  ])("lookup checks its header before a body of %s that it cannot read", async (type, body) => {
+    const headers = { "content-type": type };
+    const answer = await fixture.request("/api/test/people/lookup", {
+      method: "POST",
+      headers,
+      body,
+    });
+    check(answer, { status: 400, error: "Invalid Request Mode" });
+  });
+
   test.each<[string, unknown, string]>([
     ["every unknown field of select", ["code", "colour", "size"], "colour, size"],
     ["a select that is no list", "code", "code; select must be an array"],
