@@ -194,18 +194,47 @@ describe("a GET", () => {
       const answer = await get(`people/lookup?page=${page}&limit=2`);
       pages.push([ids(answer), answer.body.pagination]);
     }
+    const next = (page: number) => `/api/test/people/lookup?page=${page}&limit=2`;
     expect(pages).toEqual([
-      [["p2", "p4"], { more: true }],
-      [["p5", "p3"], { more: true }],
-      [["p1"], { more: false }],
+      [["p2", "p4"], { more: true, next: next(2) }],
+      [["p5", "p3"], { more: true, next: next(3) }],
+      [["p1"], { more: false, next: null }],
     ]);
+  });
+
+  test.each([
+    ["a search", "search=%C3%84&limit=1", ["p1"]],
+    ["a search with signs of queries", "search=O%27n&where[city]=Oslo&limit=1", ["p2"]],
+    ["where", "where[city]=Oslo&limit=1", ["p2", "p5"]],
+    ["where as JSON", `where=${json([{ key: "city", value: "Oslo" }])}&limit=1`, ["p2", "p5"]],
+    ["ids", "ids=p5,p1,p2&limit=1", ["p2", "p5", "p1"]],
+    ["what Select2 sends", "_type=query&term=bo&q=bo&limit=1", ["p2", "p5"]],
+    ["unknown parameters", "x[]=1&x[]=2&y=&_=17&ids=p1,p2&limit=1", ["p2", "p1"]],
+  ])("lookup is walked by the next path of each page, with %s", async (_name, query, expected) => {
+    const found: string[] = [];
+    let path: string | null = `/api/test/people/lookup?${query}&page=1`;
+    while (path !== null && found.length < 9) {
+      const answer: Answer = await get(path.replace("/api/test/", ""));
+      check(answer, { status: 200 });
+      expect(answer.body.pagination.more).toBe(answer.body.pagination.next !== null);
+      found.push(...ids(answer));
+      path = answer.body.pagination.next;
+      expect(path ?? "").not.toMatch(/[?&]_=/);
+    }
+    expect(found).toEqual(expected);
+  });
+
+  test("lookup by POST has no next path, because a path has no body", async () => {
+    const { body } = await post("people", { page: 1, limit: 2 });
+    expect(body.pagination).toEqual({ more: true });
   });
 
   test("lookup gives Select2 its results and pagination beside data", async () => {
     const answer = await get("people/lookup?_type=query&term=bo&q=bo&limit=1");
     expect(answer.body.results).toEqual([{ id: "p2", text: "Bo O'Neil" }]);
     expect(answer.body.results).toEqual(answer.body.data);
-    expect(answer.body.pagination).toEqual({ more: true });
+    const next = "/api/test/people/lookup?_type=query&term=bo&q=bo&limit=1&page=2";
+    expect(answer.body.pagination).toEqual({ more: true, next });
   });
 
   test.each([
