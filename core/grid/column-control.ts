@@ -11,7 +11,7 @@ import { allOf, type Condition } from "../query/statement.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import { partsOf } from "../values/formats.ts";
 import { conditionOf, inColumnForm, isSelected, isTaken, type Test } from "./criterion.ts";
-import { isBlank, membersOf, optionalText, type Sent } from "./grid-parameters.ts";
+import { isBlank, optionalText, placesOf, type Sent } from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 import { matches } from "./text-match.ts";
@@ -28,7 +28,7 @@ export function parseColumnControl(
   for (const { column, isSearchable, control } of sent) {
     if (column === null || !isSearchable || isBlank(control)) continue;
     if (!isObject(control)) throw invalidPayload("columnControl must be an object");
-    const list = [...membersOf(control["list"], "The list of columnControl").values()];
+    const list = [...placesOf(control["list"], "The list of columnControl").values()];
     selected += list.length;
     if (selected > limits.gridSelectedMax)
       throw invalidPayload(`The lists of a grid take at most ${limits.gridSelectedMax} values`);

@@ -204,19 +204,16 @@ describe("shapes", () => {
       (value) => ({
         searchBuilder: { criteria: [{ condition: "=", origData: "name", value, value1: value }] },
       }),
-      [null, "x", 1, -1, 1e308, ["qty"], named],
-      [...plain, ["qty"], named],
+      [null, "x", 1, -1, 1e308, ["qty"]],
+      [...plain, ["qty"]],
     ),
     searchPanes: taking((value) => ({ searchPanes: value }), [null, ...containers]),
-    "a pane": taking(
-      (value) => ({ searchPanes: { grade: value } }),
-      [null, [], {}, ["qty"], named],
-    ),
+    "a pane": taking((value) => ({ searchPanes: { grade: value } }), [null, [], {}, ["qty"]]),
     "a value of a pane": taking((value) => pane("grade", value), plain),
     searchPanes_null: taking((value) => ({ searchPanes_null: value }), [null, ...containers]),
     "the marks of a pane": taking(
       (value) => ({ searchPanes_null: { grade: value } }),
-      [null, ...containers],
+      [null, ...empty, ["qty"], [["qty"]]],
     ),
     searchPanesLast: taking((value) => ({ searchPanesLast: value }), others),
     searchPanes_options: taking((value) => ({ searchPanes_options: value }), [null, ...containers]),
@@ -238,7 +235,7 @@ describe("shapes", () => {
     ),
     "a list of columnControl": taking(
       (value) => control("qty", { list: value }),
-      [null, [], {}, ["qty"], named],
+      [null, [], {}, ["qty"]],
     ),
     "a value of a list": taking((value) => control("qty", { list: [value] }), plain),
     // In a form it is the empty word.
