@@ -60,6 +60,9 @@ function parseCriterion(one: Sent, columns: Columns): Condition | null {
   }
   if (typeof origData !== "string") throw invalidPayload("origData must be the name of a field");
   const column = columnOf(origData, columns, "searchBuilder");
+  // As in the browser, an empty text is a value of a column that the page shows as dates.
+  if (condition.endsWith("null") && /^(date|moment|luxon)/.test(String(one["type"])))
+    return { kind: "null", column, negated: condition === "!null" };
   return eitherSpelling(column, condition as Test, operandsOf(one));
 }
 

@@ -432,6 +432,23 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
     body: built({ ...crit("qty", "between", "x", "x"), value: { 0: "6", 1: "10" } }),
     ids: ["p3"],
   },
+  ...["date", "moment-YYYY", "luxon-yyyy"].flatMap((type) => [
+    {
+      name: `searchBuilder finds nulls alone by the type ${type}`,
+      body: built({ ...crit("note", "null"), type }),
+      ids: ["p3"],
+    },
+    {
+      name: `searchBuilder finds empty texts by their opposite and the type ${type}`,
+      body: built({ ...crit("note", "!null"), type }),
+      ids: ids.filter((id) => id !== "p3"),
+    },
+  ]),
+  {
+    name: "searchBuilder finds nulls and empty texts by another type",
+    body: built({ ...crit("note", "null"), type: "html" }),
+    ids: ["p2", "p3"],
+  },
   { name: "searchBuilder without criteria filters nothing", body: built(), ids },
   { name: "an empty searchBuilder filters nothing", body: { searchBuilder: {} }, ids },
   {
