@@ -1,7 +1,7 @@
 /**
  * Parses the request of the DataTables grid. All client errors are found here, before a statement runs. What the
  * library sends about its own columns (`columns`, `order`, `searchPanes`) may name columns that are not fields, which
- * are ignored; explicit requests (`where`, `sort_columns`, `searchBy`, `searchBuilder`) must name fields.
+ * are ignored unless they are searched; explicit requests (`where`, `sort_columns`, `searchBy`, `searchBuilder`) must name fields.
  */
 import {
   absentOr,

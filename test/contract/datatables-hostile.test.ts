@@ -56,10 +56,12 @@ describe("names", () => {
     expect(Object.keys(answer.body.searchPanes.options)).toEqual(["grade", "qty", "ready"]);
   });
 
-  test.each(names)("columnControl passes over the column %s", async (_, name) => {
+  test.each(names)("columnControl refuses the column %s", async (_, name) => {
     const answer = await ask("lists", control(name, { list: ["x"], search: { logic: "empty" } }));
-    expect(idsOf(answer)).toEqual(ids);
-    expect(Object.keys(answer.body.columnControl)).toEqual(["grade", "made"]);
+    // A number is what the library sends for a column of arrays, which names no field.
+    if (name === "1") return expect(idsOf(answer)).toEqual(ids);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toBe("Invalid field");
   });
 
   test.each(names)("columnControl refuses the type, the logic and the mask %s", async (_, name) => {
