@@ -103,7 +103,7 @@ function judge(tile: Tile, routes: Routes, entity: Entity): JudgedTile {
   const bound = action.bind(entity);
   if (bound === null) return only({ path: ["action"], expected: "an action that works here" });
   try {
-    const sent = { method: "POST", requestMode: null, body: tile.body } as const;
+    const sent = { method: "POST", body: tile.body } as const;
     const { body, grammar } = bound.read(sent);
     const input = grammar.read(body);
     const columns =

@@ -115,6 +115,8 @@ export function callAction(deps: RouteDeps): Handle {
     let dryRun = false;
     try {
       if (method === "POST") checkOrigin(incoming, corsOrigins.get(project) ?? []);
+      const requestMode = headers.get("x-request-mode");
+      route.action.checkHeaders({ method: method as Method, requestMode });
       const { takesForm, takesUpload, uploadFields: fields } = route.action;
       const refusesUnknown = route.entity?.settings.unknownMembers === "refuse";
       const upload = takesUpload
@@ -136,7 +138,6 @@ export function callAction(deps: RouteDeps): Handle {
         idempotencyKey: headers.get("idempotency-key"),
         language: headers.get("accept-language"),
         lastEventId: headers.get("last-event-id"),
-        requestMode: headers.get("x-request-mode"),
         wantsCsv: answersCsv && prefersCsv(headers),
         dryRun,
         onStep: onStep && ((step: StepName, end: StepEnd) => onStep({ project, ...step }, end)),

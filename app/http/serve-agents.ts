@@ -238,8 +238,6 @@ async function send(
       ifMatch,
       idempotencyKey,
       language: incoming.headers.get("accept-language"),
-      // The mode that a POST of lookup needs.
-      requestMode: "static",
       dryRun,
       requestId: exchange.requestId,
       hookDepth: await depthOf(deps, incoming),

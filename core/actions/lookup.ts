@@ -17,7 +17,7 @@ import {
 import { idsOf, labelMatch, lookupText, queryFilter } from "../lists/lookup-filter.ts";
 import { type Nesting, nestingOf } from "../lists/nested-rows.ts";
 import { inOrder, onlyPage, orderedBy } from "../lists/order.ts";
-import { listLimit, offsetOf, pageNumber } from "../lists/page.ts";
+import { listLimit, offsetOf, pageNumber, queryOfPage } from "../lists/page.ts";
 import { shownMembers } from "../lists/shown-schema.ts";
 import type { LookupPlan } from "../plans/read-plan.ts";
 import type { RequestSettings } from "../plans/entity.ts";
@@ -60,9 +60,10 @@ export const lookup = defineAction<LookupPlan, ItemsRequest>({
     method === "GET" ? queryGrammar(plan, entity.settings) : bodyGrammar(plan, entity.settings),
   answer: (plan, about) => ({ status: 200, schema: answerSchema(plan, about) }),
 
-  async run({ input: request, entity, method, body, session, cache }, plan) {
+  async run({ input: request, entity, method, body, session, cache, basePath }, plan) {
     if (method === "GET") {
-      const items = await itemsOf(session, request);
+      const path = `${basePath}/api/${entity.project}/${entity.name}/lookup`;
+      const items = await itemsOf(session, request, nextOf(path, body, request));
       return { status: 200, body: { ...items, search: request.search } };
     }
     const dependsOn = relatedDependencies(plan.dependsOn, request.select);
@@ -87,27 +88,27 @@ interface ItemsRequest {
   readonly tag: unknown;
   readonly isSelect2: boolean;
   readonly isPaged: boolean;
+  /** The number of the next page; null if none can be requested. */
+  readonly next: number | null;
 }
 
 /** A search while a person types. Members that Select2 and cache-busters of browser libraries add have no effect. */
 function queryGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<ItemsRequest> {
   const parts = object({
-    search: described(absentOr(lookupText("search"), null), { type: "string", default: "" }),
-    q: described(absentOr(lookupText("q"), null), alias),
-    term: described(absentOr(lookupText("term"), null), alias),
+    search: described(absentOr(lookupText("search"), ""), { type: "string", default: "" }),
+    q: described(absentOr(lookupText("q"), ""), alias),
+    term: described(absentOr(lookupText("term"), ""), alias),
+    search_value: described(absentOr(lookupText("search_value"), ""), alias),
     search_mode: searchMode(plan.fullText),
     where: queryFilter(plan.named),
     ids: { ...idsOf(plan.id), schema: () => idsInQuery },
     ...pages(plan, settings),
     _: whatever,
   });
-  return meaning(parts, (sent) =>
-    requestOf(
-      { ...sent, search: sent.search ?? sent.q ?? sent.term ?? "", sort: [], extra: [], tag: null },
-      plan,
-      settings,
-    ),
-  );
+  return meaning(parts, (sent) => {
+    const search = sent.search || sent.q || sent.term || sent.search_value;
+    return requestOf({ ...sent, search, sort: [], extra: [], tag: null }, plan, settings);
+  });
 }
 
 const idsInQuery: JsonSchema = {
@@ -121,6 +122,7 @@ function bodyGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<Items
   const { named, id } = plan;
   const parts = object({
     search: optional(lookupText("search"), ""),
+    search_value: described(optional(lookupText("search_value"), ""), alias),
     search_mode: searchMode(plan.fullText),
     where: treeOrPairs(named),
     select: furtherColumns(named),
@@ -129,13 +131,11 @@ function bodyGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<Items
     selected_tag: whatever,
     ...pages(plan, settings),
   });
-  return meaning(parts, (sent) =>
-    requestOf(
-      { ...sent, sort: sent.sort_columns, extra: sent.select, tag: sent.selected_tag ?? null },
-      plan,
-      settings,
-    ),
-  );
+  return meaning(parts, (sent) => {
+    const search = sent.search || sent.search_value;
+    const { sort_columns: sort, select: extra, selected_tag: tag = null } = sent;
+    return requestOf({ ...sent, search, sort, extra, tag }, plan, settings);
+  });
 }
 
 /** Numbers in a query are digits. */
@@ -164,10 +164,11 @@ function requestOf(
   plan: LookupPlan,
   { offsetMax }: RequestSettings,
 ): ItemsRequest {
-  const { search, extra, tag, page, limit } = sent;
+  const { search, extra, tag, limit } = sent;
+  const page = sent.page ?? 1;
   const size = limit ?? limits.limitDefault;
-  const fault = (page ?? 1) > 1 ? onlyPage(plan) : null;
-  if (fault) throw fault;
+  const fault = onlyPage(plan);
+  if (fault && page > 1) throw fault;
   const words = sent.search_mode && plan.fullText ? fullTextSearch(plan.fullText, search) : null;
   const match = sent.search_mode ? fullTextCondition(words) : labelMatch(search, plan);
   const isSelect2 = sent._type !== undefined;
@@ -180,7 +181,7 @@ function requestOf(
       where: allOf(plan.scope, sent.where, sent.ids, match),
       sort: orderOf(sent.sort, plan, sent.search_mode ? words : search),
       limit: size + 1,
-      offset: offsetOf({ page: page ?? 1, size }, { offsetMax, instead: narrower }),
+      offset: offsetOf({ page, size }, { offsetMax, instead: narrower }),
       lock: false,
     },
     plan,
@@ -190,24 +191,38 @@ function requestOf(
     nesting,
     tag,
     isSelect2,
-    isPaged: isSelect2 || page !== null,
+    isPaged: isSelect2 || sent.page !== null,
+    next: fault || page * size > offsetMax ? null : page + 1,
   };
 }
 
 const narrower = "narrow the list with search or where, or page through read with a cursor";
 
+/** Path and query of the next page, if there is one. */
+function nextOf(
+  path: string,
+  { _: _cacheBuster, ...query }: Record<string, unknown>,
+  { isPaged, next }: ItemsRequest,
+): string | null {
+  return isPaged && next !== null ? `${path}?${queryOfPage(query, next)}` : null;
+}
+
+/** `next`: what a page that has more gives as its next one; absent: nothing. */
 async function itemsOf(
   session: ReadQueries,
   request: ItemsRequest,
+  next?: string | null,
 ): Promise<Record<string, unknown>> {
   const { select, size, isSelect2, isPaged } = request;
   const rows = await session.all(select);
   const data = rows.slice(0, size).map((row) => itemOf(row, request));
+  const more = rows.length > size;
+  const pagination = { more, ...(next !== undefined && { next: more ? next : null }) };
   return {
     count: data.length,
     data,
     ...(isSelect2 && { results: data }),
-    ...(isPaged && { pagination: { more: rows.length > size } }),
+    ...(isPaged && { pagination }),
   };
 }
 
@@ -215,13 +230,16 @@ async function itemsOf(
 const furtherColumns = (columns: Columns): Grammar<readonly Column[]> => ({
   read(sent) {
     if (sent === undefined || sent === null) return [];
-    const names: unknown[] = Array.isArray(sent) ? sent : [sent];
+    const isList = Array.isArray(sent);
+    const names: unknown[] = isList ? sent : [sent];
+    // Without a list, even the name of a field is none.
     const unknown = names.filter(
-      (name) => typeof name !== "string" || selectedBy(name, columns) === null,
+      (name) => !isList || typeof name !== "string" || selectedBy(name, columns) === null,
     );
-    if (!Array.isArray(sent) || unknown.length > 0) {
+    if (unknown.length > 0) {
       const listed = unknown.map((name) => (typeof name === "string" ? name.slice(0, 100) : "?"));
-      throw new AppError("invalidSelectFields", `Invalid fields in select: ${listed.join(", ")}`);
+      const fault = `${listed.join(", ")}${isList ? "" : "; select must be an array"}`;
+      throw new AppError("invalidSelectFields", `Invalid fields in select: ${fault}`);
     }
     return names.flatMap((name) => selectedBy(name as string, columns)!);
   },
@@ -288,9 +306,15 @@ function answerSchema(
     data: items,
     ...(method === "GET" && { search: { type: "string" } }),
   };
+  const page: Record<string, JsonSchema> = {
+    more: { type: "boolean" },
+    ...(method === "GET" && {
+      next: orNull({ type: "string", description: "Path and query of the next page." }),
+    }),
+  };
   const forPages: Record<string, JsonSchema> = {
     results: items,
-    pagination: closedObject({ more: { type: "boolean" } }, ["more"]),
+    pagination: closedObject(page, Object.keys(page)),
   };
   return closedObject({ ...members, ...forPages }, Object.keys(members));
 }

@@ -158,10 +158,10 @@ function readingTool(
   };
 }
 
-/** Members of requests that no agent needs: those of libraries for drop-downs, and of lists without pages. */
+/** Members of requests that no agent needs: those of libraries for drop-downs, other names, and of lists without pages. */
 const leftOut: Readonly<Partial<Record<ReadingTool, readonly string[]>>> = {
   read: ["limit"],
-  lookup: ["selected_tag", "_type"],
+  lookup: ["search_value", "selected_tag", "_type"],
 };
 
 export const isArgument = (tool: ReadingTool, name: string): boolean =>

@@ -257,8 +257,6 @@ const asRequest = (request: Request, { step, body }: { step: Step; body: unknown
     formsIn(scopedSession(request.session, wholeScope)),
   ),
   idempotencyKey: null,
-  // The mode that a POST of lookup needs.
-  requestMode: "static",
 });
 
 function answeredBy({ step, handler }: Planned, request: Request, answer: Answer): Answered {

@@ -27,6 +27,13 @@ import type { Clock, NewId } from "../values/clock.ts";
 
 export type Method = "GET" | "POST";
 
+/** What an action can check of a request before its body is read. */
+export interface SentHeaders {
+  readonly method: Method;
+  /** The header X-Request-Mode. */
+  readonly requestMode: string | null;
+}
+
 /** One request, as an action sees it. */
 export interface Call {
   /** The caller. Everything else in the call is already restricted to what the caller may access. */
@@ -41,8 +48,6 @@ export interface Call {
   /** Precedes `/api` in the addresses of answers; empty unless the service is mounted below a path. */
   readonly basePath: string;
   readonly method: Method;
-  /** The header X-Request-Mode. */
-  readonly requestMode: string | null;
   /** The client asks for csv, which `answersCsv` allows. */
   readonly wantsCsv: boolean;
   /** What the action's grammar read from `body`. */
@@ -182,7 +187,7 @@ interface Described<Needs, Input> {
   /** The parts of an entity without which the action cannot work; null switches it off for that entity. */
   needs(entity: Entity): Needs | null;
   /** Refuses a request whose headers are wrong, before its body is read. Absent: there is nothing to check. */
-  checkHeaders?(call: Pick<Call, "method" | "requestMode">): void;
+  checkHeaders?(sent: SentHeaders): void;
   /**
    * What a request may contain: the unwrapped body of a POST, or the parameters of a GET, whose values are strings. A
    * request that matches the grammar's schema is accepted unless it contradicts stored data. Created on demand.
@@ -252,6 +257,8 @@ export interface Action {
   stepFault(body: unknown): string | null;
   /** `input`: as the action's grammar read it. */
   reasonOf(input: unknown): string | null;
+  /** Refuses wrong headers of a request over HTTP; requests of other protocols have none. */
+  checkHeaders(sent: SentHeaders): void;
   /** The schema of a request to this entity; null when the entity lacks what the action needs. */
   input(about: About): JsonSchema | null;
   /** The schema of a successful answer. */
@@ -284,6 +291,7 @@ export const projectAction = (
   isStep: false,
   stepFault: () => null,
   reasonOf: () => null,
+  checkHeaders: () => {},
   input: () => null,
   answer: () => null,
   bind: () => null,
@@ -297,7 +305,7 @@ export type Bound = BoundPayload & (BoundWork | BoundWrite);
 
 interface BoundPayload {
   /** The body that the action gets, its grammar, and the client's options. Rejects with the action's errors. */
-  read(request: Pick<Call, "method" | "requestMode"> & { readonly body: unknown }): ReadPayload;
+  read(request: { readonly method: Method; readonly body: unknown }): ReadPayload;
 }
 
 interface BoundWork {
@@ -343,6 +351,7 @@ export function defineAction<Needs, Input = unknown>(
     answersCsv: definition.answersCsv ?? false,
     isProjectWide: definition.isProjectWide ?? false,
     isStep: definition.isStep ?? (mode !== "starts a job" && onlyUsesDatabase(definition.requires)),
+    checkHeaders: (sent) => definition.checkHeaders?.(sent),
     stepFault: (body) => (isObject(body) ? (definition.stepFault?.(body) ?? null) : null),
     // The cast is safe: only the grammar makes an input.
     reasonOf: (sent) => definition.reasonOf?.(sent as Input) ?? null,
@@ -364,17 +373,13 @@ export function defineAction<Needs, Input = unknown>(
       if (needs === null) return null;
       const { takesOptions, takesEmptyBody } = definition;
       const grammarOf = (method: Method) => grammarFor(needs, { entity, method });
-      const readPayload = payloadReader({
+      const read = payloadReader({
         entity,
         takesOptions,
         takesEmptyBody,
         grammarOf,
         params: paramsOf(needs, entity),
       });
-      const read: BoundPayload["read"] = (request) => {
-        definition.checkHeaders?.(request);
-        return readPayload(request);
-      };
       // The cast is safe: only `read` makes the input of a call.
       if (definition.mode === "writes") {
         return {

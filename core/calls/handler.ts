@@ -76,7 +76,6 @@ export const nothingBeside = {
   lockToken: null,
   idempotencyKey: null,
   lastEventId: null,
-  requestMode: null,
   wantsCsv: false,
   dryRun: false,
   countSteps: async () => new Map(),

@@ -8,30 +8,36 @@ import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { allOf, type Condition } from "../query/statement.ts";
+import { columnOf } from "../query/comparisons.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import { partsOf } from "../values/formats.ts";
 import { conditionOf, inColumnForm, isSelected, isTaken, type Test } from "./criterion.ts";
-import { isBlank, membersOf, optionalText, type Sent } from "./grid-parameters.ts";
+import { isBlank, optionalText, placesOf, type Sent } from "./grid-parameters.ts";
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 import { matches } from "./text-match.ts";
 
 /**
- * Null when nothing filters. Columns that are not fields, or not searchable, are ignored. Rejects with Invalid payload.
+ * Null when nothing filters. Columns that show no field, or are not searchable, are ignored. Rejects with Invalid
+ * payload, or with Invalid field for an unknown column that filters.
  */
 export function parseColumnControl(
   sent: readonly SentColumn[],
-  { searchesWords }: GridPlan,
+  { named, searchesWords }: GridPlan,
 ): Condition | null {
   const conditions: Condition[] = [];
   let selected = 0;
-  for (const { column, isSearchable, control } of sent) {
-    if (column === null || !isSearchable || isBlank(control)) continue;
+  for (const { column, name, isSearchable, control } of sent) {
+    if ((column === null && name === null) || !isSearchable || isBlank(control)) continue;
     if (!isObject(control)) throw invalidPayload("columnControl must be an object");
-    const list = [...membersOf(control["list"], "The list of columnControl").values()];
+    const list = [...placesOf(control["list"], "The list of columnControl").values()];
     selected += list.length;
     if (selected > limits.gridSelectedMax)
       throw invalidPayload(`The lists of a grid take at most ${limits.gridSelectedMax} values`);
+    if (column === null) {
+      if (list.length > 0 || isFilled(control["search"])) columnOf(name!, named, "columns");
+      continue;
+    }
     conditions.push(...searchesOf(column, control["search"], searchesWords));
     if (list.length > 0) conditions.push(isSelected(column, list));
   }
@@ -40,6 +46,12 @@ export function parseColumnControl(
   }
   return allOf(...conditions);
 }
+
+/** Whether a search of an unknown column has something to search for. */
+const isFilled = (search: unknown): boolean =>
+  isObject(search) &&
+  !isBlank(search["logic"]) &&
+  (!isBlank(search["value"]) || /empty$/i.test(String(search["logic"])));
 
 /** More than one if each word of the text is searched for separately. */
 function searchesOf(column: Column, search: unknown, isWords: boolean): Condition[] {

@@ -49,6 +49,19 @@ export const blankOr = <T, U>(grammar: Grammar<T>, otherwise: U): Grammar<T | U>
   schema: () => ({ anyOf: [orNull(grammar.schema()), { const: "" }] }),
 });
 
+/** Also reads a list that a form sends with gaps, which arrives as an object by place: `listFrom` makes a list of it. */
+export const maybeByPlace = <T>(
+  lists: Grammar<T>,
+  listFrom: (sent: Sent) => unknown[],
+): Grammar<T> => ({
+  ...lists,
+  read: (sent) => lists.read(isByPlace(sent) ? listFrom(sent) : sent),
+});
+
+/** Whether all names are places in a list. */
+const isByPlace = (value: unknown): value is Sent =>
+  isObject(value) && /^\d+(,\d+)*$/.test(Object.keys(value).join());
+
 /** Absent, null or empty, as in forms: no members. */
 export function listOf(value: unknown, name: string): unknown[] {
   if (isBlank(value)) return [];
@@ -58,7 +71,14 @@ export function listOf(value: unknown, name: string): unknown[] {
 
 export const notAList = (name: string) => () => invalidPayload(`${name} must be an array`);
 
-/** An array, or an object, which the library sends in place of some arrays; by name or by place. */
+/** A list by place. The library sends an object in place of some lists; its names must be places, too. */
+export function placesOf(value: unknown, name: string): ReadonlyMap<string, unknown> {
+  const members = membersOf(value, name);
+  if (members.size > 0 && isObject(value) && !isByPlace(value)) throw notAList(name)();
+  return members;
+}
+
+/** An array, or an object; by name or by place. */
 export function membersOf(value: unknown, name: string): ReadonlyMap<string, unknown> {
   if (isBlank(value)) return new Map();
   if (!Array.isArray(value) && !isObject(value)) throw invalidPayload(`${name} must be an object`);

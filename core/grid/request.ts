@@ -1,7 +1,7 @@
 /**
  * Parses the request of the DataTables grid. All client errors are found here, before a statement runs. What the
  * library sends about its own columns (`columns`, `order`, `searchPanes`) may name columns that are not fields, which
- * are ignored; explicit requests (`where`, `sort_columns`, `searchBy`, `searchBuilder`) must name fields.
+ * are ignored unless they are searched; explicit requests (`where`, `sort_columns`, `searchBy`, `searchBuilder`) must name fields.
  */
 import {
   absentOr,
@@ -35,6 +35,7 @@ import {
   isFalse,
   isTrue,
   listOf,
+  maybeByPlace,
   notAList,
   type Sent,
   wholeParameter,
@@ -84,7 +85,10 @@ export function gridGrammar(
       count: inPayload(countMode),
       versions: blankOr(versions, false),
       sort_columns: sortTerms(plan.named),
-      order: blankOr(list(orderTerm, { fault: notAList("order") }), []),
+      order: blankOr(
+        maybeByPlace(list(orderTerm, { fault: notAList("order") }), Object.values),
+        [],
+      ),
     },
     { isOpen: true },
   );

@@ -10,7 +10,7 @@ import { limits } from "../values/limits.ts";
 import type { Condition } from "../query/statement.ts";
 import { columnOf } from "../query/comparisons.ts";
 import { conditionOf, type Test } from "./criterion.ts";
-import { isBlank, listOf, membersOf, type Sent } from "./grid-parameters.ts";
+import { isBlank, listOf, placesOf, type Sent } from "./grid-parameters.ts";
 
 /** Null when nothing filters. Rejects with Invalid payload, or with Invalid field for an unknown column. */
 export function parseSearchBuilder(value: unknown, columns: Columns): Condition | null {
@@ -60,7 +60,10 @@ function parseCriterion(one: Sent, columns: Columns): Condition | null {
   }
   if (typeof origData !== "string") throw invalidPayload("origData must be the name of a field");
   const column = columnOf(origData, columns, "searchBuilder");
-  return eitherSpelling(column, condition as Test, valuesOf(one));
+  // As in the browser, an empty text is a value of a column that the page shows as dates.
+  if (condition.endsWith("null") && /^(date|moment|luxon)/.test(String(one["type"])))
+    return { kind: "null", column, negated: condition === "!null" };
+  return eitherSpelling(column, condition as Test, operandsOf(one));
 }
 
 /**
@@ -91,9 +94,9 @@ const withoutEntities = (value: unknown): unknown =>
     : value;
 
 /** `value`, or if that is empty `value1` and `value2`. */
-function valuesOf({ value, value1, value2 }: Sent): readonly unknown[] {
+function operandsOf({ value, value1, value2 }: Sent): readonly unknown[] {
   const isOne = typeof value === "string" || typeof value === "number";
-  const values = isOne && value !== "" ? [value] : [...membersOf(value, "value").values()];
+  const values = isOne && value !== "" ? [value] : [...placesOf(value, "value").values()];
   if (values.length > 0) return values;
   // Without a list of values, the word "undefined" can only mean that no value was set.
   return [value1, value2].map((one) => (isUnset(one) ? undefined : one));

@@ -11,7 +11,7 @@ import { isEmptyPath } from "../query/paths.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { isSelected } from "./criterion.ts";
 import { type CountValues, htmlLabel } from "./options.ts";
-import { isFalse, isTrue, membersOf, type Sent } from "./grid-parameters.ts";
+import { isFalse, isTrue, membersOf, placesOf, type Sent } from "./grid-parameters.ts";
 
 export interface Panes {
   /** The condition of each pane in which something is selected. */
@@ -40,7 +40,7 @@ export function parsePanes(body: Sent, plan: GridPlan): Panes {
   for (const name of new Set([...sent.keys(), ...nulls.keys()])) {
     const column = plan.named.get(name);
     if (column === undefined) continue;
-    const [pane, marks] = [sent, nulls].map((all) => membersOf(all.get(name), "A pane"));
+    const [pane, marks] = [sent, nulls].map((all) => placesOf(all.get(name), "A pane"));
     const values = selectedValues(pane!, marks!);
     left -= values.length;
     if (left < 0)

@@ -72,7 +72,8 @@ export interface GridSearch {
 
 /** Rejects with Invalid payload, or with Invalid field for an unknown searched column. */
 export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
-  const { columns: sentColumns, search } = sent;
+  const { columns: sentColumns } = sent;
+  const search: Sent = sent.search;
   const searchable = sentColumns.flatMap(({ column, isSearchable }) =>
     column && isSearchable ? [column] : [],
   );
@@ -87,13 +88,15 @@ export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
   );
   for (const one of sentColumns) {
     if ((one.column === null && one.name === null) || !one.isSearchable) continue;
-    const own = isObject(one.search) ? typedText(one.search, "A column's search value") : "";
+    const own = isObject(one.search)
+      ? typedText(one.search["value"], "A column's search value")
+      : "";
     const column = one.column ?? (own === "" ? null : columnOf(one.name!, plan.named, "columns"));
     if (column === null) continue;
     for (const term of [own, ...fixedTerms(one.search)]) terms.push(...read(term, [column]));
   }
   // `search.value`, or if that is empty one of its other names.
-  const text = typedText(search, "search.value") || sent.searchValue || sent.search_value;
+  const text = typedText(search["value"], "search.value") || sent.searchValue || sent.search_value;
   const words =
     sent.search_mode && plan.fullText ? wordsIn(text, sent.searchBy, plan.fullText) : null;
   const typed = sent.search_mode
@@ -111,12 +114,14 @@ function wordsIn(text: string, by: Column | null, index: TextIndex): TextSearch 
   return asPayload(() => fullTextSearch(index, text));
 }
 
-/** The text of a search that a person types or a script sets; empty if only the page can run it. */
-function typedText({ value }: Sent, subject: string): string {
+/**
+ * The text of a search that a person types. The library sends some text for a function, too, which nothing tells from
+ * typed text.
+ */
+function typedText(value: unknown, subject: string): string {
   // What version 2 of the library sends for a RegExp in JSON.
   if (isObject(value) && Object.keys(value).length === 0) return "";
-  const text = optionalText(value, subject);
-  return isCode(text) ? "" : text;
+  return optionalText(value, subject);
 }
 
 /** The terms of the page's fixed searches. */
@@ -125,7 +130,7 @@ function fixedTerms(search: unknown): string[] {
   return Array.isArray(fixed) ? fixed.flatMap((one: unknown) => scriptTerm(one)) : [];
 }
 
-/** The `term` of a search that a script set; empty if only the page can run it. */
+/** The `term` of a fixed search, which scripts set; empty if only the page can run it. */
 function scriptTerm(one: unknown): string[] {
   const term = isObject(one) ? one["term"] : undefined;
   if (typeof term !== "string" && typeof term !== "number") return [];
@@ -149,10 +154,10 @@ function groupsOf(
   sent: readonly SentColumn[],
 ): { term: string; columns: readonly Column[] }[] {
   const byPosition = sent.length > 0 ? null : [...plan.columns.values()];
-  const groups = ["groups", "groupsFixed"].flatMap((name) => [
-    ...membersOf(search[name], `search.${name}`).values(),
-  ]);
-  return groups.flatMap((group) => {
+  const groups = ["groups", "groupsFixed"].flatMap((name) =>
+    [...membersOf(search[name], `search.${name}`).values()].map((group) => ({ name, group })),
+  );
+  return groups.flatMap(({ name, group }) => {
     if (!isObject(group)) throw invalidPayload("A group of searches must be an object");
     const places = listOf(group["columns"], "The columns of a group").map(placeOf);
     const known = byPosition
@@ -162,7 +167,8 @@ function groupsOf(
     const columns = known.flatMap(({ column, isSearchable }) =>
       column !== null && isSearchable ? [column] : [],
     );
-    return scriptTerm(group).map((term) => ({ term, columns }));
+    const terms = name === "groups" ? [typedText(group["term"], "A search")] : scriptTerm(group);
+    return terms.map((term) => ({ term, columns }));
   });
 }
 

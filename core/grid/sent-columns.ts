@@ -8,7 +8,7 @@ import { invalidPayload } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
-import { blankOr, isFalse, notAList, type Sent } from "./grid-parameters.ts";
+import { blankOr, isFalse, maybeByPlace, notAList, type Sent } from "./grid-parameters.ts";
 
 export interface SentColumn {
   /** Null if the grid's column is not a field of the entity. */
@@ -26,11 +26,14 @@ export interface SentColumn {
 export const sentColumns = (columns: Columns): Grammar<readonly SentColumn[]> =>
   blankOr(
     meaning(
-      list(value(isObject, fault("columns must be an array of objects"), columnSchema), {
-        fault: notAList("columns"),
-        max: limits.gridColumnsMax,
-        tooMany: fault(`columns takes at most ${limits.gridColumnsMax} columns`),
-      }),
+      maybeByPlace(
+        list(value(isObject, fault("columns must be an array of objects"), columnSchema), {
+          fault: notAList("columns"),
+          max: limits.gridColumnsMax,
+          tooMany: fault(`columns takes at most ${limits.gridColumnsMax} columns`),
+        }),
+        withoutGaps,
+      ),
       (sent) => {
         const byPosition = [...columns.values()];
         return sent.map((one, at) => sentColumn(one, columns, byPosition[at]));
@@ -40,6 +43,17 @@ export const sentColumns = (columns: Columns): Grammar<readonly SentColumn[]> =>
   );
 
 const fault = (message: string) => () => invalidPayload(message);
+
+/** One column too many is enough for a refusal, however large the last place is. */
+function withoutGaps(sent: Sent): unknown[] {
+  const count = Object.keys(sent).reduce((most, place) => Math.max(most, Number(place) + 1), 0);
+  return Array.from({ length: Math.min(count, limits.gridColumnsMax + 1) }, (_, at) =>
+    Object.hasOwn(sent, at) ? sent[at] : unsentColumn,
+  );
+}
+
+/** An order can name it by its place; only columns that were sent are searched. */
+const unsentColumn: Sent = { searchable: false };
 
 /** What the library says about its own columns may concern no field of the entity. */
 const columnSchema = (): JsonSchema => ({

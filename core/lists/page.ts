@@ -72,6 +72,19 @@ const numberSchema: JsonSchema = {
   maximum: Number.MAX_SAFE_INTEGER,
 };
 
+/** The query of a GET request, with the number of another page. */
+export function queryOfPage(query: Readonly<Record<string, unknown>>, page: number): string {
+  return new URLSearchParams(
+    Object.entries({ ...query, page }).flatMap(([name, value]) => pairsOf(name, value)),
+  ).toString();
+}
+
+/** Objects and lists are names with brackets: `where[city]=Graz`. */
+const pairsOf = (name: string, value: unknown): [string, string][] =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([key, member]) => pairsOf(`${name}[${key}]`, member))
+    : [[name, String(value)]];
+
 export type Pagination = Record<string, number | boolean | string | null>;
 
 export function paginationOf(page: number, perPage: number, totalRecords: number): Pagination {

@@ -142,6 +142,32 @@ describe("Tom Select", () => {
   });
 });
 
+describe("Tom Select with pages", () => {
+  const shown = (page: Page) =>
+    page
+      .locator(".ts-dropdown .option:not(.loading-more-results, .no-more-results)")
+      .allTextContents();
+  const products = (more: string): unknown[] =>
+    demo.column(
+      `SELECT sku || ' - ' || name AS label FROM products WHERE is_active AND label LIKE '%${more}%' ORDER BY label, product_id`,
+    );
+
+  test.each(["", "hammer"])(
+    "gets each next page when a person scrolls, searching for %j",
+    async (text) => {
+      const page = await demo.visit({ page: "tom-select-pages.html" });
+      await page.locator(".ts-control input").click();
+      await page.locator(".ts-control input").pressSequentially(text);
+      const all = products(text);
+      expect(all.length).toBeGreaterThan(20);
+      for (const count of [20, 40, 60]) {
+        await expect.poll(() => shown(page)).toEqual(all.slice(0, count));
+        await page.locator(".ts-dropdown .option").last().scrollIntoViewIfNeeded();
+      }
+    },
+  );
+});
+
 /** A product, and the label that its lookup has. */
 const [productId, supplierId, productLabel, supplierLabel] = ["product_id", "supplier_id"].concat(
   "sku || ' - ' || name",

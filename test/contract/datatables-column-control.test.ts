@@ -225,13 +225,13 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
     ids,
   },
   {
-    name: "columnControl filters nothing by what is no field",
-    body: control("nope", { search: { value: "5", logic: "equal", type: "num" }, list: ["5"] }),
+    name: "columnControl filters nothing by an unknown field without a value",
+    body: control("nope", { search: { value: "", logic: "contains", type: "text" }, list: [] }),
     ids,
   },
   {
-    name: "columnControl filters nothing by a hidden field",
-    body: control("secret", { list: ["5"] }),
+    name: "columnControl filters nothing by an unknown field that is not searchable",
+    body: control("nope", { list: ["5"] }, { searchable: "false" }),
     ids,
   },
   {
@@ -339,7 +339,7 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
   },
 ];
 
-const refused = [
+const refused: { name: string; body: object; error?: string }[] = [
   { name: "columnControl refuses another type", body: search("qty", "html", "equal", "5") },
   { name: "columnControl refuses another logic", body: search("qty", "num", "includes", "5") },
   {
@@ -378,6 +378,28 @@ const refused = [
       columns: Array.from({ length: 101 }, () => search("qty", "num", "equal", "5").columns[1]),
     },
   },
+  {
+    name: "columnControl refuses a list with other names than places",
+    body: control("qty", { list: { a: "5" } }),
+  },
+  ...[
+    {
+      name: "columnControl refuses a search of an unknown field",
+      body: search("nope", "num", "equal", "5"),
+    },
+    {
+      name: "columnControl refuses a search for nothing in an unknown field",
+      body: search("nope", "text", "notEmpty", ""),
+    },
+    {
+      name: "columnControl refuses a list of an unknown field",
+      body: control("nope", { list: ["5"] }),
+    },
+    {
+      name: "columnControl refuses a list of a hidden field",
+      body: control("secret", { list: ["5"] }),
+    },
+  ].map((one) => ({ ...one, error: "Invalid field" })),
 ];
 
 describe.each(Object.entries(ways))("sent as %s", (_, send) => {
@@ -388,10 +410,10 @@ describe.each(Object.entries(ways))("sent as %s", (_, send) => {
     expect(answer.body).toMatchObject({ recordsTotal: 6, recordsFiltered: expected.length });
   });
 
-  test.each(refused)("$name", async ({ body }) => {
+  test.each(refused)("$name", async ({ body, error = "Invalid payload" }) => {
     const answer = await send("shelf", body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(400);
-    expect(answer.body.error).toBe("Invalid payload");
+    expect(answer.body.error).toBe(error);
   });
 });
 

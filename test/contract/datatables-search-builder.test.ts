@@ -427,6 +427,28 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
     body: built(crit("ready", "ends", "LSE")),
     ids: ["p2", "p5"],
   },
+  {
+    name: "searchBuilder takes a value by place",
+    body: built({ ...crit("qty", "between", "x", "x"), value: { 0: "6", 1: "10" } }),
+    ids: ["p3"],
+  },
+  ...["date", "moment-YYYY", "luxon-yyyy"].flatMap((type) => [
+    {
+      name: `searchBuilder finds nulls alone by the type ${type}`,
+      body: built({ ...crit("note", "null"), type }),
+      ids: ["p3"],
+    },
+    {
+      name: `searchBuilder finds empty texts by their opposite and the type ${type}`,
+      body: built({ ...crit("note", "!null"), type }),
+      ids: ids.filter((id) => id !== "p3"),
+    },
+  ]),
+  {
+    name: "searchBuilder finds nulls and empty texts by another type",
+    body: built({ ...crit("note", "null"), type: "html" }),
+    ids: ["p2", "p3"],
+  },
   { name: "searchBuilder without criteria filters nothing", body: built(), ids },
   { name: "an empty searchBuilder filters nothing", body: { searchBuilder: {} }, ids },
   {
@@ -485,6 +507,14 @@ const refused: { name: string; searchBuilder: unknown; error: string }[] = [
     {
       name: "searchBuilder refuses an object for a value",
       one: crit("qty", "=", { a: 1 }),
+    },
+    {
+      name: "searchBuilder refuses a value with other names than places",
+      one: { ...crit("name", "=", "Anvil"), value: { a: "Anvil" } },
+    },
+    {
+      name: "searchBuilder refuses a value with a name beside places",
+      one: { ...crit("qty", "between", "1", "2"), value: { 0: "1", b: "2" } },
     },
     {
       name: "searchBuilder refuses a logic other than AND and OR",

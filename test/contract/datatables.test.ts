@@ -186,7 +186,6 @@ const found: Found[] = [
         col("nope"),
         col("secret"),
         col("edit", { ...find("x"), searchable: false }),
-        col("view", find("function")),
       ],
     },
     ids: ["i05", "i08"],
@@ -301,6 +300,39 @@ const found: Found[] = [
     name: "datatables ignores an order without a direction",
     body: { columns: [col("qty")], order: [{ column: 0, dir: "" }] },
     ids,
+  },
+  {
+    name: "datatables sorts by a column of a list with gaps",
+    body: { columns: { 2: col("qty") }, order: [{ column: 2, dir: "asc" }] },
+    ids: byQty,
+  },
+  {
+    name: "datatables sorts by position in a gap of columns",
+    body: { columns: { 7: col("name") }, order: [{ column: 4, dir: "asc" }] },
+    ids: byQty,
+  },
+  {
+    name: "datatables sorts by an order with gaps, in its sequence",
+    body: {
+      columns: [col("category_id"), col("qty")],
+      order: { 4: { column: 1, dir: "desc" }, 2: { column: 0, dir: "desc" } },
+    },
+    ids: ["i03", "i04", "i05", "i02", "i01", "i06", "i07", "i08"],
+  },
+  {
+    name: "datatables searches only what was sent of a list with gaps",
+    body: { ...find("7"), columns: { 3: col("code") } },
+    ids: ["i07"],
+  },
+  {
+    name: "datatables searches a column of a list with gaps",
+    body: { columns: { 0: col("item_id"), 9: col("name", find("SNAKE")) } },
+    ids: ["i05", "i08"],
+  },
+  {
+    name: "datatables takes the last place of columns alone",
+    body: { columns: { 999: col("qty") }, order: [{ column: 999, dir: "asc" }] },
+    ids: byQty,
   },
   {
     name: "datatables takes hundreds of columns",
@@ -486,6 +518,21 @@ const refused: Omit<Case, "status">[] = [
     error: "Invalid parameter",
   },
   { name: "datatables refuses columns that are no array", body: { columns: { a: 1 } }, error: bad },
+  ...[1000, 4294967294, 4294967295, 1e300].map((place) => ({
+    name: `datatables refuses a column at place ${place}`,
+    body: { columns: { [place.toLocaleString("fullwide", { useGrouping: false })]: col("qty") } },
+    error: bad,
+  })),
+  {
+    name: "datatables refuses columns with other names beside places",
+    body: { columns: { 0: col("name"), a: col("qty") } },
+    error: bad,
+  },
+  {
+    name: "datatables refuses columns by place that are no objects",
+    body: { columns: { 2: "name" } },
+    error: bad,
+  },
   {
     name: "datatables refuses columns that are no objects",
     body: { columns: ["name"] },
@@ -562,6 +609,12 @@ describe("what cannot be read", () => {
       name: "datatables refuses a form with a prototype's name",
       type: formType,
       body: "__proto__[x]=1",
+      status: 400,
+    },
+    {
+      name: "datatables refuses a prototype's name as a place",
+      type: formType,
+      body: "columns[2][data]=name&columns[__proto__][data]=name",
       status: 400,
     },
     {

@@ -244,13 +244,13 @@ describe("inflections", () => {
 });
 
 describe("lookup", () => {
-  test("finds by POST, the best match first", async () => {
-    const answer = await ask("lookup", { search: "running", search_mode: "fulltext" });
+  test.each(["search", "search_value"])("finds by POST, the best match first, %s", async (name) => {
+    const answer = await ask("lookup", { [name]: "running", search_mode: "fulltext" });
     expect(ids(answer)).toEqual(["d", "a"]);
   });
 
-  test("finds by GET", async () => {
-    const path = "/api/test/books/lookup?search=%22state+of+the+art%22&search_mode=fulltext";
+  test.each(["search", "search_value"])("finds by GET, %s", async (name) => {
+    const path = `/api/test/books/lookup?${name}=%22state+of+the+art%22&search_mode=fulltext`;
     const answer = await fixture.request(path, { headers: { "x-request-mode": "dynamic" } });
     expect(answer.body.data).toEqual([{ id: "c", text: "State of the art" }]);
   });

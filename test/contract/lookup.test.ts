@@ -149,6 +149,11 @@ describe("a GET", () => {
     ["a search beyond ASCII", "?search=%C3%A4lv", ["p1"], "älv"],
     ["q for search", "?q=dor", ["p4"], "dor"],
     ["term for search", "?term=dor", ["p4"], "dor"],
+    ["search_value for search", "?search_value=dor", ["p4"], "dor"],
+    ["q beside an empty search", "?search=&q=dor", ["p4"], "dor"],
+    ["term beside an empty search and q", "?search=&q=&term=dor", ["p4"], "dor"],
+    ["search_value beside an empty search", "?search=&search_value=dor", ["p4"], "dor"],
+    ["a search before its other names", "?search=bo&q=x&term=x&search_value=x", ["p2", "p5"], "bo"],
     ["a quote", "?search=O%27N", ["p2"], "O'N"],
     ["a percent sign as it is", "?search=%25", [], "%"],
     ["an underscore as it is", "?search=_", [], "_"],
@@ -189,18 +194,47 @@ describe("a GET", () => {
       const answer = await get(`people/lookup?page=${page}&limit=2`);
       pages.push([ids(answer), answer.body.pagination]);
     }
+    const next = (page: number) => `/api/test/people/lookup?page=${page}&limit=2`;
     expect(pages).toEqual([
-      [["p2", "p4"], { more: true }],
-      [["p5", "p3"], { more: true }],
-      [["p1"], { more: false }],
+      [["p2", "p4"], { more: true, next: next(2) }],
+      [["p5", "p3"], { more: true, next: next(3) }],
+      [["p1"], { more: false, next: null }],
     ]);
+  });
+
+  test.each([
+    ["a search", "search=%C3%84&limit=1", ["p1"]],
+    ["a search with signs of queries", "search=O%27n&where[city]=Oslo&limit=1", ["p2"]],
+    ["where", "where[city]=Oslo&limit=1", ["p2", "p5"]],
+    ["where as JSON", `where=${json([{ key: "city", value: "Oslo" }])}&limit=1`, ["p2", "p5"]],
+    ["ids", "ids=p5,p1,p2&limit=1", ["p2", "p5", "p1"]],
+    ["what Select2 sends", "_type=query&term=bo&q=bo&limit=1", ["p2", "p5"]],
+    ["unknown parameters", "x[]=1&x[]=2&y=&_=17&ids=p1,p2&limit=1", ["p2", "p1"]],
+  ])("lookup is walked by the next path of each page, with %s", async (_name, query, expected) => {
+    const found: string[] = [];
+    let path: string | null = `/api/test/people/lookup?${query}&page=1`;
+    while (path !== null && found.length < 9) {
+      const answer: Answer = await get(path.replace("/api/test/", ""));
+      check(answer, { status: 200 });
+      expect(answer.body.pagination.more).toBe(answer.body.pagination.next !== null);
+      found.push(...ids(answer));
+      path = answer.body.pagination.next;
+      expect(path ?? "").not.toMatch(/[?&]_=/);
+    }
+    expect(found).toEqual(expected);
+  });
+
+  test("lookup by POST has no next path, because a path has no body", async () => {
+    const { body } = await post("people", { page: 1, limit: 2 });
+    expect(body.pagination).toEqual({ more: true });
   });
 
   test("lookup gives Select2 its results and pagination beside data", async () => {
     const answer = await get("people/lookup?_type=query&term=bo&q=bo&limit=1");
     expect(answer.body.results).toEqual([{ id: "p2", text: "Bo O'Neil" }]);
     expect(answer.body.results).toEqual(answer.body.data);
-    expect(answer.body.pagination).toEqual({ more: true });
+    const next = "/api/test/people/lookup?_type=query&term=bo&q=bo&limit=1&page=2";
+    expect(answer.body.pagination).toEqual({ more: true, next });
   });
 
   test.each([
@@ -216,6 +250,12 @@ describe("a GET", () => {
     [
       "a term that is too long, also beside q",
       `people/lookup?q=a&term=${"x".repeat(101)}`,
+      "dynamic",
+      "Invalid parameter",
+    ],
+    [
+      "a search_value that is too long, also beside search",
+      `people/lookup?search=a&search_value=${"x".repeat(101)}`,
       "dynamic",
       "Invalid parameter",
     ],
@@ -309,6 +349,9 @@ describe("a POST", () => {
     ["a search", { search: "BO" }, ["p2", "p5"]],
     ["an empty search", { search: "" }, ["p2", "p4", "p5", "p3", "p1"]],
     ["a search that is null", { search: null }, ["p2", "p4", "p5", "p3", "p1"]],
+    ["search_value for search", { search_value: "BO" }, ["p2", "p5"]],
+    ["search_value beside an empty search", { search: "", search_value: "BO" }, ["p2", "p5"]],
+    ["a search before search_value", { search: "BO", search_value: "dora" }, ["p2", "p5"]],
     ["a search beside where", { search: "o", where: [{ key: "rank", value: 5 }] }, ["p5"]],
     [
       "a search with an order",
@@ -391,6 +434,13 @@ describe("a POST", () => {
       "Invalid parameter",
     ],
     ["a search of 101 characters", { search: "x".repeat(101) }, "static", "Invalid parameter"],
+    [
+      "a search_value that is too long",
+      { search: "a", search_value: "x".repeat(101) },
+      "static",
+      "Invalid parameter",
+    ],
+    ["a search_value that is no text", { search_value: ["bo"] }, "static", "Invalid parameter"],
     ["a search that is no text", { search: ["bo"] }, "static", "Invalid parameter"],
     ["a limit as true", { limit: true }, "static", "Invalid parameter"],
     ["ids as a number", { ids: 5 }, "static", "Invalid parameter"],
@@ -399,9 +449,27 @@ describe("a POST", () => {
     check(await post("people", body, mode), { status: 400, error });
   });
 
-  test("lookup lists every unknown field of select in the message", async () => {
-    const answer = await post("people", { select: ["code", "colour", "size"] });
-    expect(answer.body.message).toContain("colour, size");
+  test.each([
+    ["application/json", "{"],
+    ["text/plain", "x"],
+  ])("lookup checks its header before a body of %s that it cannot read", async (type, body) => {
+    const headers = { "content-type": type };
+    const answer = await fixture.request("/api/test/people/lookup", {
+      method: "POST",
+      headers,
+      body,
+    });
+    check(answer, { status: 400, error: "Invalid Request Mode" });
+  });
+
+  test.each<[string, unknown, string]>([
+    ["every unknown field of select", ["code", "colour", "size"], "colour, size"],
+    ["a select that is no list", "code", "code; select must be an array"],
+    ["a select that is an object", { code: true }, "?; select must be an array"],
+    ["the beginning of a long name in select", ["x".repeat(1000)], "x".repeat(100)],
+  ])("lookup lists %s in the message", async (_name, select, listed) => {
+    const { body } = await post("people", { select });
+    expect(body.message).toBe(`Invalid fields in select: ${listed}`);
   });
 });
 

@@ -85,6 +85,15 @@ describe.each(ways)("$name", ({ ask, error, instead }) => {
   });
 });
 
+test("lookup gives no path of a page that it would refuse", async () => {
+  const headers = { "X-Request-Mode": "dynamic" };
+  const page = (number: number) =>
+    narrow.request(`/api/test/goods/lookup?page=${number}&limit=1`, { headers });
+  const next = "/api/test/goods/lookup?page=3&limit=1";
+  expect((await page(2)).body.pagination).toEqual({ more: true, next });
+  expect((await page(3)).body.pagination).toEqual({ more: true, next: null });
+});
+
 test("a cursor goes further than maxOffset records", async () => {
   const first = await narrow.post("goods/read", { cursor: true, per_page: 3 });
   const { next_cursor: cursor } = first.body.pagination;

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   write("goods.json", {
     tableName: "goods",
-    action: { read: true, first: true, export: true },
+    action: { read: true, first: true, lookup: true, export: true },
   });
   rowgate = await createRowgate({
     configDir,
@@ -83,6 +83,13 @@ describe("below a path", () => {
       );
     },
   );
+
+  test("the next page of a lookup is where the page before says", async () => {
+    const mode = { "X-Request-Mode": "dynamic" };
+    const first = await bodyOf(get("/rows/api/shop/goods/lookup?page=1&limit=1", mode));
+    const { data } = await bodyOf(get(first.pagination.next, mode));
+    expect(data).toMatchObject([{ text: "screws" }]);
+  });
 
   test("the file of an export is where its status says", async () => {
     const { job_id } = await bodyOf(post("/rows/api/shop/goods/export", { format: "csv" }));

@@ -58,7 +58,6 @@ function requestWith({ conflicts = 0, leftMs = 15_000 }): Request {
   return {
     caller: nobody,
     method: "POST",
-    requestMode: null,
     language: null,
     wantsCsv: false,
     dryRun: false,
