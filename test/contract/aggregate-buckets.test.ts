@@ -297,6 +297,26 @@ describe("operations", () => {
       data: { n: 6, a: 3, s: 114 },
     },
     {
+      name: "takes a formula of 499 characters",
+      body: op("max", `1${"+1".repeat(249)}`),
+      data: { f: 250 },
+    },
+    {
+      name: "takes a formula with 249 nested parentheses",
+      body: op("max", `${"(".repeat(249)}parts${")".repeat(249)}`),
+      data: { f: 6 },
+    },
+    {
+      name: "takes a formula with nested differences",
+      body: op("max", `${"1-(".repeat(124)}1${")".repeat(124)}`),
+      data: { f: 1 },
+    },
+    {
+      name: "takes a formula with 401 signs",
+      body: op("max", `${"-".repeat(401)}1`),
+      data: { f: -1 },
+    },
+    {
       name: "adds formulas beyond 64 bits",
       body: op("max", "99999999999999 * 99999999999999"),
       data: { f: "9999999999999800000000000001" },
