@@ -169,7 +169,7 @@ function pageOf(
     },
     key,
     size: length,
-    offset: start,
+    ...start,
     countMode: count,
     readRows: (queries, select, form) =>
       readRows(queries, plan, { select, form, nesting, versions }),
@@ -222,7 +222,7 @@ function countsOf(
   found: number,
   { total, filtered }: { total: RowCount; filtered: RowCount },
 ): Record<string, unknown> {
-  const seen = start + found;
+  const seen = start.offset + found;
   if (total.total === null || filtered.total === null)
     return { recordsTotal: seen, recordsFiltered: seen };
   if (!total.isEstimate && !filtered.isEstimate) {

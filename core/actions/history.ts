@@ -11,7 +11,7 @@ import {
 } from "../changes/seen-changes.ts";
 import { sealNumber } from "../changes/sealed-numbers.ts";
 import { absentOr, described, type Meaning, object, wholeNumber } from "../grammar/grammar.ts";
-import { numberedPaginationSchema, offsetOf, paginationOf, perPage } from "../lists/page.ts";
+import { numberedPaginationSchema, beginningOf, paginationOf, perPage } from "../lists/page.ts";
 import { rowOf } from "../query/key-conditions.ts";
 import { allOf, type Condition } from "../query/statement.ts";
 import { where } from "../query/where.ts";
@@ -94,7 +94,7 @@ export const history = defineAction<HistoryPlan, HistoryRequest>({
     const { input, entity, session } = call;
     const { page, per_page: size } = input;
     const { offsetMax } = entity.settings;
-    const offset = offsetOf(
+    const beginning = beginningOf(
       { page, size },
       { offsetMax, instead: "narrow the changes with where" },
     );
@@ -106,7 +106,7 @@ export const history = defineAction<HistoryPlan, HistoryRequest>({
         changesAt({ ledger, recorded: plan.recorded, key, now: call.now() }),
         input.where && stored(input.where, ledger),
       )!,
-      offset,
+      ...beginning,
       size,
     });
     const seal = await changeSeal(call);

@@ -17,7 +17,14 @@ import {
 import { idsOf, labelMatch, lookupText, queryFilter } from "../lists/lookup-filter.ts";
 import { type Nesting, nestingOf } from "../lists/nested-rows.ts";
 import { inOrder, onlyPage, orderedBy } from "../lists/order.ts";
-import { listLimit, offsetOf, pageNumber, queryOfPage } from "../lists/page.ts";
+import {
+  beginningOf,
+  listLimit,
+  mustHaveEnded,
+  pageNumber,
+  queryOfPage,
+  type TooFar,
+} from "../lists/page.ts";
 import { shownMembers } from "../lists/shown-schema.ts";
 import type { LookupPlan } from "../plans/read-plan.ts";
 import type { RequestSettings } from "../plans/entity.ts";
@@ -76,6 +83,7 @@ export const lookup = defineAction<LookupPlan, ItemsRequest>({
 /** A checked request. */
 interface ItemsRequest {
   readonly select: Select;
+  readonly tooFar: TooFar | null;
   readonly plan: LookupPlan;
   /** Rows in the answer. The statement reads one more to see whether there is a next page. */
   readonly size: number;
@@ -173,6 +181,7 @@ function requestOf(
   const match = sent.search_mode ? fullTextCondition(words) : labelMatch(search, plan);
   const isSelect2 = sent._type !== undefined;
   const nesting = nestingOf(extra);
+  const { offset, tooFar } = beginningOf({ page, size }, { offsetMax, instead: narrower });
   return {
     select: {
       kind: "select",
@@ -181,9 +190,10 @@ function requestOf(
       where: allOf(plan.scope, sent.where, sent.ids, match),
       sort: orderOf(sent.sort, plan, sent.search_mode ? words : search),
       limit: size + 1,
-      offset: offsetOf({ page, size }, { offsetMax, instead: narrower }),
+      offset,
       lock: false,
     },
+    tooFar,
     plan,
     size,
     search,
@@ -213,7 +223,8 @@ async function itemsOf(
   request: ItemsRequest,
   next?: string | null,
 ): Promise<Record<string, unknown>> {
-  const { select, size, isSelect2, isPaged } = request;
+  const { select, tooFar, size, isSelect2, isPaged } = request;
+  await mustHaveEnded(session, select, tooFar);
   const rows = await session.all(select);
   const data = rows.slice(0, size).map((row) => itemOf(row, request));
   const more = rows.length > size;

@@ -24,10 +24,11 @@ import { expand, namedIn } from "../lists/expand.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
 import {
   listLimit,
+  type Beginning,
+  beginningOf,
   lookAheadPagination,
   type NumberedPage,
   numberedPaginationSchema,
-  offsetOf,
   type Page,
   pageNumber,
   type Pagination,
@@ -118,7 +119,7 @@ interface ReadRequest {
   /** Null: answers show the rows as they are. */
   readonly showing: Showing | null;
   readonly key: readonly Column[];
-  readonly paging: Page | CursorPage;
+  readonly paging: (Page & Beginning) | CursorPage;
   /** Only for pages with numbers. */
   readonly countMode: CountMode;
 }
@@ -205,13 +206,12 @@ function pageOf(
   { page, per_page: size, limit }: SentPage,
   plan: ReadPlan,
   { offsetMax }: RequestSettings,
-): Page {
-  if (page === null) return { page, size: limit ?? limits.limitDefault, offset: 0 };
+): Page & Beginning {
+  if (page === null) return { page, size: limit ?? limits.limitDefault, offset: 0, tooFar: null };
   const instead = "page with a cursor instead (cursor: true), or narrow the list with where";
-  const offset = offsetOf({ page, size }, { offsetMax, instead });
-  const fault = offset > 0 ? onlyPage(plan) : null;
+  const fault = page > 1 ? onlyPage(plan) : null;
   if (fault) throw fault;
-  return { page, size, offset };
+  return { page, size, ...beginningOf({ page, size }, { offsetMax, instead }) };
 }
 
 function cursorPageOf(
@@ -355,7 +355,7 @@ async function pageOfRows(
 ): Promise<Paged> {
   const { list, key, paging, countMode } = request;
   if ("after" in paging) return readBehind(queries, list, paging, form);
-  const { page, size, offset } = paging;
+  const { page, size, offset, tooFar } = paging;
   if (page === null)
     return { rows: await queries.allAsText({ ...list, limit: size }, { ...form, rowsMax: size }) };
   const read = await readPage({
@@ -363,6 +363,7 @@ async function pageOfRows(
     key,
     size,
     offset,
+    tooFar,
     countMode,
     readRows: (within, select, asked) => within.allAsText(select, { ...asked, ...form }),
   });

@@ -103,6 +103,7 @@ async function changeOf(call: RevertCall, plan: RevertPlan): Promise<RecordedCha
       equals(logColumns(ledger).change_id, id),
     )!,
     offset: 0,
+    tooFar: null,
     size: 1,
   });
   const [change] = changes;

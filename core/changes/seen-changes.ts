@@ -6,6 +6,7 @@ import type { Runtime } from "../plans/runtime.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 import type { ReadSession, UnscopedQueries } from "../query/session.ts";
 import { type Condition, sourceOf } from "../query/statement.ts";
+import type { TooFar } from "../lists/page.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Json } from "../values/json.ts";
@@ -36,6 +37,7 @@ interface Asked {
   readonly ledger: Table;
   readonly where: Condition;
   readonly offset: number;
+  readonly tooFar: TooFar | null;
   readonly size: number;
 }
 
@@ -51,9 +53,10 @@ export function readChanges(
   const rows = ownRowsOf(session as unknown as UnscopedQueries, sourceOf(write.table));
   return session.snapshot(async (queries) => {
     const own = past(queries as unknown as UnscopedQueries, "changeLog");
-    const { ledger, where, offset, size } = asked;
+    const { ledger, where, offset, tooFar, size } = asked;
     if (rows === null) {
       const total = await own.count({ kind: "count", source: sourceOf(ledger), where });
+      if (tooFar !== null && total > tooFar.offsetMax) throw tooFar.fault();
       const changes = await findChanges(own, { ledger, where, limit: size, offset });
       return { changes, total };
     }

@@ -15,6 +15,7 @@ import {
 } from "../grammar/grammar.ts";
 import { countMode, type CountMode } from "../lists/count.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
+import { type Beginning, beginningAt } from "../lists/page.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
 import { byRank } from "../query/full-text.ts";
@@ -48,8 +49,7 @@ import { type SentColumn, sentColumns } from "./sent-columns.ts";
 export interface GridRequest {
   /** 0 when the request has none. */
   readonly draw: number;
-  /** Rows before the page. */
-  readonly start: number;
+  readonly start: Beginning;
   /** Rows of the page. */
   readonly length: number;
   readonly count: CountMode;
@@ -129,18 +129,20 @@ export const draw = absentOr(
   0,
 );
 
-function start(plan: GridPlan, offsetMax: number): Grammar<number> {
+function start(plan: GridPlan, offsetMax: number): Grammar<Beginning> {
   const page = onlyPage(plan);
   return meaning(
     absentOr(wholeParameter("start", { min: 0, max: MAX_SAFE_INTEGER }), 0),
     (rows) => {
       if (rows > 0 && page) throw invalidPayload(page.message);
-      if (rows <= offsetMax) return rows;
-      throw invalidPayload(
-        `start lies beyond the first ${offsetMax} records; narrow the grid with a search, or page through read with a cursor`,
-      );
+      const fault = () =>
+        invalidPayload(
+          `start lies beyond the first ${offsetMax} records; narrow the grid with a search, or page through read with a cursor`,
+        );
+      return beginningAt(rows, { offsetMax, fault });
     },
-    () => (page ? { enum: [0, "0", null] } : { type: "integer", minimum: 0, maximum: offsetMax }),
+    () =>
+      page ? { enum: [0, "0", null] } : { type: "integer", minimum: 0, maximum: MAX_SAFE_INTEGER },
   );
 }
 

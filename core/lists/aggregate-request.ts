@@ -78,7 +78,7 @@ export function aggregateGrammar(
         },
         zone: time_zone,
         isFilled: fill,
-        page: pageOf(paging, groups, settings),
+        page: pageOf(paging, groups),
         withTotal: total,
       };
     },
@@ -120,22 +120,16 @@ const filterMembers = (
 });
 
 /** Which of the results are answered, and what beside them. */
-const showingMembers = ({
-  timeZone,
-  offsetMax,
-}: Pick<RequestSettings, "timeZone" | "offsetMax">) => ({
+const showingMembers = ({ timeZone }: Pick<RequestSettings, "timeZone">) => ({
   time_zone: optional(zone, timeZone),
   fill: optional(truth("fill"), false),
   total: optional(truth("total"), false),
   limit: optional(numberUpTo("limit", limitMax), null),
-  page: optional(numberUpTo("page", offsetMax + 1), null),
+  page: optional(numberUpTo("page", Number.MAX_SAFE_INTEGER), null),
   per_page: optional(numberUpTo("per_page", limits.groupsPerPageMax), limits.perPageDefault),
 });
 
-const membersOf = (
-  columns: Columns,
-  settings: Pick<RequestSettings, "timeZone" | "offsetMax">,
-) => ({
+const membersOf = (columns: Columns, settings: Pick<RequestSettings, "timeZone">) => ({
   ...resultMembers(columns),
   ...filterMembers(columns, [], []),
   ...showingMembers(settings),
@@ -174,7 +168,7 @@ const fault = (message: string) => () => validationError(message);
 
 function numberUpTo(name: string, max: number): Grammar<number> {
   const notANumber = fault(`${name} must be a whole number from 1 to ${max}`);
-  return wholeNumber({ min: 1, max: Math.min(max, Number.MAX_SAFE_INTEGER) }, notANumber);
+  return wholeNumber({ min: 1, max }, notANumber);
 }
 
 const truth = (name: string): Grammar<boolean> =>
@@ -214,16 +208,13 @@ type Meanings = {
 function pageOf(
   { page, per_page: size, limit }: SentPage,
   groups: readonly Output[],
-  { offsetMax }: RequestSettings,
 ): NumberedPage | null {
   if (page === null) return null;
   if (groups.length === 0) throw validationError("page can only be used with group_by");
   if (limit !== null)
     throw validationError("page and limit cannot be combined; leave one of them out");
-  const offset = (page - 1) * size;
-  if (offset > offsetMax)
-    throw validationError(`page lies beyond the first ${offsetMax} groups; narrow them with where`);
-  return { page, size, offset };
+  // All groups are computed for each page, so none lies too far.
+  return { page, size, offset: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER) };
 }
 
 const having = (outputs: readonly Output[], isGrouped: boolean): Grammar<Condition | null> =>
@@ -298,7 +289,7 @@ function withJoined({ columns, joins, tables }: AggregatePlan): Columns {
  */
 export const joinedRequestSchema: JsonSchema = requestSchema(
   {
-    ...schemasOf(membersOf(new Map(), { timeZone: "UTC", offsetMax: Number.MAX_SAFE_INTEGER })),
+    ...schemasOf(membersOf(new Map(), { timeZone: "UTC" })),
     group_by: { ...groupBy(new Map()).schema(), items: namedGroupSchema() },
     operations: { ...operations(new Map()).schema(), items: namedOperationSchema() },
     where: namedTreeOrPairsSchema(),

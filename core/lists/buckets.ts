@@ -18,10 +18,10 @@ export function bucketsBetween({ derived }: Column, { first, last, max }: Bounds
   if (first === null || last === null || derived?.kind !== "bucket") return [];
   const { bucket, of } = derived;
   if (bucket.kind === "part") return [];
-  if (bucket.kind === "bin")
-    return of.type === "float"
-      ? floatBins(Number(bucket.width), [Number(first), Number(last)], max)
-      : exactBins(bucket.width, [String(first), String(last)], max);
+  if (bucket.kind === "bin") {
+    const bins = exactBins(bucket.width, [String(first), String(last)], max);
+    return bins !== null && of.type === "float" ? bins.map(Number) : bins;
+  }
   return bucket.unit === "hour"
     ? hours(bucket, [secondsOf(first), secondsOf(last)], max)
     : days(bucket.unit, [secondsOf(first), secondsOf(last)], max);
@@ -38,13 +38,6 @@ function exactBins(width: string, [first, last]: Ends<string>, max: number): str
     bin = addDecimals(bin, width);
   }
   return bins;
-}
-
-/** As the engines compute them: whole numbers times the width. */
-function floatBins(width: number, [first, last]: Ends<number>, max: number): number[] | null {
-  const [from, to] = [Math.round(first / width), Math.round(last / width)];
-  if (!(to - from < max)) return null;
-  return Array.from({ length: to - from + 1 }, (_, at) => (from + at) * width);
 }
 
 const secondsOf = (shown: Json): number =>

@@ -8,6 +8,7 @@ import { limits } from "../values/limits.ts";
 import type { Condition, Select, Sort } from "../query/statement.ts";
 import type { ReadQueries, ReadSession } from "../query/session.ts";
 import { type CountMode, countRows, type RowCount } from "./count.ts";
+import { type Beginning, mustHaveEnded } from "./page.ts";
 
 /** Rows in any form. */
 interface Found {
@@ -15,7 +16,7 @@ interface Found {
   readonly found: number;
 }
 
-export interface CountedPageRequest<Rows extends Found> {
+export interface CountedPageRequest<Rows extends Found> extends Beginning {
   /** Reads rows; the page shows as many as the form allows. */
   readRows(queries: ReadQueries, select: Select, form: TextForm): Promise<Rows>;
   /** The list without its page. Its order is total, if there is a second page. */
@@ -23,7 +24,6 @@ export interface CountedPageRequest<Rows extends Found> {
   /** The columns that identify its rows. */
   readonly key: readonly Column[];
   readonly size: number;
-  readonly offset: number;
   readonly countMode: CountMode;
   /** The cached count of the list, which all of its pages share; otherwise caches the result of `make`. */
   keepCount(make: () => Promise<RowCount>): Promise<RowCount>;
@@ -41,11 +41,13 @@ export interface CountedPage<Rows> {
   readonly count: RowCount;
 }
 
+/** Rejects as `mustHaveEnded` does. */
 export async function readCountedPage<Rows extends Found>(
   session: ReadSession,
   request: CountedPageRequest<Rows>,
 ): Promise<CountedPage<Rows>> {
-  const { countMode, keepCount } = request;
+  const { list, tooFar, countMode, keepCount } = request;
+  await mustHaveEnded(session, list, tooFar);
   if (countMode === "none")
     return { rows: await forward(session, request), count: { total: null, isEstimate: false } };
   const made: Promise<CountedPage<Rows>>[] = [];
@@ -132,7 +134,8 @@ export async function readCountedNow<Rows extends Found>(
   queries: ReadQueries,
   request: PageRequest<Rows>,
 ): Promise<CountedPage<Rows>> {
-  const { countMode, offset } = request;
+  const { list, tooFar, countMode, offset } = request;
+  await mustHaveEnded(queries, list, tooFar);
   const isExact = countMode === "exact";
   if (isExact && offset >= limits.deepOffsetMin) return readExactly(queries, request);
   const rows = await forward(queries, request);

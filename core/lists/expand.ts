@@ -199,25 +199,26 @@ function oneExpanded(name: string, asked: Options, { columns, budget, place }: A
   if (place.depth > limits.expandDepthMax)
     throw invalidParameter(`expand nests at most ${limits.expandDepthMax} levels`);
   const named = `${place.prefix}${name}`;
-  const relation =
-    columns instanceof PathColumns && !name.includes(".") ? columns.relation(named) : undefined;
+  if (!(columns instanceof PathColumns)) throw unknownRelation(named, columns);
+  const relation = name.includes(".") ? undefined : columns.relation(named);
   if (relation === undefined) throw unknownRelation(named, columns);
   const path = `${place.path}${name}`;
   const inside = { depth: place.depth + 1, path: `${path}.`, prefix: "" };
   if (!relation.isMany) {
     refuse(asked, ["where", "limit", "sort_columns", "operations"], `${path} leads to one record`);
-    const wanted = wantedOf(asked.select, `${named}.`);
-    const shown = selectColumns(columns).read(wanted);
+    const shown = selectColumns(columns, named).read(asked.select);
     const further =
       asked.expand === undefined || asked.expand === null
         ? nothing
         : expandedIn(asked.expand, columns, budget, { ...inside, prefix: `${named}.` });
     return { columns: [...shown, ...further.columns], many: further.many };
   }
-  const before = relation.steps[0]!.before === null ? "" : place.prefix;
-  const from = relation.steps[0]!.on.map(({ left }) =>
-    columnOf(`${before}${left.name}`, columns, "expand"),
-  );
+  const before = relation.steps[0]!.before === null ? "" : place.prefix.slice(0, -1);
+  const from = relation.steps[0]!.on.map(({ left }) => {
+    const column = columns.behind(before, left.name);
+    if (column === undefined) throw unknownRelation(named, columns);
+    return column;
+  });
   const rest = {
     path,
     members: named.split("."),
@@ -248,16 +249,6 @@ function oneExpanded(name: string, asked: Options, { columns, budget, place }: A
     key: key.every(({ name }) => relation.columns.has(name)) ? key : [],
   };
   return { columns: [], many: [{ ...rest, what }] };
-}
-
-/** The names of a select behind a relation to one, as paths. */
-function wantedOf(select: unknown, prefix: string): unknown {
-  if (select === undefined || select === null) return [`${prefix}*`];
-  return Array.isArray(select)
-    ? select.length === 0
-      ? [`${prefix}*`]
-      : select.map((name) => (typeof name === "string" ? `${prefix}${name}` : name))
-    : select;
 }
 
 function unknownRelation(name: string, columns: Columns): AppError {

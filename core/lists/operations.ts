@@ -14,7 +14,7 @@ import { columnOf } from "../query/comparisons.ts";
 import { formulaColumn } from "../query/derived-columns.ts";
 import { parseFormula } from "../query/formula.ts";
 import type { AggregateFunction, Output } from "../query/statement.ts";
-import { namedWhereSchema, treeOrPairs } from "../query/where.ts";
+import { namedConditionSchema, namedWhereSchema, treeOrPairs } from "../query/where.ts";
 import { isExact } from "../values/types/arithmetic.ts";
 import type { Column, Columns } from "../values/types/column.ts";
 import { validationError } from "../values/errors.ts";
@@ -38,19 +38,14 @@ export const alias = value(
 const needsField = fault("Each operation needs a field, a column name or *, or else a formula");
 
 const named: JsonSchema = { type: "string" };
-const namedPair = closedObject({ key: named, value: {}, operator: { const: "=" } }, [
-  "key",
-  "value",
-]);
 
-/** A `where` that names any columns, as a tree or as pairs. */
-export const namedTreeOrPairsSchema = (): JsonSchema => ({
-  anyOf: [
-    namedWhereSchema(),
-    namedPair,
-    { type: "array", items: namedPair, maxItems: limits.whereConditionsMax },
-  ],
-});
+/** A `where` that names any columns, as a tree or as conditions and pairs. */
+export const namedTreeOrPairsSchema = (): JsonSchema => {
+  const pair = closedObject({ key: named, value: {} }, ["key", "value"]);
+  const one = [pair, namedConditionSchema()];
+  const listed = { type: "array", items: anyOf(one), maxItems: limits.whereConditionsMax } as const;
+  return anyOf([namedWhereSchema(), ...one, listed]);
+};
 
 const operationParts = (columns: Columns) =>
   object(

@@ -1,6 +1,14 @@
 /** The page or limit that a list requests, and the `pagination` of an answer. */
-import { absentOr, described, type Grammar, wholeNumber } from "../grammar/grammar.ts";
+import {
+  absentOr,
+  described,
+  type Grammar,
+  type MakeError,
+  wholeNumber,
+} from "../grammar/grammar.ts";
 import type { RequestSettings } from "../plans/entity.ts";
+import type { ReadQueries } from "../query/session.ts";
+import type { Select } from "../query/statement.ts";
 import { invalidParameter } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
@@ -18,17 +26,49 @@ export interface Page {
 
 export type NumberedPage = Page & { readonly page: number };
 
-/**
- * The number of rows before a page with a number. Rejects with Invalid parameter if it exceeds `offsetMax`, because a
- * database reads every one of them. `instead`: how to reach rows further on.
- */
-export function offsetOf(
+/** Where a page begins. */
+export interface Beginning {
+  /** Rows before it. */
+  readonly offset: number;
+  /** Null: it lies within the first rows, which every list may show. */
+  readonly tooFar: TooFar | null;
+}
+
+export interface TooFar {
+  readonly offsetMax: number;
+  /** The error if the list goes on behind `offsetMax` rows. */
+  readonly fault: MakeError;
+}
+
+export const beginningAt = (offset: number, { offsetMax, fault }: TooFar): Beginning => ({
+  // Databases take no number beyond.
+  offset: Math.min(offset, Number.MAX_SAFE_INTEGER),
+  tooFar: offset > offsetMax ? { offsetMax, fault } : null,
+});
+
+/** The beginning of a page with a number. `instead`: how to reach rows further on. */
+export const beginningOf = (
   { page, size }: { readonly page: number; readonly size: number },
   { offsetMax, instead }: { readonly offsetMax: number; readonly instead: string },
-): number {
-  const offset = (page - 1) * size;
-  if (offset <= offsetMax) return offset;
-  throw invalidParameter(`page lies beyond the first ${offsetMax} records; ${instead}`);
+): Beginning =>
+  beginningAt((page - 1) * size, {
+    offsetMax,
+    fault: () => invalidParameter(`page lies beyond the first ${offsetMax} records; ${instead}`),
+  });
+
+/**
+ * Rejects a page that lies too far in a list that goes on there, because a database reads every row before it. If the
+ * list has ended, the page is empty.
+ */
+export async function mustHaveEnded(
+  queries: ReadQueries,
+  list: Select,
+  tooFar: TooFar | null,
+): Promise<void> {
+  if (tooFar === null) return;
+  const columns = list.columns.slice(0, 1);
+  const beyond = { ...list, columns, sort: [], limit: 1, offset: tooFar.offsetMax };
+  if ((await queries.one(beyond)) !== null) throw tooFar.fault();
 }
 
 const numberUpTo = (name: string, max: number, fromText = false): Grammar<number> =>
@@ -48,20 +88,18 @@ export const listLimit = ({ fromText = false } = {}): Grammar<number | null> =>
     default: limits.limitDefault,
   });
 
-/** The number of a page; null if not requested. `offsetOf` checks it, because the offset depends on the size. */
+/** The number of a page; null if not requested. `mustHaveEnded` checks it if it lies far. */
 export const pageNumber = (
   listed: Listed,
   { offsetMax }: RequestSettings,
   { fromText = false } = {},
 ): Grammar<number | null> => ({
   ...absentOr(numberUpTo("page", Number.MAX_SAFE_INTEGER, fromText), null),
-  // With larger pages the last one has a smaller number.
   schema: () =>
     onlyPage(listed) === null
       ? {
           ...numberSchema,
-          maximum: Math.min(offsetMax + 1, Number.MAX_SAFE_INTEGER),
-          description: `Pages before it may hold ${offsetMax} records.`,
+          description: `A page with records beyond the first ${offsetMax} is refused.`,
         }
       : { const: 1 },
 });

@@ -13,6 +13,7 @@ import {
 } from "../lists/cursor.ts";
 import { countRows } from "../lists/count.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
+import { type Beginning, beginningAt, mustHaveEnded } from "../lists/page.ts";
 import type { Entity, RequestSettings } from "../plans/entity.ts";
 import { searchCondition } from "../query/list-search.ts";
 import type { ReadQueries } from "../query/session.ts";
@@ -52,6 +53,8 @@ export interface ODataPage {
   readonly passed: number;
   /** Null: the page begins after `passed` rows. */
   readonly after: CursorPage["after"];
+  /** Behind the cursor. */
+  readonly beginning: Beginning;
   readonly canGoOn: AppError | "by cursor" | "by number";
   readonly isCounted: boolean;
 }
@@ -92,9 +95,10 @@ export function pageOfOptions(
     options.token === null
       ? { passed: options.skip, after: null }
       : beginOf(options.token, cursorList);
-  if (begin.after === null && begin.passed > settings.offsetMax)
-    throw invalidParameter(
-      `The page lies beyond the first ${settings.offsetMax} records; narrow the list with $filter, or follow @odata.nextLink`,
+  const { offsetMax } = settings;
+  const beyond = () =>
+    invalidParameter(
+      `The page lies beyond the first ${offsetMax} records; narrow the list with $filter, or follow @odata.nextLink`,
     );
   if (fault !== null && begin.passed > 0) throw fault;
   const usual =
@@ -107,6 +111,7 @@ export function pageOfOptions(
     size: Math.min(options.top ?? most, most),
     top: options.top,
     ...begin,
+    beginning: beginningAt(begin.after === null ? begin.passed : 0, { offsetMax, fault: beyond }),
     canGoOn: fault ?? (showsKey ? "by cursor" : "by number"),
     isCounted: options.isCounted,
   };
@@ -183,13 +188,14 @@ async function recordsOfPage(
   queries: ReadQueries,
   page: ODataPage,
 ): Promise<Pick<ReadPage, "records" | "next">> {
-  const { list, showing, size, top, passed, after, canGoOn, cursorList } = page;
+  const { list, showing, size, top, passed, after, beginning, canGoOn, cursorList } = page;
+  await mustHaveEnded(queries, list, beginning.tooFar);
   if (size === 0) return { records: [], next: null };
   const cursorPage: CursorPage = { list: cursorList, perPage: size, after };
   const isByCursor = canGoOn === "by cursor";
   const select: Select = {
     ...(isByCursor ? selectPage(list, cursorPage) : { ...list, limit: size + 1 }),
-    offset: after === null ? passed : 0,
+    offset: beginning.offset,
   };
   const rows = await queries
     .allAsText(select, { rowsMax: size, asRows: true })

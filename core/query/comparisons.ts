@@ -1,7 +1,7 @@
 /** Comparisons of one column in a condition: the operators by name, and the conversion of a client's value. */
 import { closest } from "../values/closest.ts";
 import type { Column, Columns } from "../values/types/column.ts";
-import { invalidField, invalidParameter, invalidPayload } from "../values/errors.ts";
+import { type AppError, invalidField, invalidParameter, invalidPayload } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Comparison, Condition } from "./statement.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -14,8 +14,12 @@ import { floorOf } from "../values/types/numbers.ts";
 export function columnOf(name: string, columns: Columns, place: string): Column {
   const column = columns.get(name);
   if (column) return column;
+  throw unknownColumn(name, columns, place);
+}
+
+export function unknownColumn(name: string, columns: Columns, place: string): AppError {
   const near = closest(name, columns.keys());
-  throw invalidField(
+  return invalidField(
     `Unknown column "${name.slice(0, 100)}" in ${place}${near ? `; did you mean "${near}"?` : ""}`,
   );
 }

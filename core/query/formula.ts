@@ -41,10 +41,13 @@ export function parseFormula(text: string): ParsedFormula {
   if (text.length > limits.formulaLengthMax)
     return { ok: false, expected: `at most ${limits.formulaLengthMax} characters` };
   const tokens = tokensOf(text);
-  const root = tokens && sumOf(tokens, limits.formulaDepthMax);
+  const root = tokens && sumOf(tokens);
   if (!tokens || !root || tokens.length > 0) return { ok: false, expected: grammar };
   if (termsOf(root) > limits.formulaTermsMax)
-    return { ok: false, expected: `${grammar}, with fewer nested divisions` };
+    return {
+      ok: false,
+      expected: `${grammar}, with fewer divisions: as a single one they have more than ${limits.formulaTermsMax} terms`,
+    };
   const names = [...new Set(namesOf(root))];
   return { ok: true, formula: { text, root, names } };
 }
@@ -157,21 +160,22 @@ function tokensOf(text: string): string[] | null {
   return tokens.join("") === text.replace(/\s/g, "") ? tokens.toReversed() : null;
 }
 
-function sumOf(tokens: string[], depth: number): Term | null {
-  let left = depth > 0 ? productOf(tokens, depth) : null;
+/** The length of formulas limits how deep they nest. */
+function sumOf(tokens: string[]): Term | null {
+  let left = productOf(tokens);
   while (left !== null && (tokens.at(-1) === "+" || tokens.at(-1) === "-")) {
     const operator = tokens.pop() as "+" | "-";
-    const right = productOf(tokens, depth);
+    const right = productOf(tokens);
     left = right && { kind: "operation", operator, left, right };
   }
   return left;
 }
 
-function productOf(tokens: string[], depth: number): Term | null {
-  let left = factorOf(tokens, depth);
+function productOf(tokens: string[]): Term | null {
+  let left = factorOf(tokens);
   while (left !== null && (tokens.at(-1) === "*" || tokens.at(-1) === "/")) {
     const operator = tokens.pop() as "*" | "/";
-    const right = factorOf(tokens, depth);
+    const right = factorOf(tokens);
     left = right && { kind: "operation", operator, left, right };
   }
   return left;
@@ -179,15 +183,17 @@ function productOf(tokens: string[], depth: number): Term | null {
 
 const zero: Term = { kind: "number", digits: "0" };
 
-function factorOf(tokens: string[], depth: number): Term | null {
+function factorOf(tokens: string[]): Term | null {
   const token = tokens.pop();
-  if (token === undefined || depth === 0) return null;
+  if (token === undefined) return null;
   if (token === "-") {
-    const right = factorOf(tokens, depth - 1);
+    const right = factorOf(tokens);
+    // Hundreds of signs would nest too deep for databases.
+    if (right?.kind === "operation" && right.left === zero) return right.right;
     return right && { kind: "operation", operator: "-", left: zero, right };
   }
   if (token === "(") {
-    const inner = sumOf(tokens, depth - 1);
+    const inner = sumOf(tokens);
     return tokens.pop() === ")" ? inner : null;
   }
   const digits = normalDecimal(token);

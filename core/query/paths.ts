@@ -71,7 +71,9 @@ export class PathColumns extends Map<string, Column> {
   readonly #findRelations: () => ReadonlyMap<string, UsableRelation>;
   #found: ReadonlyMap<string, UsableRelation> | null = null;
   readonly #places = new Map<string, Place>();
-  readonly #paths = new Map<string, Column>();
+  /** By place, because a path may have several readings. */
+  readonly #paths = new Map<Place, Map<string, Column>>();
+  #pathCount = 0;
 
   /** `findRelations` is called with the first path. */
   constructor(own: Columns, findRelations: () => ReadonlyMap<string, UsableRelation>) {
@@ -84,7 +86,12 @@ export class PathColumns extends Map<string, Column> {
   }
 
   override get(name: string): Column | undefined {
-    return super.get(name) ?? this.#pathColumn(name) ?? undefined;
+    return super.get(name) ?? this.#columnAt(name, 0);
+  }
+
+  /** The column of the record at the end of `path`, also where another one has the name of the whole path. */
+  behind(path: string, name: string): Column | undefined {
+    return path === "" ? this.get(name) : this.#columnAt(`${path}.${name}`, path.length);
   }
 
   override has(name: string): boolean {
@@ -95,7 +102,7 @@ export class PathColumns extends Map<string, Column> {
   all(path: string): readonly Column[] | undefined {
     const place = this.#placeOf(path);
     return place
-      ? [...place.columns.keys()].map((name) => this.get(`${place.prefix}${name}`)!)
+      ? [...place.columns].map(([name, column]) => this.#pathColumn(place, name, column))
       : undefined;
   }
 
@@ -117,25 +124,30 @@ export class PathColumns extends Map<string, Column> {
     return [...this.#relations.keys()];
   }
 
-  #pathColumn(name: string): Column | null {
-    const known = this.#paths.get(name);
-    if (known !== undefined) return known;
-    const column = this.#columnAt(name);
+  #pathColumn(place: Place, name: string, column: Column): Column {
+    const known = this.#paths.get(place) ?? new Map<string, Column>();
+    this.#paths.set(place, known);
+    let path = known.get(name);
     // Only what exists is kept, because clients could ask for ever new names.
-    if (column !== null) this.#paths.set(name, column);
-    return column;
+    if (path === undefined) {
+      path = pathColumn(`${place.prefix}${name}`, column, place.hop, this.#pathCount++);
+      known.set(name, path);
+    }
+    return path;
   }
 
-  #columnAt(name: string): Column | null {
+  /** `from`: where the column's own name begins at the earliest. */
+  #columnAt(path: string, from: number): Column | undefined {
     // Names of columns may contain dots, names of relations do not.
-    for (let at = name.indexOf("."), depth = 0; at > 0 && depth < hopsMax; depth++) {
-      const place = this.#placeOf(name.slice(0, at));
-      if (!place) return null;
-      const column = place.columns.get(name.slice(at + 1));
-      if (column) return pathColumn(name, column, place.hop, this.#paths.size);
-      at = name.indexOf(".", at + 1);
+    for (let at = path.indexOf(".", from), depth = 0; at > 0 && depth < hopsMax; depth++) {
+      const place = this.#placeOf(path.slice(0, at));
+      if (!place) return undefined;
+      const name = path.slice(at + 1);
+      const column = place.columns.get(name);
+      if (column) return this.#pathColumn(place, name, column);
+      at = path.indexOf(".", at + 1);
     }
-    return null;
+    return undefined;
   }
 
   #placeOf(path: string): Place | undefined {
@@ -163,7 +175,7 @@ export const describedColumns = (columns: Columns): Columns =>
         ...columns
           .relationNames()
           .flatMap((name) => columns.all(name) ?? [])
-          .map((column): [string, Column] => [column.name, column]),
+          .map(({ name }): [string, Column] => [name, columns.get(name)!]),
       ])
     : columns;
 

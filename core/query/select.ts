@@ -3,7 +3,7 @@ import { type Grammar, list, meaning, optional, text } from "../grammar/grammar.
 import { type Column, columnList, type Columns } from "../values/types/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { orNull } from "../values/json-schema.ts";
-import { columnOf } from "./comparisons.ts";
+import { unknownColumn } from "./comparisons.ts";
 import { describedColumns, PathColumns } from "./paths.ts";
 
 const fault = () => invalidPayload("select must be an array of column names");
@@ -11,32 +11,42 @@ const names = list(text(fault), { fault });
 
 /**
  * The columns in the order of the request, each once; all own columns if it names none. Where there are relations, `*`
- * stands for these, and `customer.*` for all of a related record. Rejects with Invalid payload or Invalid field (unknown column).
+ * stands for these, and `customer.*` for all of a related record. `path`: to the record whose columns are named; absent
+ * = the own ones. Rejects with Invalid payload or Invalid field (unknown column).
  */
-export const selectColumns = (columns: Columns): Grammar<readonly Column[]> =>
+export const selectColumns = (columns: Columns, path = ""): Grammar<readonly Column[]> =>
   meaning(
     optional(names, []),
     (sent) =>
       sent.length === 0
-        ? columnList(columns)
+        ? allAt(path, columns)
         : [
             ...new Set(
-              sent.flatMap(
-                (name) => selectedBy(name, columns) ?? columnOf(name, columns, "select"),
-              ),
+              sent.flatMap((name) => {
+                const found = selectedBy(name, columns, path);
+                if (found !== null) return found;
+                throw unknownColumn(path === "" ? name : `${path}.${name}`, columns, "select");
+              }),
             ),
           ],
     () => orNull({ type: "array", items: { enum: selectableNames(columns) } }),
   );
 
-/** The columns that a name of `select` stands for; null if it is unknown. */
-export function selectedBy(name: string, columns: Columns): readonly Column[] | null {
-  const column = columns.get(name);
+/** The columns that a name of `select` stands for; null if it is unknown. `path`: as in `selectColumns`. */
+export function selectedBy(name: string, columns: Columns, path = ""): readonly Column[] | null {
+  if (!(columns instanceof PathColumns)) {
+    const own = columns.get(name);
+    return own === undefined ? null : [own];
+  }
+  const column = columns.behind(path, name);
   if (column !== undefined) return [column];
-  if (!(columns instanceof PathColumns)) return null;
-  if (name === "*") return columnList(columns);
-  return (name.endsWith(".*") ? columns.all(name.slice(0, -2)) : null) ?? null;
+  if (name === "*") return allAt(path, columns);
+  if (!name.endsWith(".*")) return null;
+  return columns.all(`${path === "" ? "" : `${path}.`}${name.slice(0, -2)}`) ?? null;
 }
+
+const allAt = (path: string, columns: Columns): readonly Column[] =>
+  path !== "" && columns instanceof PathColumns ? columns.all(path)! : columnList(columns);
 
 const selectableNames = (columns: Columns): string[] => [
   ...new Set([

@@ -26,7 +26,7 @@ import { limits } from "../values/limits.ts";
 import { conditionSchema, equalitySchema, sensitiveSchema } from "./condition-schema.ts";
 import { columnOf, equalTo, type Operand, operators, operatorsWith } from "./comparisons.ts";
 import { describedColumns, PathColumns } from "./paths.ts";
-import { allOf, type Condition, equals, type Quantified } from "./statement.ts";
+import { type Condition, equals, type Quantified } from "./statement.ts";
 
 /**
  * read's filter: `{logic?, conditions: [{key, operator, value, sensitive?} | group]}`; null when there is none.
@@ -47,21 +47,21 @@ export const neededWhere = (columns: Columns): Grammar<Condition | null> =>
   });
 
 /** A group over the columns and, where there are relations, over the records to which they lead. */
-const treeOf = (columns: Columns): Grammar<Group> =>
-  groupOf(columns instanceof PathColumns ? singleOf(columns) : condition(columns));
+const treeOf = (columns: Columns): Grammar<Group> => groupOf(singleOf(columns));
 
 /** The same tree over names that the request itself defines, as JSON Schema. */
-export const namedWhereSchema = (): JsonSchema =>
-  treeSchema(
-    closedObject(
-      {
-        key: { type: "string" },
-        operator: { enum: operands.flatMap(operatorsWith) },
-        value: {},
-        sensitive: sensitiveSchema,
-      },
-      ["key", "operator"],
-    ),
+export const namedWhereSchema = (): JsonSchema => treeSchema(namedConditionSchema());
+
+/** One condition of it. */
+export const namedConditionSchema = (): JsonSchema =>
+  closedObject(
+    {
+      key: { type: "string" },
+      operator: { enum: operands.flatMap(operatorsWith) },
+      value: {},
+      sensitive: sensitiveSchema,
+    },
+    ["key", "operator"],
   );
 
 const operands: readonly Operand[] = ["any", "value", "pair", "list", "pattern", "member", "none"];
@@ -179,8 +179,9 @@ const quantifierIn = (sent: unknown): string | null => {
 };
 
 /** `{key, operator, value}`, or `{key, operator: ANY | NONE | ALL, where?}` of a relation. */
-function singleOf(columns: PathColumns): Grammar<Single> {
+function singleOf(columns: Columns): Grammar<Single> {
   const plain = condition(columns);
+  if (!(columns instanceof PathColumns)) return plain;
   const ofMany = recursive(() => askedOfMany(columns));
   return choice<Single>([plain, ofMany], (sent) => (quantifierIn(sent) === null ? plain : ofMany));
 }
@@ -283,12 +284,35 @@ export function equalities(
   };
 }
 
-/** The tree of `where`, or possibly empty `equalities`. Rejects like `where`. */
+/**
+ * The tree of `where`, or its conditions alone, which are joined by AND; those without an operator are equalities.
+ * `single`: one condition is accepted too. Rejects like `where`.
+ */
 export function treeOrPairs(columns: Columns, { single = false } = {}): Grammar<Condition | null> {
   const tree = where(columns);
-  const pairs = meaning(equalities(columns, { single, min: 0 }), (some) => allOf(...some));
-  const isPair = (sent: unknown): boolean => single && isObject(sent) && Object.hasOwn(sent, "key");
-  return choice([tree, pairs], (sent) => (Array.isArray(sent) || isPair(sent) ? pairs : tree));
+  const asked = conditionOrPair(columns);
+  const some = list(asked, {
+    fault: notACondition,
+    max: limits.whereConditionsMax,
+    tooMany: tooManyConditions,
+  });
+  const allOfThem = (conditions: readonly Single[]) => wholeTree({ logic: "and", conditions });
+  const listed = meaning(some, allOfThem);
+  const one = meaning(asked, (condition) => allOfThem([condition]));
+  const isOne = (sent: unknown): boolean => single && isObject(sent) && Object.hasOwn(sent, "key");
+  return choice(single ? [tree, one, listed] : [tree, listed], (sent) =>
+    Array.isArray(sent) ? listed : isOne(sent) ? one : tree,
+  );
+}
+
+function conditionOrPair(columns: Columns): Grammar<Single> {
+  const pair = equality(columns, () =>
+    invalidPayload("A where condition must be an object {key, value} or {key, operator, value}"),
+  );
+  const full = singleOf(columns);
+  return choice<Single>([pair, full], (sent) =>
+    isObject(sent) && Object.hasOwn(sent, "operator") ? full : pair,
+  );
 }
 
 /** One `{key, value}`. */

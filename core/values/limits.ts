@@ -162,11 +162,13 @@ export const limits = {
   adjustmentsMax: 100,
   /** Details that one composite may write, all its lists together. */
   detailsMax: 10_000,
-  /** Characters of a formula, and nesting of its parentheses. */
+  /** Characters of a formula. */
   formulaLengthMax: 500,
-  formulaDepthMax: 20,
-  /** Numbers and columns of a formula after its divisions are gathered into one. */
-  formulaTermsMax: 200,
+  /**
+   * Numbers and columns of a formula after its divisions are gathered into one. Without a division it has fewer, for its
+   * length; with many they grow beyond what a statement can hold.
+   */
+  formulaTermsMax: 1_000,
   /** Digits after the decimal point of a quotient whose column does not set their number. */
   quotientDigitsMax: 12,
   /** Characters of one cached answer; longer ones are not cached. */

@@ -220,6 +220,7 @@ describe("a relation is refused for", () => {
     ["größe", '["größe"]', "a name of letters"],
     ["a".repeat(64), `.${"a".repeat(64)}`, "at most 63 of them"],
     ["constructor", ".constructor", "a name that objects do not have already"],
+    ["prototype", ".prototype", "a name that objects do not have already"],
     ["toString", ".toString", "a name that objects do not have already"],
     ["hasOwnProperty", ".hasOwnProperty", "a name that objects do not have already"],
     ["sku", ".sku", "a name that no column has"],

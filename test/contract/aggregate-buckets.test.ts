@@ -31,8 +31,10 @@ beforeAll(async () => {
           secret: "integer",
         },
       },
+      { name: "marks", columns: { id: "key", size: "float" } },
     ],
     endpoints: {
+      marks: { tableName: "marks", action: { create: true, aggregate: true } },
       shops: { tableName: "shops", action: { create: true, read: true } },
       sales: {
         tableName: "sales",
@@ -42,6 +44,9 @@ beforeAll(async () => {
       },
     },
   });
+  const sizes = [0.3, 0.7, 1.1, 2.4, -0.3, -0.31, 0.1 + 0.2, 1e-7, 1e20, null];
+  for (const [at, size] of sizes.entries())
+    await fixture.post("marks/create", { id: `m${at}`, size });
   await fixture.post("shops/create", { id: "a", rate: 2, opened_at: "2026-01-31T23:30:00Z" });
   await fixture.post("shops/create", { id: "b", rate: 10, opened_at: null });
   for (const [id, shop, sold_at, due, qty, price, parts] of rows) {
@@ -215,6 +220,31 @@ describe("parts and bins", () => {
   ]);
 });
 
+test("aggregate puts a floating point number into the bin of its digits", async () => {
+  const body = counted({ field: "size", by: 0.1, alias: "b" });
+  const answer = await fixture.post("marks/aggregate", body);
+  expect(answer.body.data).toEqual(
+    buckets(
+      [null, 1],
+      [-0.4, 1],
+      [-0.3, 1],
+      [0, 1],
+      [0.3, 2],
+      [0.7, 1],
+      [1.1, 1],
+      [2.4, 1],
+      [1e20, 1],
+    ),
+  );
+});
+
+test("aggregate fills the bins between floating point numbers", async () => {
+  const where = { conditions: [{ key: "size", operator: "BETWEEN", value: [0.3, 0.8] }] };
+  const body = counted({ field: "size", by: 0.1, alias: "b" }, { where, fill: true });
+  const answer = await fixture.post("marks/aggregate", body);
+  expect(answer.body.data).toEqual(buckets([0.3, 2], [0.4, 0], [0.5, 0], [0.6, 0], [0.7, 1]));
+});
+
 describe("operations", () => {
   const op = (name: string, formula: string) => ({
     operations: [{ function: name, formula, alias: "f" }],
@@ -265,6 +295,26 @@ describe("operations", () => {
         ],
       },
       data: { n: 6, a: 3, s: 114 },
+    },
+    {
+      name: "takes a formula of 499 characters",
+      body: op("max", `1${"+1".repeat(249)}`),
+      data: { f: 250 },
+    },
+    {
+      name: "takes a formula with 247 nested parentheses",
+      body: op("max", `${"(".repeat(247)}parts${")".repeat(247)}`),
+      data: { f: 6 },
+    },
+    {
+      name: "takes a formula with nested differences",
+      body: op("max", `${"1-(".repeat(124)}1${")".repeat(124)}`),
+      data: { f: 1 },
+    },
+    {
+      name: "takes a formula with 401 signs",
+      body: op("max", `${"-".repeat(401)}1`),
+      data: { f: -1 },
     },
     {
       name: "adds formulas beyond 64 bits",

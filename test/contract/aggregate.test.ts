@@ -334,6 +334,31 @@ describe("where", () => {
       body: { where: { key: "category_id", value: null } },
       data: { "count_*": 2 },
     },
+    {
+      name: "filters by an array of conditions and pairs",
+      body: {
+        where: [
+          { key: "qty", operator: ">", value: 1 },
+          { key: "category_id", value: "c1" },
+          { key: "name", operator: "LIKE", value: "AP%", sensitive: false },
+        ],
+      },
+      data: { "count_*": 1 },
+    },
+    {
+      name: "filters by one condition",
+      body: { where: { key: "category_id", operator: "IS NULL" } },
+      data: { "count_*": 2 },
+    },
+    {
+      name: "filters an operation by an array of conditions",
+      body: {
+        operations: [
+          { ...op("count", "*"), where: [{ key: "category_id", operator: "IS NOT NULL" }] },
+        ],
+      },
+      data: { "count_*": 6 },
+    },
     { name: "filters nothing by an empty array", body: { where: [] }, data: { "count_*": 8 } },
   ]);
 });
@@ -540,6 +565,18 @@ const refused: readonly Case[] = [
   {
     name: "refuses a malformed where",
     body: { where: "qty = 1" },
+    status: 400,
+    error: "Invalid payload",
+  },
+  {
+    name: "refuses an unknown operator in an array of conditions",
+    body: { where: [{ key: "qty", operator: "near", value: 1 }] },
+    status: 400,
+    error: "Invalid payload",
+  },
+  {
+    name: "refuses a condition that is no object in an array",
+    body: { where: ["qty = 1"] },
     status: 400,
     error: "Invalid payload",
   },

@@ -320,6 +320,16 @@ describe("a POST", () => {
       ["p5"],
     ],
     ["where with null", { where: [{ key: "city", value: null }] }, ["p4"]],
+    [
+      "where with operators",
+      {
+        where: [
+          { key: "rank", operator: ">", value: 2 },
+          { key: "city", value: "Oslo" },
+        ],
+      },
+      ["p5"],
+    ],
     ["an empty where", { where: [] }, ["p2", "p4", "p5", "p3", "p1"]],
     [
       "where as a tree",
@@ -409,6 +419,18 @@ describe("a POST", () => {
     ],
     ["a where without values", { where: [{ key: "city" }] }, "static", "Invalid payload"],
     ["a where that is a text", { where: "city" }, "static", "Invalid payload"],
+    [
+      "an unknown operator in where",
+      { where: [{ key: "city", operator: "near", value: "Oslo" }] },
+      "static",
+      "Invalid payload",
+    ],
+    [
+      "a single condition as where",
+      { where: { key: "city", value: "Oslo" } },
+      "static",
+      "Invalid payload",
+    ],
     [
       "a value of another type",
       { where: [{ key: "rank", value: "high" }] },

@@ -375,6 +375,65 @@ describe("conditions, order and search by path", () => {
   });
 });
 
+describe("a column with the name of a path", () => {
+  let named: Fixture;
+  beforeAll(async () => {
+    named = await openFixture({
+      tables: [
+        { name: "buyers", columns: { id: "key", name: "text(20)" } },
+        {
+          name: "orders",
+          columns: { order_no: "key", total: "decimal(6,2)", customer_id: "text(36)" },
+        },
+      ],
+      setUp: (engine) => {
+        const name = engine === "mysql" ? "`customer.name`" : '"customer.name"';
+        return [
+          "insert into buyers values ('a', 'Ada')",
+          "insert into orders values ('A1', 10.5, 'a')",
+          `create view named as select order_no, customer_id, total as ${name} from orders`,
+        ];
+      },
+      endpoints: {
+        buyers: { tableName: "buyers", action: { read: true } },
+        named: {
+          viewName: "named",
+          primaryKey: "order_no",
+          action: { read: true },
+          relations: { customer: { endpoint: "buyers", column: "customer_id" } },
+        },
+      },
+    });
+  });
+  afterAll(() => named?.close());
+
+  const first = async (body: object) => {
+    const answer = await named.post("named/read", { limit: 1, ...body });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body.data[0];
+  };
+
+  test("comes first", async () => {
+    expect(await first({ select: ["customer.name"] })).toEqual({ "customer.name": 10.5 });
+    const where = { conditions: [{ key: "customer.name", operator: "=", value: 10.5 }] };
+    expect(await first({ select: ["order_no"], where })).toEqual({ order_no: "A1" });
+  });
+
+  test("stands beside the column of the related record", async () => {
+    const both = { "customer.name": 10.5, customer: { name: "Ada" } };
+    const expand = { customer: { select: ["name"] } };
+    expect(await first({ select: ["customer.name"], expand })).toEqual(both);
+    expect(await first({ select: ["customer.name"], expand: ["customer"] })).toMatchObject(both);
+    expect(await first({ select: ["customer.*"] })).toMatchObject({ customer: { name: "Ada" } });
+  });
+
+  test("is none of the related record", async () => {
+    const expand = { customer: { select: ["ghost"] } };
+    const answer = await named.post("named/read", { expand });
+    expect([answer.status, answer.body.error]).toEqual([400, "Invalid field"]);
+  });
+});
+
 describe("refused", () => {
   const where = (condition: object) => ({ where: { conditions: [condition] } });
   const cases: [name: string, body: object, status: number, error: string, role?: string][] = [

@@ -80,17 +80,26 @@ describe("parseFormula", () => {
 
   test.each([
     ["more than 500 characters", `a${"+a".repeat(250)}`],
-    ["brackets deeper than twenty", `${"(".repeat(20)}a${")".repeat(20)}`],
-    ["signs deeper than twenty", `${"-".repeat(20)}a`],
-    ["divisions that multiply", Array.from({ length: 40 }, (_, at) => `a/b${at}`).join("+")],
+    ["divisions that multiply", Array.from({ length: 60 }, (_, at) => `a/b${at}`).join("+")],
     ["nested divisions", `${"a/(".repeat(15)}a${")".repeat(15)}`],
   ])("refuses %s", (_, text) => {
     expect(parseFormula(text)).toMatchObject({ ok: false });
   });
 
   test("takes a long chain and deep brackets within the limits", () => {
-    expect(parseFormula(`a${"+a".repeat(199)}`)).toMatchObject({ ok: true });
-    expect(parseFormula(`${"(".repeat(19)}a${")".repeat(19)}`)).toMatchObject({ ok: true });
+    expect(parseFormula(`a${"+a".repeat(249)}`)).toMatchObject({ ok: true });
+    expect(parseFormula(`${"(".repeat(249)}a${")".repeat(249)}`)).toMatchObject({ ok: true });
+  });
+
+  test("says that divisions are too many", () => {
+    expect(parseFormula(`${"a/(".repeat(15)}a${")".repeat(15)}`)).toMatchObject({
+      expected: expect.stringContaining("fewer divisions"),
+    });
+  });
+
+  test("two signs cancel each other", () => {
+    expect(parseFormula("--a")).toMatchObject({ formula: { root: { kind: "column", name: "a" } } });
+    expect(show(read("1---a").root)).toBe("(1-a)");
   });
 });
 

@@ -58,7 +58,17 @@ const fullHour = (term: SQL): SQL =>
 
 function bin(of: Column, term: SQL, width: string): SQL {
   const by = sql.raw(width);
-  if (!isExact(of)) return sql`floor(${term} / ${by}e0) * ${by}e0`;
-  const number = asDecimal(term, sizeOf(of));
-  return sql`(${number} - mod(mod(${number}, ${by}) + ${by}, ${by}))`;
+  const start = (number: SQL) => sql`(${number} - mod(mod(${number}, ${by}) + ${by}, ${by}))`;
+  if (isExact(of)) return start(asDecimal(term, sizeOf(of)));
+  // 0.3 divided by 0.1 is less than 3, so the digits count, of all numbers whose digits a decimal holds.
+  const exact = start(asDecimal(digitsOf(of, term), { precision: 65, scale: 30 }));
+  return sql`if(abs(${term}) < 1e34, ${exact} + 0e0, floor(${term} / ${by}e0) * ${by}e0)`;
+}
+
+/** The text of a floating point number. That of a FLOAT has six digits, so one with more is shown as a double. */
+function digitsOf({ isSingle }: Column, term: SQL): SQL {
+  const text = sql`cast(${term} as char)`;
+  return isSingle
+    ? sql`if(abs(${text} + 0e0 - ${term}) <= abs(${term}) * 6e-8, ${text}, cast(${term} + 0e0 as char))`
+    : text;
 }

@@ -8,9 +8,11 @@ import { fractionOf, scaleOfResult } from "../../../core/query/formula.ts";
 import type { Formula, Term } from "../../../core/values/types/formula-tree.ts";
 import { sizeOf } from "./decimals.ts";
 
-/** Digits on the two sides of the point. */
-interface Digits {
-  readonly whole: number;
+/** The size of numbers. */
+interface Size {
+  /** All of them are smaller than this, without their sign. */
+  readonly below: bigint;
+  /** Digits behind the point. */
   readonly behind: number;
 }
 
@@ -26,23 +28,23 @@ export function fitsDecimals(
   // A joined column has another name in the formula.
   const byName = new Map(formula.names.map((name, at) => [name, operands[at]!]));
   let fits = true;
-  const checked = (digits: Digits, words = wordsOf(digits)): Digits => {
-    if (words > wordsMax || digits.behind > behindMax) fits = false;
-    return digits;
+  const checked = (size: Size, words = wordsOf(size)): Size => {
+    if (words > wordsMax || size.behind > behindMax) fits = false;
+    return size;
   };
-  const product = (left: Digits, right: Digits): Digits =>
+  const product = (left: Size, right: Size): Size =>
     checked(
-      { whole: left.whole + right.whole, behind: left.behind + right.behind },
+      { below: left.below * right.below, behind: left.behind + right.behind },
       wordsOf(left) + wordsOf(right),
     );
-  const sum = (left: Digits, right: Digits): Digits =>
+  const sum = (left: Size, right: Size): Size =>
     checked({
-      whole: Math.max(left.whole, right.whole) + 1,
+      below: left.below + right.below,
       behind: Math.max(left.behind, right.behind),
     });
-  const measure = (term: Term): Digits => {
-    if (term.kind === "number") return checked(digitsOfText(term.digits));
-    if (term.kind === "column") return checked(digitsOfColumn(byName.get(term.name)!));
+  const measure = (term: Term): Size => {
+    if (term.kind === "number") return checked(sizeOfText(term.digits));
+    if (term.kind === "column") return checked(sizeOfColumn(byName.get(term.name)!));
     const [left, right] = [measure(term.left), measure(term.right)];
     return term.operator === "*" ? product(left, right) : sum(left, right);
   };
@@ -53,22 +55,24 @@ export function fitsDecimals(
   const below = measure(fraction.denominator);
   // As in `printFormula`: the doubled units of the last place, and their divisor.
   const places = scaleOfResult(target, fraction) ?? 0;
-  const dividend = sum(product(above, { whole: places + 1, behind: 0 }), below);
-  product(below, { whole: 1, behind: 0 });
-  const units = checked({ whole: dividend.whole + below.behind, behind: 0 });
-  product(units, { whole: 1, behind: places });
+  const dividend = sum(product(above, { below: powerOfTen(places + 1), behind: 0 }), below);
+  product(below, { below: 10n, behind: 0 });
+  const units = checked({ below: dividend.below * powerOfTen(below.behind), behind: 0 });
+  product(units, { below: 10n, behind: places });
   return fits;
 }
 
-const wordsOf = ({ whole, behind }: Digits): number =>
-  Math.ceil(whole / digitsPerWord) + Math.ceil(behind / digitsPerWord);
+const powerOfTen = (digits: number): bigint => 10n ** BigInt(digits);
 
-function digitsOfText(digits: string): Digits {
+const wordsOf = ({ below, behind }: Size): number =>
+  Math.ceil(String(below - 1n).length / digitsPerWord) + Math.ceil(behind / digitsPerWord);
+
+function sizeOfText(digits: string): Size {
   const [whole = "", fraction = ""] = digits.split(".");
-  return { whole: whole.length, behind: fraction.length };
+  return { below: BigInt(whole) + 1n, behind: fraction.length };
 }
 
-function digitsOfColumn(column: Column): Digits {
+function sizeOfColumn(column: Column): Size {
   const { precision, scale } = sizeOf(column);
-  return { whole: precision - scale, behind: scale };
+  return { below: powerOfTen(precision - scale), behind: scale };
 }

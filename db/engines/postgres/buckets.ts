@@ -53,11 +53,10 @@ function hour(of: Column, time: SQL, offsets: readonly Offset[]): SQL {
 }
 
 function bin(of: Column, term: SQL, width: string): SQL {
-  if (isExact(of)) {
-    const [number, by] = [sql`${term}::numeric`, sql.raw(`${width}::numeric`)];
-    return sql`nullif(${number} - mod(mod(${number}, ${by}) + ${by}, ${by}), 'NaN')`;
-  }
-  const by = sql.raw(`${width}::double precision`);
-  const start = sql`floor(${term}::double precision / ${by}) * ${by}`;
-  return sql`nullif(${finite(start)}, 'NaN')`;
+  const by = sql.raw(`${width}::numeric`);
+  const start = (number: SQL) => sql`${number} - mod(mod(${number}, ${by}) + ${by}, ${by})`;
+  if (isExact(of)) return sql`nullif(${start(sql`${term}::numeric`)}, 'NaN')`;
+  // 0.3 divided by 0.1 is less than 3, so the digits count. NaN is more than infinity.
+  const digits = start(sql`${term}::text::numeric`);
+  return sql`case when abs(${term}::double precision) < 'infinity' then (${digits})::double precision end`;
 }

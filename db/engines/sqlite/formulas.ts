@@ -61,11 +61,12 @@ export function registerFormulas(database: Database): void {
     const digits = value === null ? null : decimalOf(value, scale === -1n ? null : Number(scale));
     return digits === null ? null : binOf(digits, String(width));
   });
-  database.function("rowgate_float_bin", options, (value: unknown, width: unknown) =>
-    typeof value === "number" || typeof value === "bigint"
-      ? Math.floor(Number(value) / Number(width)) * Number(width)
-      : null,
-  );
+  database.function("rowgate_float_bin", options, (value: unknown, width: unknown) => {
+    if (typeof value !== "number" && typeof value !== "bigint") return null;
+    // 0.3 divided by 0.1 is less than 3, so the digits count.
+    const digits = normalDecimal(String(Number(value)));
+    return digits === null ? null : Number(binOf(digits, String(width)));
+  });
 }
 
 const callsMax = 200;
