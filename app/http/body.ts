@@ -1,13 +1,13 @@
 /** Reads a request body: checks media type, size and encoding, then calls `parseJson` or `parseForm`. */
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
-import { parseJson } from "../../core/values/json.ts";
+import { isObject, parseJson } from "../../core/values/json.ts";
 import { arrival, type ArrivalOptions } from "./arrival.ts";
-import { parseForm } from "./form.ts";
+import { nestNames, parseForm } from "./form.ts";
 import type { Incoming } from "./incoming.ts";
 
 export interface BodyOptions extends ArrivalOptions {
   readonly bytesMax: number;
-  /** True: form encoding is accepted too. */
+  /** True: form encoding is accepted too, and the names of forms in JSON. */
   readonly takesForm: boolean;
 }
 
@@ -29,7 +29,9 @@ export async function readBody(
   const text = decode(bytes);
   if (text.trim() === "") return undefined;
   // DataTables 3 can send JSON with the media type of a form.
-  return isForm && !text.trimStart().startsWith("{") ? parseForm(text) : parseJson(text);
+  if (isForm && !text.trimStart().startsWith("{")) return parseForm(text);
+  const body = parseJson(text);
+  return takesForm && isObject(body) ? nestNames(body) : body;
 }
 
 const isJson = (type: string): boolean =>

@@ -27,19 +27,39 @@ export function parseForm(text: string): Record<string, FormValue> {
     }
     from = end + 1;
   }
-  return Object.fromEntries([...root].map(([name, node]) => [name, valueOf(node)]));
+  return valuesOf(root) as Record<string, FormValue>;
 }
+
+/**
+ * Reads names with brackets in a JSON object (`{"order[0][column]": 2}`) as those of a form; values stay as they are. An
+ * object without such names is returned unchanged. Rejects like parseForm.
+ */
+export function nestNames(body: Record<string, unknown>): Record<string, unknown> {
+  const members = Object.entries(body);
+  if (!members.some(([name]) => name.includes("["))) return body;
+  if (members.length > limits.formPairsMax)
+    throw invalidPayload(`Names with brackets are read of at most ${limits.formPairsMax} members`);
+  const root: Branch = new Map();
+  for (const [name, value] of members) place(root, name, value);
+  return valuesOf(root);
+}
+
+const valuesOf = (root: Branch): Record<string, unknown> =>
+  Object.fromEntries([...root].map(([name, node]) => [name, valueOf(node)]));
 
 /**
  * Maps are used while the form is read, so that a name can neither reach a prototype nor allocate an array by a large
  * index.
  */
-type Branch = Map<string, string | Branch>;
+type Branch = Map<string, unknown>;
 
 function put(root: Branch, pair: string): void {
   const equals = pair.indexOf("=");
   const name = decode(equals === -1 ? pair : pair.slice(0, equals));
-  const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
+  place(root, name, equals === -1 ? "" : decode(pair.slice(equals + 1)));
+}
+
+function place(root: Branch, name: string, value: unknown): void {
   const path = pathOf(name);
   const last = path.pop()!;
   let branch = root;
@@ -50,8 +70,8 @@ function put(root: Branch, pair: string): void {
 
   function branchAt(within: Branch, part: string): Branch {
     const known = within.get(part);
-    if (typeof known === "string") throw contradiction(name);
-    if (known) return known;
+    if (known instanceof Map) return known;
+    if (known !== undefined) throw contradiction(name);
     const made: Branch = new Map();
     within.set(part, made);
     return made;
@@ -88,16 +108,14 @@ function decode(text: string): string {
   return decoded;
 }
 
-function valueOf(node: string | Branch): FormValue {
-  if (typeof node === "string") return node;
-  const list = listOf(node);
-  if (list) return list.map(valueOf);
-  return Object.fromEntries([...node].map(([name, member]) => [name, valueOf(member)]));
+function valueOf(node: unknown): unknown {
+  if (!(node instanceof Map)) return node;
+  return listOf(node)?.map(valueOf) ?? valuesOf(node);
 }
 
 /** The members by index; null where the names are not exactly 0 to n - 1, in any order. */
-function listOf(branch: Branch): (string | Branch)[] | null {
-  const list: (string | Branch)[] = [];
+function listOf(branch: Branch): unknown[] | null {
+  const list: unknown[] = [];
   for (let index = 0; index < branch.size; index++) {
     const member = branch.get(String(index));
     if (member === undefined) return null;

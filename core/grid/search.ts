@@ -43,6 +43,7 @@ export const searchMembers = ({ named, fullText }: GridPlan) => ({
     ),
     {},
   ),
+  "search.value": inPayload(searchText("search.value")),
   searchValue: inPayload(searchText("searchValue")),
   search_value: inPayload(searchText("search_value")),
 });
@@ -96,7 +97,11 @@ export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
     for (const term of [own, ...fixedTerms(one.search)]) terms.push(...read(term, [column]));
   }
   // `search.value`, or if that is empty one of its other names.
-  const text = typedText(search["value"], "search.value") || sent.searchValue || sent.search_value;
+  const text =
+    typedText(search["value"], "search.value") ||
+    sent["search.value"] ||
+    sent.searchValue ||
+    sent.search_value;
   const words =
     sent.search_mode && plan.fullText ? wordsIn(text, sent.searchBy, plan.fullText) : null;
   const typed = sent.search_mode

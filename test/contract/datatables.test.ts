@@ -38,6 +38,7 @@ const col = (data: unknown, more: object = {}) => ({
   ...more,
 });
 const find = (value: unknown, more: object = {}) => ({ search: { value, regex: false, ...more } });
+const bad = "Invalid payload";
 const of = (key: string, operator: string, value?: unknown, more: object = {}) => ({
   where: { logic: "AND", conditions: [{ key, operator, value, ...more }] },
 });
@@ -100,6 +101,11 @@ const found: Found[] = [
   {
     name: "datatables searches by search_value",
     body: { search_value: "snake" },
+    ids: ["i05", "i08"],
+  },
+  {
+    name: "datatables searches by search.value as one name",
+    body: { "search.value": "snake" },
     ids: ["i05", "i08"],
   },
   {
@@ -373,6 +379,32 @@ describe.each(Object.entries(ways))("sent as %s", (_, send) => {
   });
 });
 
+describe("names with brackets in JSON", () => {
+  const byName = (body: object) => shop.post("grid", "datatables", body);
+  test.each([
+    ["an order", { "order[0][column]": 4, "order[0][dir]": "asc" }, byQty],
+    ["a search", { "search[value]": "apple", draw: 0 }, ["i01"]],
+    [
+      "columns with gaps",
+      { "columns[2][data]": "name", "columns[2][search][value]": "SNAKE" },
+      ["i05", "i08"],
+    ],
+    ["a where beside them", { "search[value]": "snake", ...of("qty", "=", 20) }, ["i08"]],
+  ])("datatables reads %s", async (_name, body, expected) => {
+    const answer = await byName(body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    expect(answer.body.data.map((row: { item_id: string }) => row.item_id)).toEqual(expected);
+  });
+
+  test.each([
+    ["a value that is a list too", { search: { value: "a" }, "search[value]": "b" }],
+    ["a prototype's name", { "columns[0][__proto__][x]": 1 }],
+  ])("datatables refuses %s", async (_name, body) => {
+    const answer = await byName(body);
+    expect([answer.status, answer.body.error]).toEqual([400, bad]);
+  });
+});
+
 describe("the answer", () => {
   test("datatables answers draw, the two counts and data, and nothing else", async () => {
     const answer = await shop.post("grid-query", "datatables", { draw: 3, length: 1 });
@@ -406,7 +438,6 @@ describe("the answer", () => {
   });
 });
 
-const bad = "Invalid payload";
 const unknown = "Invalid field";
 const refused: Omit<Case, "status">[] = [
   ...["x", "1.5", "1e3", "", " 1", "99999999999999999", "<script>"].map((draw) => ({

@@ -1,6 +1,6 @@
 /** Form encoding with bracketed names: how it is parsed, and which forms are refused. */
 import { describe, expect, test } from "vitest";
-import { parseForm } from "../../app/http/form.ts";
+import { nestNames, parseForm } from "../../app/http/form.ts";
 import { limits } from "../../core/values/limits.ts";
 
 describe("a form stands for", () => {
@@ -61,6 +61,35 @@ describe("a form stands for", () => {
 });
 
 const pairs = (count: number) => Array.from({ length: count }, (_, at) => `n${at}=1`).join("&");
+
+describe("names in JSON", () => {
+  test("without brackets leave the object as it is", () => {
+    const body = { "a.b": 1, c: { "d[0]": 2 } };
+    expect(nestNames(body)).toBe(body);
+  });
+
+  test("with brackets nest, and values stay as they are", () => {
+    const where = { "x[0]": [1] };
+    const body = { "a[0][b]": 2, "a[1][b]": null, where, "d[2]": false };
+    expect(nestNames(body)).toStrictEqual({ a: [{ b: 2 }, { b: null }], where, d: { 2: false } });
+  });
+
+  test.each([
+    ["a null that is a list too", { a: null, "a[0]": 1 }],
+    ["a list that is a value too", { "a[0]": 1, a: [] }],
+    ["a prototype's name", { "a[constructor]": 1 }],
+    [
+      "too many members",
+      Object.fromEntries(
+        Array.from({ length: limits.formPairsMax + 1 }, (_, at) => [`a[${at}]`, 1]),
+      ),
+    ],
+  ])("are refused with %s", (_, body) => {
+    expect(() => nestNames(body)).toThrow(
+      expect.objectContaining({ name: "AppError", kind: "invalidPayload" }),
+    );
+  });
+});
 
 describe("a form is refused with", () => {
   test.each([
