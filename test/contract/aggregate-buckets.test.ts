@@ -304,7 +304,7 @@ describe("operations", () => {
     {
       name: "takes a formula with 247 nested parentheses",
       body: op("max", `${"(".repeat(247)}parts${")".repeat(247)}`),
-      data: { f: 6 },
+      data: { f: 7 },
     },
     {
       name: "takes a formula with nested differences",

@@ -282,11 +282,7 @@ describe("a file", () => {
         body,
         headers: { ...ann, "content-type": "multipart/form-data; boundary=edge" },
       });
-    for (const rest of [
-      "",
-      "\r\n--edge\r\n",
-      '\r\n--edge\r\nContent-Disposition: form-data; name="more"\r\n\r\nx\r\n--edge--',
-    ])
+    for (const rest of ["", "\r\n--edge\r\n"])
       check(await send(head + rest), { status: 400, error: "Invalid payload" });
     const fileFirst = head.replace(/--edge[\s\S]*?scan\r\n/, "");
     check(await send(`${fileFirst}\r\n--edge--`), { status: 400, error: "Invalid payload" });

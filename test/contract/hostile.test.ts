@@ -381,15 +381,8 @@ describe("values", () => {
     });
   });
 
-  test("a page behind the end is empty, and one far behind it is refused", async () => {
-    check(await shop.post("items", "read", { page: 1_000, per_page: 100 }), {
-      status: 200,
-      data: [],
-    });
-    check(await shop.post("items", "read", { page: Number.MAX_SAFE_INTEGER, per_page: 100 }), {
-      status: 400,
-      error: "Invalid parameter",
-    });
+  test.each([1_000, Number.MAX_SAFE_INTEGER])("page %d, behind the end, is empty", async (page) => {
+    check(await shop.post("items", "read", { page, per_page: 100 }), { status: 200, data: [] });
   });
 });
 

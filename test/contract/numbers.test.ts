@@ -392,7 +392,7 @@ describe("no number is left out", () => {
             { name: "c", lot, invoice_id: "taken" },
           ],
         }),
-      409,
+      400,
     ],
     [
       "a batch whose last step fails",
