@@ -34,7 +34,7 @@ import {
   type AdjustRequest,
   type FieldChange,
   changesIn,
-  reasonOf,
+  joinedReasons,
 } from "../records/adjust-grammar.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";
 import { arithmeticOf } from "../values/types/arithmetic.ts";
@@ -64,7 +64,7 @@ export const adjust = defineAction<AdjustNeeds, AdjustRequest>({
     );
   },
   grammar: (plan, { entity }) => adjustRequest(plan, entity),
-  reasonOf,
+  reasonOf: joinedReasons,
   answer: (plan, { entity }) => ({
     status: 200,
     schema: writeAnswerSchema(plan, entity, "adjusted"),

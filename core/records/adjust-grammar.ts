@@ -76,7 +76,7 @@ export const adjustmentsOf = (plan: AdjustPlan): Grammar<readonly Adjustment[]> 
   );
 
 /** The different reasons in one text, as the history keeps it; null: none is given. */
-export function reasonOf({ adjustments }: AdjustRequest): string | null {
+export function joinedReasons({ adjustments }: AdjustRequest): string | null {
   const given = new Set(adjustments.flatMap(({ reason: one }) => (one?.trim() ? [one] : [])));
   const all = [...given].join("; ");
   return all === "" ? null : all.slice(0, limits.reasonLengthMax).toWellFormed();

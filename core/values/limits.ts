@@ -390,10 +390,7 @@ export const limits = {
   failuresKnownMax: 100,
   /** Traces: spans that wait to be sent; further ones are dropped. */
   tracedSpansMax: 4_096,
-  /**
-   * Traces: how long a span waits before it is sent, and how long sending a batch may take, unless OTEL_* variables set
-   * it.
-   */
+  /** Traces: pause before a span is sent, and time for sending a batch, unless OTEL_* variables set them. */
   traceDelayMs: 5_000,
   traceExportMs: 10_000,
   /** Traces: added to the time for a batch, in which its end is awaited. */
