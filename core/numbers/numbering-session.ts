@@ -55,7 +55,7 @@ export const numberingSession = (session: DbSession, numbering: Numbering): DbSe
   numbering.tables.size === 0 ? session : new NumberingSession(session, numbering);
 
 /** Whether the caller may send numbers of the plan. */
-const maySend = ({ manual }: NumberPlan, { kind, roles }: Caller): boolean =>
+export const maySend = ({ manual }: NumberPlan, { kind, roles }: Caller): boolean =>
   manual === null ||
   roles.some((role) => manual.has(role)) ||
   (manual.has(everyRole) && (kind === "key" || kind === "token"));

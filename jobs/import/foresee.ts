@@ -13,6 +13,7 @@ import { limits } from "../../core/values/limits.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
 import { closedCheck } from "./foresee-closed.ts";
+import { numbersCheck } from "./foresee-numbers.ts";
 import { addMessage, type Case } from "./row-case.ts";
 import type { StoredRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
@@ -38,7 +39,7 @@ export function createForesight(options: VerdictOptions): Foresee {
     neededCheck(options),
     ...references.flatMap((reference) => referenceCheck(reference, options) ?? []),
     ...uniques.flatMap((columns) => uniqueCheck(columns, options) ?? []),
-    ...[closedCheck(options) ?? []].flat(),
+    ...[closedCheck(options) ?? [], numbersCheck(options) ?? []].flat(),
   ];
   return async (queries, cases, verdicts) => {
     const stored = cases.flatMap((one, at): StoredRow[] => {

@@ -84,11 +84,11 @@ const outcomeOf = {
 
 async function judgeAll(
   run: Run,
-  { entity, session, newId, scope, words }: JobContext,
+  { entity, session, newId, caller, scope, words }: JobContext,
   { uploaded, rejected, list, outcomes }: Judging,
 ): Promise<Counts> {
   const { plan, columns, totalRows } = uploaded;
-  const about = { entity, plan, columns, newId, scope, words };
+  const about = { entity, plan, columns, newId, caller, scope, words };
   const judge = createJudge({ ...about, lock: false, foresees: true });
   const counts: Counts = { insert: 0, update: 0, skip: 0, invalid: 0 };
   let processed = 0;

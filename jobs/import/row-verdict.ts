@@ -5,6 +5,7 @@
 import type { Column } from "../../core/values/types/column.ts";
 import type { FieldErrors } from "../../core/values/errors.ts";
 import type { WritePlan } from "../../core/plans/write-plan.ts";
+import type { Caller } from "../../core/plans/caller.ts";
 import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
@@ -52,6 +53,7 @@ export interface InvalidRow {
 /** The input of a verdict besides the row. */
 export interface VerdictOptions extends CaseOptions {
   readonly newId: NewId;
+  readonly caller: Caller;
   /** Of the caller. */
   readonly scope: Scope;
 }

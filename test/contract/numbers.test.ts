@@ -651,11 +651,26 @@ describe("manual", () => {
       ["name", "lot", "invoice_no"],
       ["a", lot, invoice_no],
     ];
-    const refused = await imported(rows(own()), "clerk");
-    expect(refused.body.status).not.toBe("completed");
     const number = own();
     check(await imported(rows(number), "importer"), { status: 200 });
     expect(await stored(lot)).toEqual([number]);
+    // The record of row 2 keeps its number; row 3 gets one.
+    const file = await workbookOf([
+      ...rows(number),
+      ["b", lot, null],
+      ["c", lot, own()],
+      ["a", lot + 1, own()],
+    ]);
+    const { body } = await importing("clerk").previewed("invoices", file);
+    const message = "invoice_no: is a number that the service gives; you may not set it";
+    expect(body).toMatchObject({
+      status: "preview_error",
+      errors: [4, 5].map((rowIndex) => ({ rowIndex, messages: [message] })),
+      changes: { insert: 1, update: 1 },
+    });
+    const changed = await workbookOf(rows(own()));
+    const { body: refused } = await importing("clerk").previewed("invoices", changed);
+    expect(refused.errors).toMatchObject([{ rowIndex: 2, messages: [message] }]);
   });
 
   test("a number that is changed is for its roles; one that stays is for all", async () => {
