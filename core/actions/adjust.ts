@@ -21,7 +21,7 @@ import {
   beginChange,
   changePlan,
   type RecordPlan,
-  showing,
+  alwaysShowing,
   updateAudit,
 } from "../records/record.ts";
 import { allOf, type Assignment, type Condition, type UpdateOne } from "../query/statement.ts";
@@ -60,7 +60,8 @@ export const adjust = defineAction<AdjustNeeds, AdjustRequest>({
     const plan = changePlan(entity);
     const { adjust: own } = entity;
     return (
-      plan && own && { ...showing(plan, own.shown), adjust: own, adjustments: adjustmentsOf(own) }
+      plan &&
+      own && { ...alwaysShowing(plan, own.shown), adjust: own, adjustments: adjustmentsOf(own) }
     );
   },
   grammar: (plan, { entity }) => adjustRequest(plan, entity),

@@ -121,21 +121,38 @@ export function changedDocument(
 
 /** A body with this one member. `mean`: of the header's object. */
 function underTable<T>(
-  { write: { table } }: CompositeNeeds,
+  { write: { table }, composite: { tableName, details } }: CompositeNeeds,
   shape: () => Grammar<unknown>,
   mean: (header: Record<string, unknown>) => T,
 ): Grammar<T> {
   const { name } = table;
   const header = meaning(
     asSent(shape, () => invalidPayload(`${name} must be an object`)),
-    mean,
+    (sent) => mean(withTableNames(sent, details)),
   );
   const root = asSent(() => object({ [name]: header }, { required: [name] }));
   return meaning(root, (body) => {
-    const [first, ...others] = Object.keys(body);
-    if (first !== name || others.length > 0) throw invalidPayload(`Root key must be '${name}'`);
-    return header.read(body[name]);
+    const [first = "", ...others] = Object.keys(body);
+    if ((first !== name && first !== tableName) || others.length > 0)
+      throw invalidPayload(`Root key must be '${tableName}'`);
+    return header.read(body[first]);
   });
+}
+
+/** The header's object with its details under the names of their tables, also where a body names them with the schema. */
+function withTableNames(
+  sent: Record<string, unknown>,
+  details: readonly DetailPlan[],
+): Record<string, unknown> {
+  const named = { ...sent };
+  for (const { table, tableName } of details) {
+    if (tableName === table.name || !Object.hasOwn(sent, tableName)) continue;
+    if (Object.hasOwn(sent, table.name))
+      throw invalidPayload(`${tableName} and ${table.name} are the same table`);
+    named[table.name] = sent[tableName];
+    delete named[tableName];
+  }
+  return named;
 }
 
 /** The details of a header's object, in the order of their tables. */

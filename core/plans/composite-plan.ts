@@ -9,6 +9,8 @@ import type { Key } from "../values/types/key.ts";
 
 /** What the composite actions need besides the plans of the header. */
 export interface CompositePlan {
+  /** The header's table as the configuration names it, perhaps with its schema: a body may use this name too. */
+  readonly tableName: string;
   /** At least one. The name of its table is the member of the header's object that holds the details. */
   readonly details: readonly DetailPlan[];
   /** Fields of the header that a body may set: those of its WritePlan, less the totals. */
@@ -18,6 +20,8 @@ export interface CompositePlan {
 /** One table of details of a composite. */
 export interface DetailPlan {
   readonly table: Table;
+  /** See `CompositePlan`. */
+  readonly tableName: string;
   /** The whole key, which may hold `foreignKey`. */
   readonly key: Key;
   /** The key without `foreignKey`: identifies a detail within its header. Not empty if details are written. */

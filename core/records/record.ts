@@ -45,7 +45,7 @@ export function changePlan(entity: Entity): RecordPlan | null {
 }
 
 /** The plan of an action whose answers always show these columns of the table, which fieldName may lack. */
-export const showing = ({ write, read }: RecordPlan, columns: Columns): RecordPlan => ({
+export const alwaysShowing = ({ write, read }: RecordPlan, columns: Columns): RecordPlan => ({
   write: { ...write, shown: new Map([...write.shown, ...columns]) },
   read,
 });

@@ -289,8 +289,6 @@ export const limits = {
   hookAnswerBytesMax: 64 * 1024,
   /** The part of a request's deadline that a blocking hook leaves for the database. */
   hookReserveMs: 1_000,
-  /** What follows a non-blocking hook waits for its first try at most this long, so that it arrives after it. */
-  hookHeadStartMs: 100,
   /** Tries of a non-blocking hook call, the first included: 17 to 34 minutes. */
   hookTriesMax: 12,
   /** The same, for a call that could not be put into the queue: it ends with the process. */

@@ -15,7 +15,7 @@ import type { Json } from "../values/json.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { HookPlace, OutboundRequest } from "../plans/outbound-port.ts";
 import type { Row } from "../values/row.ts";
-import { changePlan, type RecordPlan, showing } from "../records/record.ts";
+import { changePlan, type RecordPlan, alwaysShowing } from "../records/record.ts";
 import { shownOf } from "../records/matching.ts";
 import type { Column } from "../values/types/column.ts";
 import { rowOf } from "../query/key-conditions.ts";
@@ -34,7 +34,7 @@ export function workflowNeeds(entity: Entity): WorkflowNeeds | null {
   if (plan === null || workflow === null) return null;
   const rules = statuses.guarded.get(plan.write.table.identity);
   const guarded = rules?.status.name === workflow.status.name ? rules : null;
-  return { ...showing(plan, workflow.fields), workflow, guarded };
+  return { ...alwaysShowing(plan, workflow.fields), workflow, guarded };
 }
 
 /** A record as the table has it. */

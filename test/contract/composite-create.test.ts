@@ -1,5 +1,5 @@
 /** create-composite over HTTP: header and details in one answer, computed values, and refusals that store nothing. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check, instant, record, uuid, type Case } from "./cases.ts";
 import { openShop } from "./shop.ts";
 
@@ -447,3 +447,63 @@ describe("many details and hostile names", () => {
     check(await create(text), { status: 201, data: { total_qty: 2 } });
   });
 });
+
+/** MySQL has no schema whose name is known before the database is made. */
+describe.skipIf(inject("engine") === "mysql")(
+  "tables that the configuration names with their schema",
+  () => {
+    const schema = inject("engine") === "sqlite" ? "main" : "public";
+    const [header, lines] = [`${schema}.heads`, `${schema}.entries`];
+    const named = openShop({
+      tables: [
+        { name: "heads", columns: { head_id: "key", number: "text(20)" } },
+        { name: "entries", columns: { entry_id: "key", head_id: "text(36)", qty: "integer" } },
+      ],
+      endpoints: {
+        heads: {
+          tableName: header,
+          action: { "create-composite": true, "update-composite": true, "read-composite": true },
+          masterDetail: { detailTable: lines, foreignKey: "head_id" },
+        },
+      },
+    });
+    const send = (action: string, body: unknown) => named.post("heads", action, body);
+
+    test.each([
+      ["their whole names", header, lines],
+      ["the whole name of the header", header, "entries"],
+      ["the whole name of the details", "heads", lines],
+      ["their bare names", "heads", "entries"],
+    ])("are written by %s, and answered by their bare ones", async (_, root, list) => {
+      const made = await send("create-composite", {
+        [root]: { number: "1", [list]: [{ qty: 1 }] },
+      });
+      check(made, { status: 201 });
+      const { head_id, entries } = record(made) as { head_id: string; entries: unknown[] };
+      expect(entries).toMatchObject([{ qty: 1 }]);
+      const changed = { head_id, [list]: { insert: [{ qty: 2 }] } };
+      check(await send("update-composite", { [root]: changed }), {
+        status: 200,
+        data: { _operations: { deleted: 0, updated: 0, inserted: 1 } },
+      });
+      const where = [{ key: "head_id", value: head_id }];
+      expect(record(await send("read-composite", { where }))["entries"]).toHaveLength(2);
+    });
+
+    test.each([
+      ["another name", { other: {} }, `Root key must be '${header}'`],
+      ["both names of the header", { [header]: {}, heads: {} }, `Root key must be '${header}'`],
+      [
+        "both names of the details",
+        { heads: { [lines]: [{ qty: 1 }], entries: [{ qty: 1 }] } },
+        `${lines} and entries are the same table`,
+      ],
+    ])("are refused with %s", async (_, body, message) => {
+      check(await send("create-composite", body), {
+        status: 400,
+        error: "Invalid payload",
+        message,
+      });
+    });
+  },
+);

@@ -55,6 +55,9 @@ export interface Hooks {
   stop(untilMs: number): Promise<void>;
 }
 
+/** What follows a non-blocking hook waits for its first try at most this long, so that it arrives after it. */
+const headStartMs = 100;
+
 /** Opens nothing yet. */
 export function openHooks({ settings, log, siblings }: OpenHooksOptions): Hooks {
   let outbounds: ReadonlyMap<string, Outbound> = new Map();
@@ -110,7 +113,7 @@ export function openHooks({ settings, log, siblings }: OpenHooksOptions): Hooks 
       const { promise: tried, resolve } = Promise.withResolvers<void>();
       firstTries.set(call.id, resolve);
       await keep(call, background);
-      await withTimeout(tried, { timeoutMs: limits.hookHeadStartMs, onTimeout: () => undefined });
+      await withTimeout(tried, { timeoutMs: headStartMs, onTimeout: () => undefined });
       firstTries.delete(call.id);
     }
   }

@@ -80,7 +80,9 @@ export async function compositeOf(
   const isWhole = settings.length > 0 && details.length === settings.length;
   const writable = new Map([...header.writable].filter(([, column]) => !totals.has(column)));
   return {
-    plan: isWhole ? { details, writable } : null,
+    plan: isWhole
+      ? { tableName: survey.payload.tableName ?? header.table?.name ?? "", details, writable }
+      : null,
     cascades: found.flatMap((one) => one?.cascade ?? []),
     columns: lineColumns(found),
   };
@@ -166,6 +168,7 @@ async function detailOf(
         ? null
         : {
             ...planOf(survey, detailConfig.fieldName, own),
+            tableName: config.detailTable,
             rules: Object.freeze(compileRules(rules)),
           },
     cascade: cascadeDelete ? { table, foreignKey, key } : null,
@@ -206,7 +209,7 @@ function planOf(
   { payload }: Survey,
   fieldName: readonly string[] | undefined,
   { closed, ...found }: Found,
-): Omit<DetailPlan, "rules"> {
+): Omit<DetailPlan, "rules" | "tableName"> {
   const { table, key, foreignKey, query, computed } = found;
   const columns = [...table.columns];
   const hidden = new Set(forEverybody(payload.hiddenFields));
