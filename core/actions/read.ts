@@ -24,7 +24,7 @@ import { expand, namedIn } from "../lists/expand.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
 import {
   listLimit,
-  type Beginning,
+  type PageBeginning,
   beginningOf,
   lookAheadPagination,
   type NumberedPage,
@@ -119,7 +119,7 @@ interface ReadRequest {
   /** Null: answers show the rows as they are. */
   readonly showing: Showing | null;
   readonly key: readonly Column[];
-  readonly paging: (Page & Beginning) | CursorPage;
+  readonly paging: (Page & PageBeginning) | CursorPage;
   /** Only for pages with numbers. */
   readonly countMode: CountMode;
 }
@@ -206,7 +206,7 @@ function pageOf(
   { page, per_page: size, limit }: SentPage,
   plan: ReadPlan,
   { offsetMax }: RequestSettings,
-): Page & Beginning {
+): Page & PageBeginning {
   if (page === null) return { page, size: limit ?? limits.limitDefault, offset: 0, tooFar: null };
   const instead = "page with a cursor instead (cursor: true), or narrow the list with where";
   const fault = page > 1 ? onlyPage(plan) : null;

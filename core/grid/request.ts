@@ -15,7 +15,7 @@ import {
 } from "../grammar/grammar.ts";
 import { countMode, type CountMode } from "../lists/count.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
-import { type Beginning, beginningAt } from "../lists/page.ts";
+import { type PageBeginning, beginningAt } from "../lists/page.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { GridPlan } from "../plans/grid-plan.ts";
 import { byRank } from "../query/full-text.ts";
@@ -49,7 +49,7 @@ import { type SentColumn, sentColumns } from "./sent-columns.ts";
 export interface GridRequest {
   /** 0 when the request has none. */
   readonly draw: number;
-  readonly start: Beginning;
+  readonly start: PageBeginning;
   /** Rows of the page. */
   readonly length: number;
   readonly count: CountMode;
@@ -129,7 +129,7 @@ export const draw = absentOr(
   0,
 );
 
-function start(plan: GridPlan, offsetMax: number): Grammar<Beginning> {
+function start(plan: GridPlan, offsetMax: number): Grammar<PageBeginning> {
   const page = onlyPage(plan);
   return meaning(
     absentOr(wholeParameter("start", { min: 0, max: MAX_SAFE_INTEGER }), 0),

@@ -2,7 +2,7 @@
  * The `relations` that foreign keys make: each key is one relation of the endpoint that has it, and one of the endpoint
  * that it points at; a table that only links two others becomes `through` on both sides.
  */
-import { canRelate, isReserved } from "../config/compiling/compile-relations.ts";
+import { canRelate, isObjectMember } from "../config/compiling/compile-relations.ts";
 import { areUnique } from "../config/compiling/key-plan.ts";
 import type { Column, ForeignKey, Table } from "../values/types/column.ts";
 import { auditNames, wordsOf } from "./name-words.ts";
@@ -236,7 +236,7 @@ export function freeName(
   taken: { has(name: string): boolean },
 ): string {
   const plain = wanted.replace(/[^A-Za-z0-9_]/gu, "_").replace(/^(?=\d|$)/, "_");
-  const isFree = (name: string): boolean => !taken.has(name) && !isReserved(name);
+  const isFree = (name: string): boolean => !taken.has(name) && !isObjectMember(name);
   const cut = (end: string): string => plain.slice(0, lengthMax - end.length) + end;
   if (isFree(cut(""))) return cut("");
   for (let count = 1; ; count++) {

@@ -8,7 +8,7 @@ import { limits } from "../values/limits.ts";
 import type { Condition, Select, Sort } from "../query/statement.ts";
 import type { ReadQueries, ReadSession } from "../query/session.ts";
 import { type CountMode, countRows, type RowCount } from "./count.ts";
-import { type Beginning, mustHaveEnded } from "./page.ts";
+import { type PageBeginning, mustHaveEnded } from "./page.ts";
 
 /** Rows in any form. */
 interface Found {
@@ -16,7 +16,7 @@ interface Found {
   readonly found: number;
 }
 
-export interface CountedPageRequest<Rows extends Found> extends Beginning {
+export interface CountedPageRequest<Rows extends Found> extends PageBeginning {
   /** Reads rows; the page shows as many as the form allows. */
   readRows(queries: ReadQueries, select: Select, form: TextForm): Promise<Rows>;
   /** The list without its page. Its order is total, if there is a second page. */

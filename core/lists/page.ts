@@ -27,7 +27,7 @@ export interface Page {
 export type NumberedPage = Page & { readonly page: number };
 
 /** Where a page begins. */
-export interface Beginning {
+export interface PageBeginning {
   /** Rows before it. */
   readonly offset: number;
   /** Null: it lies within the first rows, which every list may show. */
@@ -40,7 +40,7 @@ export interface TooFar {
   readonly fault: MakeError;
 }
 
-export const beginningAt = (offset: number, { offsetMax, fault }: TooFar): Beginning => ({
+export const beginningAt = (offset: number, { offsetMax, fault }: TooFar): PageBeginning => ({
   // Databases take no number beyond.
   offset: Math.min(offset, Number.MAX_SAFE_INTEGER),
   tooFar: offset > offsetMax ? { offsetMax, fault } : null,
@@ -50,7 +50,7 @@ export const beginningAt = (offset: number, { offsetMax, fault }: TooFar): Begin
 export const beginningOf = (
   { page, size }: { readonly page: number; readonly size: number },
   { offsetMax, instead }: { readonly offsetMax: number; readonly instead: string },
-): Beginning =>
+): PageBeginning =>
   beginningAt((page - 1) * size, {
     offsetMax,
     fault: () => invalidParameter(`page lies beyond the first ${offsetMax} records; ${instead}`),

@@ -13,7 +13,7 @@ import {
 } from "../lists/cursor.ts";
 import { countRows } from "../lists/count.ts";
 import { onlyPage, orderedBy } from "../lists/order.ts";
-import { type Beginning, beginningAt, mustHaveEnded } from "../lists/page.ts";
+import { type PageBeginning, beginningAt, mustHaveEnded } from "../lists/page.ts";
 import type { Entity, RequestSettings } from "../plans/entity.ts";
 import { searchCondition } from "../query/list-search.ts";
 import type { ReadQueries } from "../query/session.ts";
@@ -54,7 +54,7 @@ export interface ODataPage {
   /** Null: the page begins after `passed` rows. */
   readonly after: CursorPage["after"];
   /** Behind the cursor. */
-  readonly beginning: Beginning;
+  readonly beginning: PageBeginning;
   readonly canGoOn: AppError | "by cursor" | "by number";
   readonly isCounted: boolean;
 }

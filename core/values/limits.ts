@@ -164,10 +164,7 @@ export const limits = {
   detailsMax: 10_000,
   /** Characters of a formula. */
   formulaLengthMax: 500,
-  /**
-   * Numbers and columns of a formula after its divisions are gathered into one. Without a division it has fewer, for its
-   * length; with many they grow beyond what a statement can hold.
-   */
+  /** Numbers and columns of a formula after its divisions are gathered into one. Without divisions there are fewer. */
   formulaTermsMax: 1_000,
   /** Digits after the decimal point of a quotient whose column does not set their number. */
   quotientDigitsMax: 12,

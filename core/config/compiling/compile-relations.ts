@@ -73,7 +73,7 @@ function relationsFrom(
 }
 
 /** Whether JavaScript's objects or functions have a member of that name, so that clients could trip over it. */
-export const isReserved = (name: string): boolean =>
+export const isObjectMember = (name: string): boolean =>
   name in Object.prototype || name === "prototype";
 
 const nameForm = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
@@ -85,7 +85,7 @@ function isName({ survey, entity, table }: CompiledEndpoint, name: string): bool
   };
   if (!nameForm.test(name))
     return fault("a name of letters, digits and underscores, at most 63 of them, no digit first");
-  if (isReserved(name)) return fault("a name that objects do not have already");
+  if (isObjectMember(name)) return fault("a name that objects do not have already");
   const sources = [entity.read, entity.grid, entity.export].map((plan) => plan?.source.columns);
   return [table?.columns, ...sources].some((columns) => columns?.has(name))
     ? fault("a name that no column has")
