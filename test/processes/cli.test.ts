@@ -233,7 +233,10 @@ test("check and serve name the place of an address that cannot be read, and what
   }
   const { status, stdout } = await rowgate(["check", "--json"], { CONFIG_DIR });
   const { faults } = JSON.parse(stdout) as { faults: { path: string }[] };
-  expect([status, faults.map(({ path }) => path)]).toEqual([1, ["action", "acton", "database.url"]]);
+  expect([status, faults.map(({ path }) => path)]).toEqual([
+    1,
+    ["action", "acton", "database.url"],
+  ]);
 });
 
 test("serve says in one sentence that its port is taken", async () => {
