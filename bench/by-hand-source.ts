@@ -48,6 +48,12 @@ export const nameRanges: Readonly<Record<EngineName, NameRange>> = {
   },
 };
 
+/** PostgreSQL's parameters. */
+export function numbered(text: string): string {
+  let at = 0;
+  return text.replace(/\?/g, () => `$${++at}`);
+}
+
 /** Runs a SELECT; `like` is the operator that ignores case. */
 export interface Source {
   readonly like: string;
@@ -67,9 +73,7 @@ function onPostgres(url: string): Source {
     like: "ILIKE",
     names: nameRanges.postgres,
     async all(text, params) {
-      let at = 0;
-      const numbered = text.replace(/\?/g, () => `$${++at}`);
-      return (await sql.unsafe(numbered, params, { prepare: true })) as Row[];
+      return (await sql.unsafe(numbered(text), params, { prepare: true })) as Row[];
     },
   };
 }

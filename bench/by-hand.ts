@@ -7,7 +7,7 @@ import Database from "better-sqlite3";
 import { Hono } from "hono";
 import mysql, { type ResultSetHeader, type RowDataPacket } from "mysql2/promise";
 import postgres from "postgres";
-import { type NameRange, nameRanges, type Row, serveLogged } from "./by-hand-source.ts";
+import { type NameRange, nameRanges, numbered, type Row, serveLogged } from "./by-hand-source.ts";
 
 interface Item {
   id: string;
@@ -52,8 +52,7 @@ function onPostgres(url: string): Handlers {
     };
   const run = async (text: string, params: (string | number | boolean)[]) =>
     (await sql.unsafe(text, params, { prepare: true })).map((row) => show(row as Row)!);
-  let at = 0;
-  const labels = labelsOf(nameRanges.postgres).replace(/\?/g, () => `$${++at}`);
+  const labels = numbered(labelsOf(nameRanges.postgres));
   return {
     first: async (id) => (await run(`SELECT ${columns} FROM items WHERE id = $1`, [id]))[0],
     list: (limit, order) =>

@@ -73,6 +73,7 @@ const rareSearch = grid(() => ({
   search: { value: `valve ${1000 + (++asked % 8000)}` },
   start: 0,
 }));
+
 /** Writes through the service, one row after the other, until it is stopped. */
 function writeTo(origin: string): () => Promise<void> {
   let isOver = false;

@@ -57,14 +57,18 @@ export async function openEngine(
 export const databaseAt = (engines: Engines, url: string): string =>
   registrationOf(engines, url)?.address.databaseOf(url) ?? "";
 
-/** The faults of the URL and its settings. Empty for a URL that no engine knows, which `openEngine` refuses. */
+/** The faults of the URL and its settings. */
 export function faultsAt(
   engines: Engines,
   url: string,
   settings: AddressSettings,
 ): readonly SettingFault[] {
   const address = registrationOf(engines, url)?.address;
-  if (address === undefined) return [];
+  if (address === undefined) {
+    const scheme = schemeOf(url);
+    const found = scheme === null ? "a text without a kind of database" : `the kind "${scheme}:"`;
+    return [{ setting: "url", found, expected: `an address of ${schemesOf(engines)}` }];
+  }
   return [
     ...address.faults(url, settings),
     ...(settings.replicas ?? []).flatMap((replica): SettingFault[] => {

@@ -67,11 +67,12 @@ export async function openPerRequest(url: string, options: OpenOptions): Promise
   return () => createDb(engine, { ...options, compile, isForOneCaller: true });
 }
 
-/** `databaseFaults` for databases on a server. */
+/** `databaseFaults` for databases on a server; `remoteFault` tells of the others. */
 export const remoteSettingFaults = (
   url: string,
   settings: AddressSettings,
-): readonly SettingFault[] => faultsAt(engines, url, settings);
+): readonly SettingFault[] =>
+  registrationOf(engines, url) === undefined ? [] : faultsAt(engines, url, settings);
 
 /** `databaseOf` for databases on a server. */
 export const remoteDatabaseOf = (url: string): string => databaseAt(engines, url);

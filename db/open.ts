@@ -6,20 +6,8 @@ import type { Db } from "../core/plans/db-port.ts";
 import { createDb } from "./connections/db.ts";
 import { withReplicas } from "./connections/replicas.ts";
 import { address as sqlite } from "./engines/sqlite/address.ts";
-import {
-  type AddressSettings,
-  type DatabaseServer,
-  schemeOf,
-  type SettingFault,
-} from "./engines/database-address.ts";
-import {
-  databaseAt,
-  enginesOf,
-  faultsAt,
-  openEngine,
-  registrationOf,
-  schemesOf,
-} from "./open-engine.ts";
+import type { AddressSettings, DatabaseServer, SettingFault } from "./engines/database-address.ts";
+import { databaseAt, enginesOf, faultsAt, openEngine, registrationOf } from "./open-engine.ts";
 import { type OpenOptions, remoteRegistrations } from "./open-remote.ts";
 
 export type { OpenOptions };
@@ -68,12 +56,8 @@ export const databaseKinds = (): readonly DatabaseKind[] =>
   }));
 
 /** The faults of a database's URL and settings that are known before it is opened. */
-export function databaseFaults(url: string, settings: AddressSettings): readonly SettingFault[] {
-  if (registrationOf(engines, url) !== undefined) return faultsAt(engines, url, settings);
-  const scheme = schemeOf(url);
-  const found = scheme === null ? "a text without a kind of database" : `the kind "${scheme}:"`;
-  return [{ setting: "url", found, expected: `an address of ${schemesOf(engines)}` }];
-}
+export const databaseFaults = (url: string, settings: AddressSettings): readonly SettingFault[] =>
+  faultsAt(engines, url, settings);
 
 /** Null: the database is on no server, or no engine knows the URL. */
 export const serverOf = (url: string): DatabaseServer | null =>

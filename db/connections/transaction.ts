@@ -64,11 +64,11 @@ export function createTransact({
   ): Promise<T> {
     const isSnapshot = begin === engine.beginSnapshot;
     const steps = createSteps();
-    /** What first changed records in the transaction, or since its last part began. */
-    let written: Statement | null = null;
+    const whole = createWritten();
+    let sincePart = whole;
     const statements: Execute = (statement) =>
       steps.next(() => {
-        if (written === null && changesRecords(statement)) written = statement;
+        for (const one of new Set([whole, sincePart])) one.add(statement);
         const compiled = compile(statement);
         if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
           throw new TooLong();
@@ -76,6 +76,7 @@ export function createTransact({
         const execution = { statement, compiled, deadlineAtMs, opening };
         if (!isLast) return executor.execute(connection, execution);
         steps.end();
+        const written = whole.only;
         return executor.execute(connection, { ...execution, closing: [engine.commit], written });
       });
     let isLast = false;
@@ -95,9 +96,9 @@ export function createTransact({
       foresee: (ask) =>
         steps.next(async () => {
           await begun.now();
-          return foresee(connection, ask, { deadlineAtMs, written });
+          return foresee(connection, ask, { deadlineAtMs, written: sincePart.only });
         }),
-      begins: () => (written = null),
+      begins: () => (sincePart = createWritten()),
       foreseeCommit: () => engine.foreseeCommit(connection),
     });
     const both: DbTransaction["both"] = async (first, second) =>
@@ -116,13 +117,14 @@ export function createTransact({
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;
-      if (checkCommit !== null) await foresee(connection, checkCommit, { deadlineAtMs, written });
+      if (checkCommit !== null)
+        await foresee(connection, checkCommit, { deadlineAtMs, written: whole.only });
       if (isUndone) {
         await rollback(connection);
         return result;
       }
       if (begun.isOpen && !isLast)
-        await control(connection, { text: engine.commit, deadlineAtMs, written });
+        await control(connection, { text: engine.commit, deadlineAtMs, written: whole.only });
       if (!isSnapshot) room.sufficed();
       return result;
     } catch (error) {
@@ -145,11 +147,29 @@ export function createTransact({
   };
 }
 
-/** Other than those of the service's own tables. */
-const changesRecords = (statement: Statement): boolean =>
-  !changesNothing(statement) &&
-  "table" in statement &&
-  !statement.table.name.startsWith("rowgate_");
+/**
+ * What changed records: a fault that the database finds only at the end is told as one of this write, but only where
+ * all were of one kind and one table. Nobody could say otherwise which of them it is about.
+ */
+function createWritten() {
+  let first: Write | null = null;
+  let isAlike = true;
+  return {
+    add(statement: Statement): void {
+      if (changesNothing(statement) || !("table" in statement)) return;
+      // The service's own tables have no references.
+      if (statement.table.name.startsWith("rowgate_")) return;
+      first ??= statement;
+      isAlike &&=
+        first.kind === statement.kind && first.table.identity === statement.table.identity;
+    },
+    get only(): Statement | null {
+      return isAlike ? first : null;
+    },
+  };
+}
+
+type Write = Extract<Statement, { readonly table: unknown }>;
 
 /** The statements that open a transaction: sent with its first step, or before it by `begin`. */
 function createBeginning(

@@ -142,6 +142,19 @@ describe.skipIf(inject("engine") === "mysql")("a deferred reference", () => {
     expect(await stored()).toEqual([]);
   });
 
+  test.each(["before", "after"])("to no record is not told as a delete %s it", async (place) => {
+    check(await post("members/create", member("a")), { status: 201 });
+    const remove = { where: [{ key: "member_id", value: "a" }] };
+    const steps = [
+      { endpoint: "members", action: "delete", body: remove },
+      { endpoint: "members", action: "create", body: member("b", "nobody") },
+    ];
+    const { status, body } = await post("_batch", {
+      steps: place === "before" ? steps : steps.toReversed(),
+    });
+    expect([status, body.error, await stored()]).toEqual([400, refusal.error, ["a"]]);
+  });
+
   test("is refused as without history where changes are recorded", async () => {
     const { body: refused } = await post("members/create", member("a", "nobody"));
     const kept = await post("kept/create", member("a", "nobody"));
