@@ -2,7 +2,8 @@
 import { defineAction } from "../calls/action.ts";
 import { object } from "../grammar/grammar.ts";
 import { lockMembers, lockPlan, type LockPlan } from "../locks/lock-keys.ts";
-import { type LockKey, secondsLeft } from "../locks/locks.ts";
+import { secondsLeft } from "../locks/lock-conflict.ts";
+import type { LockKey } from "../locks/locks.ts";
 import { lockStatesSchema } from "../locks/lock-schema.ts";
 
 export const lockStatus = defineAction<LockPlan, { readonly lock_keys: readonly LockKey[] }>({

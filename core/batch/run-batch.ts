@@ -12,7 +12,7 @@ import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";
 import type { ProjectCache } from "../cache/cache.ts";
 import { lockTokensIn } from "../locks/lock-keys.ts";
 import { formsIn } from "../locks/lock-names.ts";
-import { isInUse } from "../locks/locks.ts";
+import { isInUse } from "../locks/lock-conflict.ts";
 import { ledgersOf as changeLedgersOf } from "../changes/store-recorded.ts";
 import type { Feed } from "../changes/feed.ts";
 import type { Caller } from "../plans/caller.ts";

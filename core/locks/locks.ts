@@ -17,12 +17,14 @@ import {
   tableResource,
 } from "./lock-names.ts";
 import {
-  answering,
-  type LockHolder,
-  type LockOutcome,
-  type LockState,
-  type LockStore,
-} from "./lock-store.ts";
+  heldByOther,
+  LockConflict,
+  lockLost,
+  lockNotTaken,
+  recordInUse,
+  tokenEnded,
+} from "./lock-conflict.ts";
+import { answering, type LockOutcome, type LockState, type LockStore } from "./lock-store.ts";
 import type { Log } from "../plans/log-port.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import { createRecordLocks, type RecordLocks } from "./record-locks.ts";
@@ -357,50 +359,11 @@ class LocksOfRequest implements RequestLocks {
 /** The scope that limits the token's locks, which follows the dot: a caller of any scope can release them. */
 const scopeIn = (token: string): string | null => token.split(".")[1] ?? null;
 
-/** Whole seconds until it ends, rounded up: a lock that is still held has at least one. */
-export const secondsLeft = (holder: LockHolder | null): number =>
-  Math.ceil((holder?.remainingMs ?? 0) / 1_000);
-
-const lockNotTaken =
-  "A record is locked by another request, or locks are out of reach; nothing was changed";
-const recordInUse = "The record is being changed by another request";
-const heldByOther = "The record is locked by another client";
-const tokenEnded = "The token holds no lock on this record any more";
-const lockLost = "The lock of the record was lost while the request ran; nothing was changed";
-
-/** Another request or client holds a lock. */
-export class LockConflict extends AppError {
-  /** The key of the locked record, even where its caller may not see it; null: it is about no single one. */
-  readonly keyValue: KeyValue | null;
-
-  constructor(
-    message: string,
-    {
-      key,
-      value,
-      holder,
-    }: { key: ShownKey | null; value: KeyValue | null; holder: LockHolder | null },
-  ) {
-    super("lockConflict", message, {
-      data: {
-        conflicting_key: key && { ...key },
-        locked_by: holder?.owner ?? null,
-        ttl_remaining: secondsLeft(holder),
-      },
-    });
-    this.keyValue = value;
-  }
-}
-
 const lockedRecord = ({ table, key }: WritePlan, value: KeyValue): Locked => ({
   resource: tableResource(table),
   key,
   value,
 });
-
-/** Whether a record was locked by another request just then, so that everything may begin again in a moment. */
-export const isInUse = (error: unknown): boolean =>
-  error instanceof AppError && (error.message === recordInUse || isInUse(error.cause));
 
 /** Errors of a store that does not grant locks yet; if it is unreachable instead, the error has a cause. */
 const passesSoon = (error: unknown): boolean => isUnavailable(error) && error.cause === undefined;

@@ -55,7 +55,7 @@ export const numberingSession = (session: DbSession, numbering: Numbering): DbSe
   numbering.tables.size === 0 ? session : new NumberingSession(session, numbering);
 
 /** Whether the caller may send numbers of the plan. */
-export const maySend = ({ manual }: NumberPlan, { kind, roles }: Caller): boolean =>
+export const maySendNumber = ({ manual }: NumberPlan, { kind, roles }: Caller): boolean =>
   manual === null ||
   roles.some((role) => manual.has(role)) ||
   (manual.has(everyRole) && (kind === "key" || kind === "token"));
@@ -144,7 +144,7 @@ class NumberingTransaction extends PassingTransaction {
   }
 
   private maySend(plan: NumberPlan): boolean {
-    return maySend(plan, this.numbering.caller);
+    return maySendNumber(plan, this.numbering.caller);
   }
 
   /** Rejects with `forbidden` when a record would get another number than it has. */

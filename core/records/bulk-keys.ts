@@ -1,6 +1,6 @@
 /** Records that a bulk request names by their keys: read, guarded by locks, and locked in the transaction. */
 import type { Call } from "../calls/action.ts";
-import { LockConflict } from "../locks/locks.ts";
+import { LockConflict } from "../locks/lock-conflict.ts";
 import type { Queries } from "../query/session.ts";
 import { sourceOf } from "../query/statement.ts";
 import { mayHold } from "../query/comparisons.ts";

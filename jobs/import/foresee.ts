@@ -4,6 +4,8 @@
  * (checks, triggers, values made by the database or a handler), the commit finds out.
  */
 import { hasHandlers } from "../../core/records/events.ts";
+import { isEmpty } from "../../core/numbers/number-text.ts";
+import { maySendNumber } from "../../core/numbers/numbering-session.ts";
 import { past } from "../../core/callers/scoped-session.ts";
 import type { Queries } from "../../core/query/session.ts";
 import type { ImportReference } from "../../core/plans/import-plan.ts";
@@ -13,7 +15,6 @@ import { limits } from "../../core/values/limits.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
 import { closedCheck } from "./foresee-closed.ts";
-import { numbersCheck } from "./foresee-numbers.ts";
 import { addMessage, type Case } from "./row-case.ts";
 import type { StoredRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
@@ -152,4 +153,31 @@ function valuesOf(
     return values.get(column) ?? (at < 0 ? null : (one.key?.[at] ?? null));
   });
   return key.includes(null) ? null : key;
+}
+
+/**
+ * Finds rows that would set a document number which the caller may not send; the session of the commit refuses them as
+ * well. Null if the caller may send all numbers of the table.
+ */
+function numbersCheck({ entity, plan, caller }: VerdictOptions): Check | null {
+  const { table, key } = plan.write;
+  const numbers = entity.numbers.get(table.identity) ?? [];
+  const columns = numbers.filter((one) => !maySendNumber(one, caller)).map(({ column }) => column);
+  if (columns.length === 0) return null;
+  const search = { source: sourceOf(table), by: key, columns, lock: false };
+  return async (queries, rows) => {
+    const keys = rows.flatMap(({ verdict }) => (verdict.kind === "change" ? [verdict.key] : []));
+    const found = keys.length === 0 ? null : await findRows(queries, search, keys);
+    for (const { one, verdict } of rows)
+      for (const column of columns) {
+        const sent = verdict.values.get(column);
+        const record = verdict.kind === "new" ? undefined : found?.get(keyText(verdict.key))?.[0];
+        // A record may be sent the number that it has.
+        const isOwn = record
+          ? sent === undefined || scalarOf(column, record) === sent
+          : isEmpty(sent);
+        if (!isOwn)
+          addMessage(one, column, "is a number that the service gives; you may not set it");
+      }
+  };
 }
