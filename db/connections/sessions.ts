@@ -21,7 +21,7 @@ import {
 } from "../../core/query/statement.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
-import { quotedName } from "../statements/print.ts";
+import { quotedTable } from "../statements/quoted.ts";
 import type { Retry } from "./conflict.ts";
 import { type Execution, type Executor, isOverdue, overdueMessage } from "./executor.ts";
 import type { Pool } from "./pool.ts";
@@ -143,7 +143,9 @@ export function createSessions(
         { alone, isUndone = false }: TransactionOptions = {},
         triesMax?: number,
       ): Promise<T> => {
-        const begin = alone ? engine.beginAlone(quotedTable(engine, alone)) : engine.begin;
+        const begin = alone
+          ? engine.beginAlone(quotedTable(alone, engine.dialect.quote))
+          : engine.begin;
         const noted = isUndone ? new Set<Table | "unknown">() : written;
         const attempt = () =>
           transact((execute, parts) => work(noting(noted, execute), parts), {
@@ -274,8 +276,3 @@ const noting =
     else if (statement.kind === "native" && !statement.isRead) written.add("unknown");
     return execute(statement);
   };
-
-const quotedTable = ({ dialect }: Engine, { schema, name }: Table): string =>
-  schema === null
-    ? quotedName(dialect, name)
-    : `${quotedName(dialect, schema)}.${quotedName(dialect, name)}`;

@@ -1,4 +1,5 @@
 /** Names and parts of indexes in statements that are advised to the operator. */
+import { type Quote, quoted } from "../statements/quoted.ts";
 import type { Column } from "../../core/values/types/column.ts";
 import { hashOf } from "../../core/values/hash.ts";
 import type { Sort } from "../../core/query/statement.ts";
@@ -20,13 +21,6 @@ export const indexedColumns = ({
   others = [],
 }: Pick<IndexWish, "column" | "others">): readonly Column[] => [column, ...others];
 
-/** The table's name with its schema, each part between the quotes. */
-export const quotedTable = ({ schema, name }: IndexWish["table"], quote: '"' | "`"): string =>
-  (schema === null ? [name] : [schema, name]).map((part) => quoted(part, quote)).join(".");
-
-export const quoted = (name: string, quote: '"' | "`"): string =>
-  quote + name.replaceAll(quote, quote + quote) + quote;
-
 /** A part of an index in an engine that cannot choose where nulls sort. */
-export const plainTerm = ({ column, direction }: Sort, quote: '"' | "`"): string =>
+export const plainTerm = ({ column, direction }: Sort, quote: Quote): string =>
   `${quoted(column.name, quote)}${direction === "desc" ? " desc" : ""}`;

@@ -2,6 +2,7 @@
  * The differences between the engines' SQL: how the pieces of a statement are printed, and how values are sent and
  * received. Each engine's folder implements it; statements are compiled without knowing the engine.
  */
+import { type Quote } from "./quoted.ts";
 import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/types/column.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -130,7 +131,7 @@ export interface FullTextRank {
 
 /** How statements are printed and values converted. Functions are pure; each shape of statement is printed once. */
 export interface Dialect {
-  readonly quote: '"' | "`";
+  readonly quote: Quote;
   /** `index` counts from 0. */
   placeholder(index: number): string;
   /** The placeholder of a value that is compared with or stored in the column, with the cast that it needs. */

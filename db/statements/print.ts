@@ -2,6 +2,7 @@
  * Prints a statement as SQL for one engine, through Drizzle's `sql`. Names come only from columns and tables, and every
  * value is a parameter.
  */
+import { quoted } from "./quoted.ts";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
@@ -68,7 +69,7 @@ interface Rendered {
   readonly parts: readonly (Slot | Repetition)[];
 }
 
-/** Marks the place of a value in Drizzle's output. `quotedName` keeps it out of statements; no engine accepts it. */
+/** Marks the place of a value in Drizzle's output. `quoted` keeps it out of statements; no engine accepts it. */
 const gap = "\0";
 
 function rendered(dialect: Dialect, piece: SQL): Rendered {
@@ -108,17 +109,11 @@ export function describable(
   );
 }
 
-/** The name between the engine's quotes. Throws for a NUL character, which no engine takes. */
-export function quotedName({ quote }: Dialect, name: string): string {
-  if (name.includes("\0")) throw new Error("A name contains a NUL character");
-  return quote + name.replaceAll(quote, quote + quote) + quote;
-}
-
 function renderConfig(dialect: Dialect): Parameters<SQL["toQuery"]>[0] {
   return {
     // Only for Drizzle's own Column objects, which are never used here.
     casing: undefined as never,
-    escapeName: (name) => quotedName(dialect, name),
+    escapeName: (name) => quoted(name, dialect.quote),
     escapeParam: dialect.placeholder,
     escapeString: () => {
       throw new Error("Values are parameters");

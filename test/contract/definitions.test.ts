@@ -55,8 +55,12 @@ const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
     if (operations.length === 0)
       body["operations"] = [{ function: "count", field: "*", alias: "n" }];
   },
-  "bulk-create": (body) => void (body["data"] = listIn(body["data"]).slice(0, 3)),
   // Each record is named once, and a condition has a member.
+  "bulk-create"(body) {
+    const records = listIn(body["data"]).slice(0, 3);
+    const keys = records.map((record) => isObject(record) && record["kind_id"]);
+    body["data"] = records.filter((_, at) => keys.indexOf(keys[at]!) === at);
+  },
   "bulk-update": settleBulk,
   "bulk-delete": settleBulk,
   // Which fields a record needs depends on whether it is stored.

@@ -2,6 +2,7 @@
  * Reads MySQL's and MariaDB's tables, views and queries. Tables are read from information_schema. A query is only
  * prepared, and its columns come from the protocol's description of the result.
  */
+import { quotedTable } from "../../statements/quoted.ts";
 import type {
   Column,
   ForeignKey,
@@ -208,11 +209,8 @@ async function mayDelete(
   schema: string | null,
   name: string,
 ): Promise<boolean> {
-  const table = [schema, name]
-    .flatMap((part) => (part === null ? [] : `\`${part.replaceAll("`", "``")}\``))
-    .join(".");
   try {
-    await connection.describe(`delete from ${table} where 1 = 0`);
+    await connection.describe(`delete from ${quotedTable({ schema, name }, "`")} where 1 = 0`);
     return true;
   } catch (error) {
     if ((error as { errno?: unknown }).errno === accessDenied) return false;

@@ -2,6 +2,7 @@
  * MySQL and MariaDB as an `Engine`: sessions (`connection.ts`), printing and values (`dialect.ts`), tables
  * (`catalog.ts`), errors (`failure.ts`) and what the planner advises. Nothing connects before the first `connect`.
  */
+import { quotedTable } from "../../statements/quoted.ts";
 import { readOutlines, referencesQuery, schemasQuery } from "./outline.ts";
 import { type Engine, type EngineOptions, type Connection, rowsFor } from "../engine.ts";
 import { isIP } from "node:net";
@@ -20,7 +21,7 @@ import { replication } from "./replication.ts";
 import { fitsDecimals } from "./formula-digits.ts";
 import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
 import type { QueryPlan } from "../../../core/plans/db-port.ts";
-import { indexName, plainTerm, quotedTable } from "../advised-index.ts";
+import { indexName, plainTerm } from "../advised-index.ts";
 
 /**
  * `url`: `mysql:` or `mariadb:` with a database. Allowed options: those of TLS (`tls.ts`; `ssl` may also hold the

@@ -3,6 +3,7 @@
  * perhaps, stop words, and some servers find no phrase with them: such words, and phrases, are compared with the text
  * of the rows that the other words find.
  */
+import { quoted, quotedTable } from "../../statements/quoted.ts";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Table } from "../../../core/values/types/column.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type TextTerm,
 } from "../../../core/values/types/text-index.ts";
 import type { FullText, PrintedSearch } from "../../statements/dialect.ts";
-import { indexName, quoted, quotedTable } from "../advised-index.ts";
+import { indexName } from "../advised-index.ts";
 import { type Connection, rowsFor } from "../engine.ts";
 
 export async function findTextIndex(

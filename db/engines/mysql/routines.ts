@@ -2,6 +2,7 @@
  * Procedures of MySQL and MariaDB. Output parameters are variables of the session, which the transaction holds; they are
  * selected after the call, in the type of the parameter.
  */
+import { quoted, quotedTable } from "../../statements/quoted.ts";
 import type { Routine, RoutineParameter } from "../../../core/plans/database-catalog.ts";
 import { type Connection, rowsFor } from "../engine.ts";
 import { inBrackets, RoutineText } from "../routine-text.ts";
@@ -39,7 +40,7 @@ export async function readRoutines(
         hasDefault: false,
       };
     });
-  const target = `${quoted(String(first["home"]))}.${quoted(name)}`;
+  const target = quotedTable({ schema: String(first["home"]), name }, "`");
   return [{ parameters, callTexts: (given) => textsOf(target, parameters, given) }];
 }
 
@@ -60,7 +61,7 @@ function textsOf(target: string, parameters: readonly Parameter[], given: readon
     }),
   );
   const outs = parameters.flatMap(({ name, native }, at) =>
-    variables[at] ? [`${inItsType(variables[at]!, native)} as ${quoted(name)}`] : [],
+    variables[at] ? [`${inItsType(variables[at]!, native)} as ${quoted(name, "`")}`] : [],
   );
   const behind = outs.length === 0 ? [] : [new RoutineText().add(`select ${outs.join(", ")}`)];
   return [...before, call, ...behind].map((text) => text.done());
@@ -73,5 +74,3 @@ function inItsType(variable: string, native: string): string {
   if (kind === "datetime" || kind === "timestamp") return `cast(${variable} as datetime(6))`;
   return kind === "time" ? `cast(${variable} as time(6))` : variable;
 }
-
-const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;

@@ -1,4 +1,5 @@
 /** What MySQL or MariaDB would write through a view. The server is asked by preparing statements, which runs none. */
+import { quoted, quotedTable } from "../../statements/quoted.ts";
 import type { TableRefusal, WriteKind } from "../../../core/values/types/column.ts";
 import type { MysqlConnection } from "./connection.ts";
 import { passing, rowsFor } from "../engine.ts";
@@ -21,14 +22,14 @@ export async function writesOfView(
 ): Promise<ViewWrites> {
   const rows = await rowsFor(connection, updatableQuery, [schema, name]);
   if (rows[0]?.["updatable"] !== "YES") return takesNothing;
-  const view = [schema, name].flatMap((part) => (part === null ? [] : quoted(part))).join(".");
+  const view = quotedTable({ schema, name }, "`");
   const ask = (text: string): Promise<number> => refusal(connection, text);
   const refused = new Map<WriteKind, string>();
   const note = (statement: WriteKind, number: number): void => {
     const reason = reasonOf(statement, number);
     if (reason !== null) refused.set(statement, reason);
   };
-  const first = quoted(columns[0] ?? "");
+  const first = quoted(columns[0] ?? "", "`");
   const deletes = await ask(`delete from ${view} where 1 = 0`);
   note("delete", deletes);
   const updates = await ask(`update ${view} set ${first} = ${first} where 1 = 0`);
@@ -39,9 +40,13 @@ export async function writesOfView(
   const fixed = new Set<string>();
   if (!refused.has("update"))
     for (const column of columns)
-      if ((await ask(`insert into ${view} (${quoted(column)}) values (null)`)) === notInsertable)
+      if (
+        (await ask(`insert into ${view} (${quoted(column, "`")}) values (null)`)) === notInsertable
+      )
         fixed.add(column);
-  const settable = columns.filter((column) => !fixed.has(column)).map(quoted);
+  const settable = columns
+    .filter((column) => !fixed.has(column))
+    .map((column) => quoted(column, "`"));
   const nulls = settable.map(() => "null");
   note(
     "insert",
@@ -65,8 +70,6 @@ export async function writesOfView(
 const updatableQuery = `
   select IS_UPDATABLE as updatable from information_schema.VIEWS
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?`;
-
-const quoted = (name: string): string => `\`${name.replaceAll("`", "``")}\``;
 
 /** A bit of a field's flags. */
 const autoIncrement = 512;

@@ -1,9 +1,10 @@
 /** What PostgreSQL's planner reports about a statement, and the indexes that serve our statements. */
+import { quoted, quotedTable } from "../../statements/quoted.ts";
 import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
 import type { QueryPlan } from "../../../core/plans/db-port.ts";
 import type { Sort } from "../../../core/query/statement.ts";
 import { type Connection, rowsFor } from "../engine.ts";
-import { indexedColumns, indexName, quoted, quotedTable } from "../advised-index.ts";
+import { indexedColumns, indexName } from "../advised-index.ts";
 
 interface PlanNode {
   readonly "Node Type": string;

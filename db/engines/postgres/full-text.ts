@@ -3,6 +3,7 @@
  * which have another weight. Phrases are looked up among the words, single words among both: then stop words, which
  * have no stem, are found too. The vector is that of an index over an expression, or a generated column with an index.
  */
+import { quoted, quotedTable } from "../../statements/quoted.ts";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column, Table } from "../../../core/values/types/column.ts";
 import {
@@ -13,7 +14,7 @@ import {
   type TextTerm,
 } from "../../../core/values/types/text-index.ts";
 import type { FullText } from "../../statements/dialect.ts";
-import { indexName, quoted, quotedTable } from "../advised-index.ts";
+import { indexName } from "../advised-index.ts";
 import { type Connection, rowsFor } from "../engine.ts";
 import type { Folding } from "./like.ts";
 

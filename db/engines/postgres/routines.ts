@@ -2,6 +2,7 @@
  * Procedures and functions of PostgreSQL. A procedure is called with CALL and answers its output parameters as one row;
  * a function is selected from, and answers rows.
  */
+import { quoted } from "../../statements/quoted.ts";
 import type { Routine, RoutineParameter } from "../../../core/plans/database-catalog.ts";
 import { type Connection, rowsFor } from "../engine.ts";
 import { inBrackets, RoutineText } from "../routine-text.ts";
@@ -65,5 +66,3 @@ export async function readRoutines(
     };
   });
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

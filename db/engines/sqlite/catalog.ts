@@ -1,4 +1,5 @@
 /** Reads SQLite's tables and queries' columns. SQLite reports no names of foreign keys and no types of expressions. */
+import { quoted } from "../../statements/quoted.ts";
 import {
   type Alike,
   type Column,
@@ -46,15 +47,16 @@ export async function readTable(
     name: string;
     without_rowid: number;
     strict: number;
-    sql: string | null;
   }>(
-    `select l.type, l.name, wr as without_rowid, strict, s.sql from pragma_table_list as l
-      left join "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema as s on s.name = l.name and s.type = 'table'
-      where l.schema = ? and l.name = ? collate nocase`,
+    "select type, name, wr as without_rowid, strict from pragma_table_list where schema = ? and name = ? collate nocase",
     schema ?? "main",
     name,
   );
   if (found === undefined || found.type === "shadow") return null;
+  const [made] = await rows<{ sql: string }>(
+    `select sql from ${quoted(schema ?? "main")}.sqlite_schema where type = 'table' and name = ?`,
+    found.name,
+  );
   const columnRows = await rows<ColumnRow>(
     "select * from pragma_table_xinfo(?, ?)",
     found.name,
@@ -89,7 +91,7 @@ export async function readTable(
       ...(await uniqueIndexes(rows, found.name, schema)),
     ],
     foreignKeys: await foreignKeys(rows, found.name, schema),
-    checks: checksIn(found.sql ?? "").map(({ name: constraint, text }) => {
+    checks: checksIn(made?.sql ?? "").map(({ name: constraint, text }) => {
       const names = namesIn(text);
       const checked = shown.filter((row) => names.has(row.name.toLowerCase()));
       return { name: constraint, columns: checked.map((row) => row.name) };
@@ -162,7 +164,6 @@ async function alikesOf(
   { schema, table }: LearnOptions["place"],
   columns: readonly ColumnRow[],
 ): Promise<readonly (Alike | undefined)[]> {
-  const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
   const compared = columns.map(({ name }) => `+${quoted(name)} = ''`);
   const plan = await rows<{ opcode: string; p4: string | null }>(
     `explain select ${compared.join(", ")} from ${quoted(schema)}.${quoted(table)}`,
@@ -276,7 +277,7 @@ async function passedOver(
 /** The texts of a table's triggers. */
 async function triggersOf(rows: Rows, table: string, schema: string | null): Promise<string[]> {
   const found = await rows<{ sql: string }>(
-    `select sql from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase`,
+    `select sql from ${quoted(schema ?? "main")}.sqlite_schema where type = 'trigger' and tbl_name = ? collate nocase`,
     table,
   );
   return found.map(({ sql }) => sql);
@@ -296,7 +297,7 @@ async function linksOf(rows: Rows, schema: string | null): Promise<TableLinks> {
     schema ?? "main",
   );
   const stored = await rows<{ type: string; name: string; table: string; sql: string | null }>(
-    `select type, name, tbl_name as "table", sql from "${(schema ?? "main").replaceAll('"', '""')}".sqlite_schema`,
+    `select type, name, tbl_name as "table", sql from ${quoted(schema ?? "main")}.sqlite_schema`,
   );
   const indexes = stored.filter(({ sql }) =>
     /^create virtual table[\s\S]*\bfts5\b/i.test(sql ?? ""),

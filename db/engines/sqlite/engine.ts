@@ -3,6 +3,7 @@
  * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`,
  * `sqlite::memory:`.
  */
+import { quoted, quotedTable } from "../../statements/quoted.ts";
 import { readOutlines, referencesQuery } from "./outline.ts";
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -26,7 +27,7 @@ import { createStoredForms, type StoredForms } from "./forms/stored-forms.ts";
 import { createTableWatch } from "./table-watch.ts";
 import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
 import type { QueryPlan } from "../../../core/plans/db-port.ts";
-import { indexName, plainTerm, quoted, quotedTable } from "../advised-index.ts";
+import { indexName, plainTerm } from "../advised-index.ts";
 
 /** Another process may be using the file at that moment. */
 const openTimeoutMs = 2_000;

@@ -12,7 +12,7 @@ import {
   type TextTerm,
 } from "../../../core/values/types/text-index.ts";
 import type { FullText, PrintedSearch } from "../../statements/dialect.ts";
-import { quoted } from "../advised-index.ts";
+import { quoted } from "../../statements/quoted.ts";
 import { type Connection, rowsFor } from "../engine.ts";
 
 export async function findTextIndex(
@@ -27,7 +27,7 @@ export async function findTextIndex(
   const [found] = await rowsFor(connection, tableQuery, [table.schema ?? "main", table.name]);
   if (found === undefined || Number(found["wr"]) === 1)
     return { expected: "a table with rowids: this one is declared WITHOUT ROWID" };
-  const schema = `${quoted(table.schema ?? "main", '"')}.sqlite_schema`;
+  const schema = `${quoted(table.schema ?? "main")}.sqlite_schema`;
   const virtual = await rowsFor(connection, virtualQuery(schema));
   const triggers = await rowsFor(connection, triggersQuery(schema), [table.name]);
   const number = rowNumber(table);
@@ -201,7 +201,7 @@ interface Wanted {
 /** Of one index; instead of what has its name, as where one of its triggers is missing. */
 function creation(table: Table, { names, language, number, taken }: Wanted): string[] {
   const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-  const named = (name: string): string => quoted(name, '"');
+  const named = (name: string): string => quoted(name);
   const name = [table.name, ...names, "fulltext", language].join("_");
   const index = named(name);
   const stemmer = language === "english" ? "porter " : "";

@@ -4,6 +4,7 @@
  * the columns that it reads, else from a rule.
  * For a compound query, it reports the columns of one part, whatever the others give.
  */
+import { quoted } from "../../statements/quoted.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
 import type { Column, ColumnType } from "../../../core/values/types/column.ts";
 import { type DeclaredType, expressionTypes } from "./expression-types.ts";
@@ -79,7 +80,6 @@ export function describeView(
   forms: StoredForms,
   { schema, table }: { schema: string; table: string },
 ): readonly Column[] {
-  const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
   const text = `select * from ${quoted(schema)}.${quoted(table)}`;
   const definition = database
     .prepare<[string], unknown>(

@@ -1,4 +1,5 @@
 /** The types of a query's columns by its first rows, if reading them is cheap. Stops at a row that cannot be read. */
+import { quoted } from "../../statements/quoted.ts";
 import type { Database } from "better-sqlite3";
 import type { ColumnType } from "../../../core/values/types/column.ts";
 import { columnTypes } from "../../../core/values/types/column-types.ts";
@@ -85,7 +86,7 @@ function isSmall(database: Database, text: string): boolean {
     const rows = [...tables].map((table) =>
       Number(
         database
-          .prepare<[], unknown>(`select max(rowid) from "${table.replaceAll('"', '""')}"`)
+          .prepare<[], unknown>(`select max(rowid) from ${quoted(table)}`)
           .pluck()
           .get() ?? 0,
       ),

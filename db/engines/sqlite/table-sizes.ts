@@ -2,6 +2,7 @@
  * How many rows the steps of a plan find at most. Small tables are counted; an index on a large one is tried with the
  * keys of some of its rows. Unknown numbers count as infinite.
  */
+import { quoted } from "../../statements/quoted.ts";
 import type { Database } from "better-sqlite3";
 import type { Command as Sent } from "../engine.ts";
 
@@ -185,7 +186,7 @@ interface Tried {
 
 /** Keys with many rows are drawn more often. A table without row numbers is not tried. */
 function tryKeys(database: Database, { table, index, columns }: Tried): number {
-  const names = columns.map(quoted);
+  const names = columns.map((name) => quoted(name));
   const ends = database
     .prepare<[], { first: bigint; last: bigint }>(
       `select (select min(_rowid_) from ${quoted(table)}) as first, (select max(_rowid_) from ${quoted(table)}) as last`,
@@ -226,5 +227,3 @@ function tablesOpened(
     .filter(({ opcode, p3 }) => opcode === "OpenRead" && p3 === 0);
   return new Set(opened.flatMap(({ p2 }) => byRoot.get(p2) ?? []));
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -2,6 +2,7 @@
  * Samples the values of a column at low cost, however large the table is. A small table is read whole; of a large one,
  * rows at evenly spaced places, the last rows, and both ends of an index.
  */
+import { quoted } from "../../../statements/quoted.ts";
 import type { Database } from "better-sqlite3";
 
 /** A column of a table of the database. */
@@ -113,5 +114,3 @@ const namesOf = ({ schema, table, column }: Place): { table: string; column: str
   table: `${quoted(schema)}.${quoted(table)}`,
   column: quoted(column),
 });
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
