@@ -29,7 +29,13 @@ import {
   stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
-import { bulkWhere, expected, guardMatching, lockMatching } from "../records/bulk-where.ts";
+import {
+  bulkWhere,
+  expected,
+  guardMatching,
+  lockMatching,
+  storeMatching,
+} from "../records/bulk-where.ts";
 import { hasHandlers } from "../records/events.ts";
 import { deleterOf } from "../records/mark.ts";
 import { shownOf } from "../records/matching.ts";
@@ -113,6 +119,7 @@ const byWhere = (plan: DeletePlan, entity: Entity) =>
     {
       where: bulkWhere(plan.read),
       expect: expected(entity),
+      mode: bulkMode,
       ...bulkMembers,
       ...deleterMembers(plan),
     },
@@ -197,18 +204,22 @@ async function beginByKey(call: Call, plan: DeletePlan, input: ByKey): Promise<W
 }
 
 async function beginByWhere(call: Call, plan: DeletePlan, input: ByWhere): Promise<Write> {
-  const { where, expect, options } = input;
+  const { where, mode, expect, options } = input;
   const asked = { ...call, options };
-  const within = await guardMatching(call, plan, { where, expect });
+  const within = await guardMatching(call, plan, { where, expect, mode });
   const columns = removedColumns(plan);
   return {
     isOneStatement: false,
     async run(tx) {
       const locked = await lockMatching(tx, plan, { where, expect, columns, within });
-      const done = await remove(locked, { call: asked, plan }, tx);
-      const message = messageOf(call.entity);
-      const body = { message, data: done.map(({ record }) => record) };
-      return { status: 200, body, subjects: done.map(({ subject }) => subject) };
+      return storeMatching(tx, locked, {
+        mode,
+        within,
+        isOneByOne: isWatched(call.entity),
+        isKnown: (name) => plan.write.shown.has(name),
+        message: messageOf(call.entity),
+        store: (some) => remove(some, { call: asked, plan }, tx),
+      });
     },
   };
 }

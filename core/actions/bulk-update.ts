@@ -20,14 +20,7 @@ import { isObject } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 import { keyNames, type KeyValue } from "../values/types/key.ts";
 import { guardItems, keyedItems, type LockedItem, lockItems } from "../records/bulk-keys.ts";
-import {
-  type Done,
-  doneOf,
-  isAboutData,
-  Outcomes,
-  storeParts,
-  wholeAnswer,
-} from "../records/bulk-outcomes.ts";
+import { type Done, doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import {
   bulkForm,
   bulkMembers,
@@ -38,7 +31,13 @@ import {
   stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
-import { bulkWhere, expected, guardMatching, lockMatching } from "../records/bulk-where.ts";
+import {
+  bulkWhere,
+  expected,
+  guardMatching,
+  lockMatching,
+  storeMatching,
+} from "../records/bulk-where.ts";
 import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
 import { hasHandlers } from "../records/events.ts";
 import { changedFields, changedRecordBody } from "../records/record-grammar.ts";
@@ -113,6 +112,7 @@ const byWhere = (plan: RecordPlan, entity: Entity) =>
       where: bulkWhere(plan.read),
       set: setOf(plan, entity),
       expect: expected(entity),
+      mode: bulkMode,
       ...bulkMembers,
     },
     { required: ["where", "set", "expect"] },
@@ -218,13 +218,13 @@ async function beginByKey(call: Call, plan: RecordPlan, input: ByKey): Promise<W
 }
 
 async function beginByWhere(call: Call, plan: RecordPlan, input: ByWhere): Promise<Write> {
-  const { where, set, expect, options } = input;
+  const { where, set, mode, expect, options } = input;
   const { entity } = call;
   const { key, shown } = plan.write;
   const writing = writingOf(call, plan, options);
   const isOpen = hasHandlers(entity, "onBeforeUpdate");
   const changes = isOpen ? null : updatesIn({ ...call, body: set }, plan);
-  const within = await guardMatching(call, plan, { where, expect });
+  const within = await guardMatching(call, plan, { where, expect, mode });
   const columns = [...shown.values()];
   return {
     isOneStatement: false,
@@ -232,10 +232,16 @@ async function beginByWhere(call: Call, plan: RecordPlan, input: ByWhere): Promi
       const locked = await lockMatching(tx, plan, { where, expect, columns, within });
       const items = locked.map(({ key: value, row }) => {
         const own: Row = Object.fromEntries(key.map(({ name }) => [name, row[name] ?? null]));
-        return { key: value, body: { ...own, ...set }, changes };
+        return { key: value, row, body: { ...own, ...set }, changes };
       });
-      const done = items.length === 0 ? [] : await store(items, writing, tx);
-      return wholeAnswer(done, { message: messageOf(entity), status: 200 });
+      return storeMatching(tx, items, {
+        mode,
+        within,
+        isOneByOne: writing.isOneByOne,
+        isKnown: (name) => isNamed(name, set, plan.write),
+        message: messageOf(entity),
+        store: (some) => store(some, writing, tx),
+      });
     },
   };
 }

@@ -64,6 +64,11 @@ export class Outcomes {
     return this.refused.has(index);
   }
 
+  /** Why the record was refused. */
+  refusalOf(index: number): AppError | undefined {
+    return this.refused.get(index);
+  }
+
   /** Throws in mode `all`, unless the error is one of those that `refuseCollected` throws. */
   refuse(index: number, error: AppError): void {
     if (this.bulk.mode === "all" && error.kind !== "validationFailed") {

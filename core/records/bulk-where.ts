@@ -1,6 +1,7 @@
 /** Records that a bulk request names by a condition: found as read finds them, counted, and locked. */
 import type { Call } from "../calls/action.ts";
-import type { ReadQueries, Queries } from "../query/session.ts";
+import type { Answer } from "../calls/answer.ts";
+import type { ReadQueries, Queries, Transaction } from "../query/session.ts";
 import { type Grammar, meaning, wholeNumber } from "../grammar/grammar.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { allOf, type Condition, selectFrom, sourceOf } from "../query/statement.ts";
@@ -12,6 +13,8 @@ import type { Row } from "../values/row.ts";
 import type { Column } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import { findRows, scalarOf } from "../query/find-rows.ts";
+import { guardItems } from "./bulk-keys.ts";
+import { type BulkMode, Outcomes, type Storing, storeParts, wholeAnswer } from "./bulk-outcomes.ts";
 import type { RecordPlan } from "./record.ts";
 
 /** read's `where`, with a condition at least; defaultScope does not apply. Rejects as read does. */
@@ -44,19 +47,35 @@ export interface Matching {
   /** The columns to read besides those of the key. */
   readonly columns: readonly Column[];
   /** Only these, whose locks were taken; null = all. */
-  readonly within: readonly KeyValue[] | null;
+  readonly within: Guarded | null;
 }
 
-/** Takes the locks of the records that match now, before the transaction. Null: no locks are needed. */
+/** A record of a condition, locked until the transaction ends. */
+interface Matched {
+  readonly key: KeyValue;
+  readonly row: Row;
+}
+
+/** The records that matched before the transaction, by the texts of their keys; those refused with their errors. */
+export type Guarded = ReadonlyMap<string, AppError | undefined>;
+
+/**
+ * Takes the locks of the records that match now, before the transaction. In mode `each`, a record that another client
+ * holds is refused for itself. Null: no locks are needed.
+ */
 export async function guardMatching(
   call: Call,
   plan: RecordPlan,
-  { where: asked, expect }: Pick<Matching, "where" | "expect">,
-): Promise<readonly KeyValue[] | null> {
+  { where: asked, expect, mode }: Pick<Matching, "where" | "expect"> & { mode: BulkMode },
+): Promise<Guarded | null> {
   if (!call.locks.guardsWrites) return null;
   const keys = await matchingKeys(call.session, plan, { where: asked, expect });
-  await call.locks.guardWrite(plan.write, keys);
-  return keys;
+  const outcomes = new Outcomes({ mode, count: keys.length, isKnown: () => true });
+  if (mode === "each") {
+    const items = keys.map((key, index) => ({ index, key, body: {}, etag: null }));
+    await guardItems(call, plan, { items, outcomes });
+  } else await call.locks.guardWrite(plan.write, keys);
+  return new Map(keys.map((key, index) => [keyText(key), outcomes.refusalOf(index)]));
 }
 
 /** The matching records, locked, in the order of the key. Rejects with `unexpectedCount`. */
@@ -64,11 +83,10 @@ export async function lockMatching(
   tx: Queries,
   plan: RecordPlan,
   { where: asked, expect, columns, within }: Matching,
-): Promise<{ readonly key: KeyValue; readonly row: Row }[]> {
+): Promise<Matched[]> {
   const { table, key } = plan.write;
-  const allowed = within && new Set(within.map(keyText));
   const matching = await matchingKeys(tx, plan, { where: asked, expect });
-  const keys = allowed === null ? matching : matching.filter((one) => allowed.has(keyText(one)));
+  const keys = within === null ? matching : matching.filter((one) => within.has(keyText(one)));
   const search = { source: sourceOf(table), by: key, columns, lock: true };
   const found = await findRows(tx, search, keys);
   // A record may have changed before it was locked.
@@ -84,6 +102,44 @@ export async function lockMatching(
   });
   if (locked.length !== expect) throw unexpectedCount(locked.length, expect);
   return locked;
+}
+
+/**
+ * Stores the locked records: all of them or none, or each for itself without those that `guardMatching` refused.
+ * `isKnown`: whether the caller sees the column or has sent it.
+ */
+export async function storeMatching<Item extends Matched>(
+  tx: Transaction,
+  matched: readonly Item[],
+  {
+    mode,
+    within,
+    isKnown,
+    message,
+    ...storing
+  }: Omit<Storing<Item>, "outcomes"> &
+    Pick<Matching, "within"> & {
+      readonly mode: BulkMode;
+      isKnown(name: string): boolean;
+      readonly message: string;
+    },
+): Promise<Answer> {
+  if (mode === "all") {
+    const done = matched.length === 0 ? [] : await storing.store(matched, tx);
+    return wholeAnswer(done, { message, status: 200 });
+  }
+  const outcomes = new Outcomes({
+    mode,
+    count: matched.length,
+    isKnown: (_index, name) => isKnown(name),
+  });
+  const open = matched.flatMap((item, index) => {
+    const refusal = within?.get(keyText(item.key));
+    if (refusal) outcomes.refuse(index, refusal);
+    return refusal ? [] : [{ ...item, index }];
+  });
+  await storeParts<Item & { readonly index: number }>(tx, open, { ...storing, outcomes });
+  return outcomes.answer({ message, status: 200 });
 }
 
 /** Rejects with `unexpectedCount` when there are more than expected. */

@@ -209,6 +209,39 @@ describe("locks", () => {
     expect((await post(`${endpoint}/bulk-delete`, { keys: [ids[1]] }, tokens)).status).toBe(200);
   });
 
+  test("refuse the locked one of a condition alone in mode each, and all in mode all", async () => {
+    const ids = (await made(3, { count: 71 })).toSorted();
+    const lock_keys = [{ key: "part_id", value: ids[1] }];
+    await post("parts/lock/acquire", { lock_keys });
+    const where = { conditions: [{ key: "count", operator: "=", value: 71 }] };
+    for (const [action, asked] of [
+      ["bulk-update", { where, set: { group_id: "g1" }, expect: 3 }],
+      ["bulk-delete", { where, expect: 3 }],
+    ] as const) {
+      const all = await post(`parts/${action}`, asked);
+      expect(all).toMatchObject({ status: 409, body: { error: "Lock conflict" } });
+      const wrong = await post(`parts/${action}`, { ...asked, expect: 2, mode: "each" });
+      expect(wrong).toMatchObject({ status: 409, body: { error: "Unexpected count" } });
+      const each = await post(`parts/${action}`, { ...asked, mode: "each" });
+      expect(each).toMatchObject({
+        status: 207,
+        body: {
+          success: false,
+          summary: { succeeded: 2, failed: 1 },
+          results: [
+            { index: 0, success: true, data: { part_id: ids[0] } },
+            { index: 1, success: false, error: "Lock conflict" },
+            { index: 2, success: true, data: { part_id: ids[2] } },
+          ],
+        },
+      });
+    }
+    const left = await fixture.sql(
+      "select part_id, group_id from parts where count = 71 and deleted_at is null",
+    );
+    expect(left).toEqual([{ part_id: ids[1], group_id: null }]);
+  });
+
   test("refuse the locked one alone whose key is hidden, and do not tell it", async () => {
     const made = await post("beds/bulk-create", { data: [{ label: "a" }, { label: "b" }] });
     const lock_keys = [{ key: "bed_id", value: made.body.data[1].bed_id }];

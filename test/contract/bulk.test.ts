@@ -300,6 +300,30 @@ describe("bulk-update", () => {
     expect(answer.body.etags).toHaveLength(3);
   });
 
+  test("stores each that matches for itself in mode each", async () => {
+    const some = await added(3);
+    const data = some.map(({ item_id }) => ({ item_id, name: "to code" }));
+    await shop.post("items", "bulk-update", { data });
+    const [code] = codes(1);
+    const asked = { where: named("to code"), set: { code }, expect: 3 };
+    check(await shop.post("items", "bulk-update", asked), {
+      status: 409,
+      error: "Duplicate entry",
+    });
+    const each = await shop.post("items", "bulk-update", { ...asked, mode: "each" });
+    expect(each.status).toBe(207);
+    const taken = { success: false, error: "Duplicate entry", errors: { code: expect.any(Array) } };
+    expect(each.body).toMatchObject({
+      success: false,
+      summary: { succeeded: 1, failed: 2 },
+      results: [{ index: 0, success: true, data: { code } }, taken, taken],
+    });
+    const whole = { where: named("to code"), set: { qty: 8 }, expect: 3, mode: "each" };
+    const stored = await shop.post("items", "bulk-update", whole);
+    expect(stored.status).toBe(200);
+    expect(stored.body).toMatchObject({ success: true, summary: { succeeded: 3, failed: 0 } });
+  });
+
   test("changes nothing where none match and none are expected", async () => {
     const answer = await shop.post("items", "bulk-update", {
       where: named("none"),
