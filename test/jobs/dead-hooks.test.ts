@@ -58,7 +58,6 @@ describe.each(Object.keys(places) as (keyof typeof places)[])(
       receiver.answers(404);
       const path = await change(service);
       const [first] = await receiver.hears(path);
-      await expect.poll(() => listed(), { timeout: 10_000 }).toHaveLength(1);
       const key = String(first!.headers["idempotency-key"]);
       const row = [
         key,
@@ -68,7 +67,7 @@ describe.each(Object.keys(places) as (keyof typeof places)[])(
         "told onAfter:tell",
         "The hook answered with status 404",
       ];
-      expect(await listed()).toEqual([row]);
+      await expect.poll(() => listed(), { timeout: 20_000 }).toEqual([row]);
       expect(await listed("--project", "test")).toEqual([row]);
       expect(await listed("--project", "other")).toEqual([]);
 
