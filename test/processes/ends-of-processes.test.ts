@@ -226,6 +226,8 @@ describe("the end", () => {
       const url = `${service!.origin}/api/shop/things/create`;
       const call = request(url, { method: "POST", headers, agent: false });
       const answered = once(call, "response") as Promise<[IncomingMessage]>;
+      // It may fail before it is awaited.
+      answered.catch(() => undefined);
       call.write('{"id": "');
       return { call, answered, end: () => call.end(`t${number}"}`) };
     });
