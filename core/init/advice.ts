@@ -170,8 +170,8 @@ function gridRequests({ grid, enabled }: Entity, table: Table): Request[] {
 const isPlainText = ({ type, labels }: Column): boolean => type === "text" && labels === null;
 
 /** Only where the label is a column of the table itself. */
-function lookupRequests({ lookup }: Entity, table: Table): Request[] {
-  if (lookup === null) return [];
+function lookupRequests({ lookup, enabled }: Entity, table: Table): Request[] {
+  if (lookup === null || !enabled.has("lookup")) return [];
   const { text, id, source } = lookup;
   if (text === null || table.columns.get(text.name) === undefined) return [];
   if (text.type !== "text" || source.kind !== "table" || source.name !== table.name) return [];

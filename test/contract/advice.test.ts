@@ -239,8 +239,11 @@ describe("check --advise of a grid", () => {
     },
   );
 
-  test("is silent of an endpoint without a grid", async () => {
-    const advice = await adviceOf({ action: { read: true } });
-    expect(advice.filter(({ message }) => message.startsWith("grids"))).toEqual([]);
+  test.each([
+    ["grids", { read: true, lookup: true }],
+    ["drop-downs", { read: true, datatables: true }],
+  ])("is silent of %s that are switched off", async (what, action) => {
+    const advice = await adviceOf({ action });
+    expect(advice.filter(({ message }) => message.startsWith(what))).toEqual([]);
   });
 });
