@@ -30,7 +30,7 @@ import { fileTables, shownFiles, withFiles } from "./compiling/compile-files.ts"
 import { numberTables, withNumbered } from "./compiling/compile-numbers.ts";
 import { documentTables, withDocuments } from "./checking/document-rules.ts";
 import { statusTables } from "./checking/status-rules.ts";
-import { sortFaults, type Fault } from "./reading/faults.ts";
+import { besides, sortFaults, type Fault } from "./reading/faults.ts";
 import { exportOf } from "./compiling/compile-export.ts";
 import { deepFreeze } from "../values/freeze.ts";
 import { gridOf } from "./compiling/compile-grid.ts";
@@ -101,7 +101,7 @@ export async function compileProject(
   const compiled = await Promise.all(
     config.endpoints.map(async (endpoint) => {
       const survey = openSurvey(config, endpoint, asked);
-      return { survey, ...(await compileEntity(survey, endpoint, importComponent)) };
+      return { endpoint, survey, ...(await compileEntity(survey, endpoint, importComponent)) };
     }),
   );
   noteKeylessLines(compiled);
@@ -118,8 +118,9 @@ export async function compileProject(
   }));
   const { all, related } = withScopePaths(documented, declaredRelations(documented));
   checkNamedPaths(all, related);
-  const good = all.filter(({ survey }) => survey.faults.length === 0);
-  const faulty = all.filter(({ survey }) => survey.faults.length > 0);
+  const isGood = ({ endpoint, survey }: (typeof all)[number]): boolean =>
+    endpoint.faults.length + survey.faults.length === 0;
+  const [good, faulty] = [all.filter(isGood), all.filter((one) => !isGood(one))];
   const notices = compiled.flatMap(({ survey }) => survey.notices);
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
   const entities = new Map<string, Entity>();
@@ -132,7 +133,10 @@ export async function compileProject(
   return {
     entities,
     faulty: new Map(faulty.map(({ entity }) => [entity.name, deepFreeze(closed(entity))])),
-    faults: sortFaults([...faults, ...compiled.flatMap(({ survey }) => survey.faults)]),
+    faults: sortFaults([
+      ...faults,
+      ...compiled.flatMap(({ endpoint, survey }) => besides(endpoint.faults, survey.faults)),
+    ]),
     notices,
     risks: endpointRisks(config, entities),
     remarks: compiled.flatMap(({ survey }) => survey.remarks),

@@ -1125,6 +1125,41 @@ describe("an endpoint's file is refused for", () => {
   );
 });
 
+describe("the faults of a file are told at once", () => {
+  const wrong = { name: "nam" };
+  test.each<[string, object, string[]]>([
+    [
+      "an unknown property, and a column that the table lacks",
+      { ...base, feildLabels: {}, fieldName: ["product_id", "nam"] },
+      ["feildLabels", "fieldName[1]"],
+    ],
+    [
+      "a value of a wrong type, and rules of unknown columns",
+      { ...base, fieldValidation: [wrong, { name: "name", type: "strin" }, { name: "nmae" }] },
+      ["fieldValidation[0].name", "fieldValidation[1].type", "fieldValidation[2].name"],
+    ],
+    [
+      "a misspelt choice, and a lookup that is not possible",
+      { ...base, csvFormulas: "kepp", fieldNameLookup: { id: "product_id", text: "nam" } },
+      ["csvFormulas", "fieldNameLookup.text"],
+    ],
+    [
+      "but not of a part that has one already",
+      { ...base, fieldValidation: [{ ...wrong, type: "strin" }] },
+      ["fieldValidation[0].type"],
+    ],
+    [
+      "but not without the table that they are about",
+      { ...base, tableName: 1, fieldName: ["nam"] },
+      ["tableName"],
+    ],
+  ])("%s", async (_, payload, paths) => {
+    const { faults, entities } = await load(filesOf({ "items.json": payload }));
+    expect(faults.map(({ path }) => path)).toEqual(paths);
+    expect(entities.size).toBe(0);
+  });
+});
+
 describe("project.json is refused for", () => {
   test.each<Case>([
     ["no database", {}, "database", "nothing", "an object"],

@@ -4,21 +4,33 @@
  */
 import type { z } from "zod";
 import { plannedActions } from "../../actions.ts";
+import { isObject } from "../../values/json.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { faultAt, valueAt, type Document } from "./document.ts";
 import type { Fault, Path } from "./faults.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** The value with its defaults, or all its faults. */
+interface Checked<Value> {
+  /** With its defaults; null: it has faults. */
+  readonly value: Value | null;
+  /** The same without the members at fault; null: it means nothing without them. */
+  readonly rest: Value | null;
+  readonly faults: Fault[];
+}
+
+/** `needed`: members without which the others mean something else. */
 export function checkShape<Schema extends z.ZodType>(
   schema: Schema,
   document: Document,
   value: unknown,
-): { value: z.output<Schema> | null; faults: Fault[] } {
+  needed: ReadonlySet<string> = new Set(),
+): Checked<z.output<Schema>> {
   const result = schema.safeParse(value);
-  if (result.success) return { value: result.data, faults: [] };
-  return { value: null, faults: result.error.issues.flatMap((issue) => explain(issue, [])) };
+  if (result.success) return { value: result.data, rest: result.data, faults: [] };
+  const { issues } = result.error;
+  const rest = schema.safeParse(withoutFaulty(value, issues, needed)).data ?? null;
+  return { value: null, rest, faults: issues.flatMap((issue) => explain(issue, [])) };
 
   function explain(issue: Issue, base: Path): Fault[] {
     const path = [...base, ...issue.path] as Path;
@@ -62,6 +74,25 @@ export function checkShape<Schema extends z.ZodType>(
     const kinds = new Set(branches.flatMap((issues) => issues.flatMap(kindsOf)));
     return [faultAt(document, path, { expected: [...kinds].join(" or ") })];
   }
+}
+
+/** A copy without unknown properties, and without the members that have another fault, if none of these is needed. */
+function withoutFaulty(
+  value: unknown,
+  issues: readonly Issue[],
+  needed: ReadonlySet<string>,
+): unknown {
+  const copy = structuredClone(value);
+  for (const issue of issues) {
+    const isUnknown = issue.code === "unrecognized_keys";
+    if (!isUnknown && needed.has(String(issue.path[0]))) return null;
+    const named = issue.path.findLastIndex((step) => typeof step === "string");
+    const end = isUnknown ? issue.path.length : Math.max(named, 0);
+    const holder = valueAt(copy, issue.path.slice(0, end) as Path);
+    const names = isUnknown ? issue.keys : [String(issue.path[named])];
+    if (isObject(holder)) for (const name of names) delete holder[name];
+  }
+  return copy;
 }
 
 const isOfKind = (issue: Issue): boolean =>

@@ -48,6 +48,19 @@ export function sortFaults(faults: readonly Fault[]): Fault[] {
   );
 }
 
+/**
+ * The later faults of a file without those of parts whose form has a fault: such a part was not read as a whole, so what
+ * else is said of it may not be true.
+ */
+export const besides = (ofForm: readonly Fault[], later: readonly Fault[]): Fault[] =>
+  later.filter((fault) => !ofForm.some((one) => areOfOnePart(one, fault)));
+
+/** Whether both are in the same member of a member, or one is about the member that has the other. */
+function areOfOnePart(one: Fault, other: Fault): boolean {
+  const [mine, theirs] = [one, other].map(({ path }) => path.split(/[.[]/, 2));
+  return mine!.every((step, at) => theirs![at] === undefined || theirs![at] === step);
+}
+
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** One sentence without file and path: `expected a number, found "ten"`, or `unknown property` with a suggestion. */

@@ -1,7 +1,8 @@
 /**
  * Turns the files of a configuration folder into checked projects, without access to a database. Start here: this is
- * the first half of loading, `compile-project.ts` the second. All faults are collected. A file with a fault is left out
- * of the result, so that the others can still be compiled and their faults shown in the same run.
+ * the first half of loading, `compile-project.ts` the second. All faults are collected. An endpoint with a fault stays
+ * in the result without the members at fault where the others mean something without them, else it is left out: so all
+ * that can be compiled is, and its faults are shown in the same run.
  */
 import type { Dashboard } from "../../plans/dashboard.ts";
 import { isObject } from "../../values/json.ts";
@@ -24,6 +25,8 @@ export interface EndpointConfig {
   readonly name: string;
   readonly payload: Payload;
   readonly document: Document;
+  /** Of the form of its members, which the payload lacks. */
+  readonly faults: readonly Fault[];
 }
 
 /** `dashboard.json`. */
@@ -180,6 +183,7 @@ function readDashboard(
   return checked.value && textFaults.length === 0 ? { dashboard: checked.value, document } : null;
 }
 
+/** Null: it has faults, and means nothing without the members at fault. */
 function readEndpoint(
   project: string,
   path: string,
@@ -193,16 +197,27 @@ function readEndpoint(
   if (!nameShape.test(name)) faults.push(badName(file, name));
   if (document === null) return null;
   const normal = normaliseEndpoint(document);
-  const checked = checkShape(endpointSchema, document, normal.value);
+  const checked = checkShape(endpointSchema, document, normal.value, needed);
   faults.push(...normal.faults, ...checked.faults);
   if (
-    checked.value === null ||
+    checked.rest === null ||
     textFaults.length + normal.faults.length > 0 ||
     !nameShape.test(name)
   )
     return null;
-  return { name, payload: checked.value, document };
+  return { name, payload: checked.rest, document, faults: checked.faults };
 }
+
+/** They say which columns and names there are: without them, the others would have faults that are none. */
+const needed: ReadonlySet<string> = new Set([
+  "action",
+  "tableName",
+  "viewName",
+  "viewQuery",
+  "params",
+  "primaryKey",
+  "relations",
+]);
 
 const badName = (file: string, name: string): Fault => ({
   file,
