@@ -32,7 +32,8 @@ export function timeZoneNamed(name: string): string | null {
   }
 }
 
-const names = new Map<string, string>();
+/** UTC is known: the first zone that a process looks up loads all of them, which takes as long as 40 modules. */
+const names = new Map([["UTC", "UTC"]]);
 /** There are about 600; upper and lower case make more. */
 const namesMax = 2_000;
 

@@ -58,14 +58,20 @@ export const createOnConnection =
     }
   };
 
+/**
+ * Connections that read the catalog at the same time: on each new one, the first table takes PostgreSQL ten times as
+ * long as the next, because its processes keep caches of their own.
+ */
+const readersMax = 2;
+
 export function createCatalog(
   engine: Engine,
   pool: Pool,
   onConnection: OnConnection,
-  shared?: SharedFacts,
+  { shared, turns = createTurns(readersMax) }: { shared?: SharedFacts; turns?: Turns } = {},
 ): Catalog {
   const reading = <T>(read: (connection: Connection) => Promise<T>): Promise<T> =>
-    onConnection(pool, read);
+    turns(() => onConnection(pool, read));
   const rowsOf = (text: string, params: readonly unknown[]) =>
     reading((connection) => rowsFor(connection, text, params));
   const namesIn = async (text: string): Promise<readonly string[]> =>
@@ -95,7 +101,7 @@ export function createCatalog(
         point < 0 ? [null, name] : [name.slice(0, point), name.slice(point + 1)];
       return reading((connection) => routines(connection, schema, own));
     },
-    together: () => createCatalog(engine, pool, onConnection, new Map()),
+    together: () => createCatalog(engine, pool, onConnection, { shared: new Map(), turns }),
     table: (name) =>
       reading(async (connection) => {
         const facts = shared ?? new Map();
@@ -111,6 +117,33 @@ export function createCatalog(
         const columns = [...table.columns].filter(([column]) => !unusable.has(column));
         return { ...table, columns: new Map(columns) };
       }),
+  };
+}
+
+type Turns = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Runs some works at the same time, and the others in turn. When one fails, none waits for others that will. */
+function createTurns(most: number): Turns {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const begin = (count: number): void => {
+    for (const go of waiting.splice(0, count)) {
+      running += 1;
+      go();
+    }
+  };
+  return async (work) => {
+    if (running < most) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } catch (error) {
+      begin(Infinity);
+      throw error;
+    } finally {
+      running -= 1;
+      begin(Math.max(most - running, 0));
+    }
   };
 }
 

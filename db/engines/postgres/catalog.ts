@@ -41,12 +41,15 @@ export async function readTable(
   const [relation] = await rowsFor(connection, relationQuery, [name, schema]);
   if (!relation) return null;
   const isView = relation["is_view"] === true;
-  const attributes = await rowsFor(connection, columnsQuery, [relation["oid"]]);
-  const keys = await rowsFor(connection, keysQuery, [relation["oid"]]);
-  const references = await rowsFor(connection, referencesQuery, [relation["oid"]]);
-  const checks = await rowsFor(connection, checksQuery, [relation["oid"]]);
-  const refusals = await rowsFor(connection, refusalsQuery, [relation["oid"]]);
-  const affected = await rowsFor(connection, affectedQuery, [relation["oid"]]);
+  const ask = (query: string) => rowsFor(connection, query, [relation["oid"]]);
+  const [attributes, keys, references, checks, refusals, affected] = await Promise.all([
+    ask(columnsQuery),
+    ask(keysQuery),
+    ask(referencesQuery),
+    ask(checksQuery),
+    ask(refusalsQuery),
+    ask(affectedQuery),
+  ]);
   const identity = String(relation["identity"]);
   const filled =
     relation["definition_takes_inserts"] === true
