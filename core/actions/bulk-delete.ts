@@ -218,6 +218,7 @@ async function beginByWhere(call: Call, plan: DeletePlan, input: ByWhere): Promi
         isOneByOne: isWatched(call.entity),
         isKnown: (name) => plan.write.shown.has(name),
         message: messageOf(call.entity),
+        hasEtags: false,
         store: (some) => remove(some, { call: asked, plan }, tx),
       });
     },

@@ -240,6 +240,7 @@ async function beginByWhere(call: Call, plan: RecordPlan, input: ByWhere): Promi
         isOneByOne: writing.isOneByOne,
         isKnown: (name) => isNamed(name, set, plan.write),
         message: messageOf(entity),
+        hasEtags: true,
         store: (some) => store(some, writing, tx),
       });
     },

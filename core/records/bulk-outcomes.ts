@@ -174,7 +174,11 @@ export class Outcomes {
 /** Of records that were all stored, or are gone: then there are no versions. */
 export function wholeAnswer(
   done: readonly Done[],
-  { message, status }: { message: string; status: 200 | 201 },
+  {
+    message,
+    status,
+    hasEtags = done.every(({ etag }) => etag !== null),
+  }: { message: string; status: 200 | 201; hasEtags?: boolean },
 ): Answer {
   const created = done.flatMap((one, index) =>
     one.created === undefined ? [] : [{ index, created: one.created }],
@@ -182,7 +186,7 @@ export function wholeAnswer(
   const body = {
     message,
     data: done.map(({ record }) => record),
-    ...(done.every(({ etag }) => etag !== null) && { etags: done.map(({ etag }) => etag) }),
+    ...(hasEtags && { etags: done.map(({ etag }) => etag) }),
     ...(created.length > 0 && { results: created }),
   };
   return { status, body, subjects: done.map(({ subject }) => subject) };

@@ -116,17 +116,19 @@ export async function storeMatching<Item extends Matched>(
     within,
     isKnown,
     message,
+    hasEtags,
     ...storing
   }: Omit<Storing<Item>, "outcomes"> &
     Pick<Matching, "within"> & {
       readonly mode: BulkMode;
       isKnown(name: string): boolean;
       readonly message: string;
+      readonly hasEtags: boolean;
     },
 ): Promise<Answer> {
   if (mode === "all") {
     const done = matched.length === 0 ? [] : await storing.store(matched, tx);
-    return wholeAnswer(done, { message, status: 200 });
+    return wholeAnswer(done, { message, status: 200, hasEtags });
   }
   const outcomes = new Outcomes({
     mode,

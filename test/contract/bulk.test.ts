@@ -332,6 +332,17 @@ describe("bulk-update", () => {
     });
     check(answer, { status: 200 });
     expect(answer.body).toMatchObject({ data: [], etags: [] });
+    const asked = { where: named("none"), expect: 0 };
+    const gone = await shop.post("items", "bulk-delete", asked);
+    check(gone, { status: 200 });
+    expect(gone.body).toEqual({
+      success: true,
+      message: "items data successfully deleted",
+      data: [],
+      timestamp: gone.body.timestamp,
+    });
+    const each = await shop.post("items", "bulk-delete", { ...asked, mode: "each" });
+    expect(each.body).toMatchObject({ summary: { succeeded: 0, failed: 0 }, results: [] });
   });
 
   test.each([
