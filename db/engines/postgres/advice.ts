@@ -58,7 +58,11 @@ export function indexFor(wish: IndexWish): IndexStatements | null {
   const columns = indexedColumns(wish);
   if (!columns.every(({ native }) => /^(?:text|character varying|varchar)/.test(native)))
     return null;
-  if (use === "begins") return [`${create} (lower(${name}) text_pattern_ops)`];
+  // With the order behind it, the first matches are found without sorting all of them.
+  if (use === "begins")
+    return [
+      `${create} (${[`lower(${name}) text_pattern_ops`, ...wish.order.map(sortTerm)].join(", ")})`,
+    ];
   const terms = columns.map((each) => `${quoted(each.name, '"')} gin_trgm_ops`);
   return ["create extension if not exists pg_trgm", `${create} using gin (${terms.join(", ")})`];
 }

@@ -251,11 +251,16 @@ function indexFor(wish: IndexWish): IndexStatements | null {
   if (use === "contains") return null;
   const purpose = { begins: "search", equals: "equal", sorts: "sort" }[use];
   const create = `create index ${indexName(wish, purpose)} on ${quotedTable(wish.table, '"')}`;
-  if (use === "sorts")
-    return [`${create} (${wish.order.map((term) => plainTerm(term, '"')).join(", ")})`];
-  const name = quoted(column.name, '"');
-  // LIKE ignores the case of ASCII letters, so the index must do the same.
-  return [`${create} (${use === "begins" ? `${name} collate nocase` : name})`];
+  const name = quoted(column.name);
+  const order = wish.order.map((term) => plainTerm(term, '"'));
+  const terms = {
+    equals: [name],
+    sorts: order,
+    // LIKE ignores the case of ASCII letters, so the index must do the same. With the order behind it, the first matches
+    // are found without sorting all of them.
+    begins: [`${name} collate nocase`, ...order],
+  }[use];
+  return [`${create} (${terms.join(", ")})`];
 }
 
 /**
