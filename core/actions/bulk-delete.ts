@@ -29,13 +29,7 @@ import {
   stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
-import {
-  bulkWhere,
-  expected,
-  guardMatching,
-  lockMatching,
-  storeMatching,
-} from "../records/bulk-where.ts";
+import { beginMatching, bulkWhere, expected } from "../records/bulk-where.ts";
 import { hasHandlers } from "../records/events.ts";
 import { deleterOf } from "../records/mark.ts";
 import { shownOf } from "../records/matching.ts";
@@ -203,26 +197,21 @@ async function beginByKey(call: Call, plan: DeletePlan, input: ByKey): Promise<W
   };
 }
 
-async function beginByWhere(call: Call, plan: DeletePlan, input: ByWhere): Promise<Write> {
+function beginByWhere(call: Call, plan: DeletePlan, input: ByWhere): Promise<Write> {
   const { where, mode, expect, options } = input;
   const asked = { ...call, options };
-  const within = await guardMatching(call, plan, { where, expect, mode });
-  const columns = removedColumns(plan);
-  return {
-    isOneStatement: false,
-    async run(tx) {
-      const locked = await lockMatching(tx, plan, { where, expect, columns, within });
-      return storeMatching(tx, locked, {
-        mode,
-        within,
-        isOneByOne: isWatched(call.entity),
-        isKnown: (name) => plan.write.shown.has(name),
-        message: messageOf(call.entity),
-        hasEtags: false,
-        store: (some) => remove(some, { call: asked, plan }, tx),
-      });
-    },
-  };
+  return beginMatching(call, plan, {
+    where,
+    expect,
+    mode,
+    columns: removedColumns(plan),
+    itemOf: (matched) => matched,
+    isOneByOne: isWatched(call.entity),
+    store: (some, tx) => remove(some, { call: asked, plan }, tx),
+    isKnown: (name) => plan.write.shown.has(name),
+    message: messageOf(call.entity),
+    hasEtags: false,
+  });
 }
 
 const messageOf = ({ name }: Entity): string => `${name} data successfully deleted`;

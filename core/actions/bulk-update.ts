@@ -31,13 +31,7 @@ import {
   stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
-import {
-  bulkWhere,
-  expected,
-  guardMatching,
-  lockMatching,
-  storeMatching,
-} from "../records/bulk-where.ts";
+import { beginMatching, bulkWhere, expected } from "../records/bulk-where.ts";
 import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
 import { hasHandlers } from "../records/events.ts";
 import { changedFields, changedRecordBody } from "../records/record-grammar.ts";
@@ -219,32 +213,25 @@ async function beginByKey(call: Call, plan: RecordPlan, input: ByKey): Promise<W
 
 async function beginByWhere(call: Call, plan: RecordPlan, input: ByWhere): Promise<Write> {
   const { where, set, mode, expect, options } = input;
-  const { entity } = call;
   const { key, shown } = plan.write;
   const writing = writingOf(call, plan, options);
-  const isOpen = hasHandlers(entity, "onBeforeUpdate");
+  const isOpen = hasHandlers(call.entity, "onBeforeUpdate");
   const changes = isOpen ? null : updatesIn({ ...call, body: set }, plan);
-  const within = await guardMatching(call, plan, { where, expect, mode });
-  const columns = [...shown.values()];
-  return {
-    isOneStatement: false,
-    async run(tx) {
-      const locked = await lockMatching(tx, plan, { where, expect, columns, within });
-      const items = locked.map(({ key: value, row }) => {
-        const own: Row = Object.fromEntries(key.map(({ name }) => [name, row[name] ?? null]));
-        return { key: value, row, body: { ...own, ...set }, changes };
-      });
-      return storeMatching(tx, items, {
-        mode,
-        within,
-        isOneByOne: writing.isOneByOne,
-        isKnown: (name) => isNamed(name, set, plan.write),
-        message: messageOf(entity),
-        hasEtags: true,
-        store: (some) => store(some, writing, tx),
-      });
+  return beginMatching(call, plan, {
+    where,
+    expect,
+    mode,
+    columns: [...shown.values()],
+    itemOf({ key: value, row }) {
+      const own: Row = Object.fromEntries(key.map(({ name }) => [name, row[name] ?? null]));
+      return { key: value, row, body: { ...own, ...set }, changes };
     },
-  };
+    isOneByOne: writing.isOneByOne,
+    store: (some, tx) => store(some, writing, tx),
+    isKnown: (name) => isNamed(name, set, plan.write),
+    message: messageOf(call.entity),
+    hasEtags: true,
+  });
 }
 
 const messageOf = ({ name }: Entity): string => `${name} data successfully updated`;

@@ -1,5 +1,5 @@
 /** Records that a bulk request names by a condition: found as read finds them, counted, and locked. */
-import type { Call } from "../calls/action.ts";
+import type { Call, Write } from "../calls/action.ts";
 import type { Answer } from "../calls/answer.ts";
 import type { ReadQueries, Queries, Transaction } from "../query/session.ts";
 import { type Grammar, meaning, wholeNumber } from "../grammar/grammar.ts";
@@ -41,7 +41,7 @@ export const expected = ({
   );
 
 /** The records of a condition, as a request asks for them. */
-export interface Matching {
+interface Matching {
   readonly where: Condition;
   readonly expect: number;
   /** The columns to read besides those of the key. */
@@ -56,14 +56,40 @@ interface Matched {
   readonly row: Row;
 }
 
+/** What becomes of the records of a condition. */
+interface MatchingWrite<Item> extends Omit<Matching, "within">, Omit<Storing<Item>, "outcomes"> {
+  readonly mode: BulkMode;
+  itemOf(matched: Matched): Item;
+  /** Whether the caller sees the column or has sent it. */
+  isKnown(name: string): boolean;
+  readonly message: string;
+  readonly hasEtags: boolean;
+}
+
+/** Takes the locks of the records that match, then finds and stores them in the transaction. */
+export async function beginMatching<Item extends Matched>(
+  call: Call,
+  plan: RecordPlan,
+  asked: MatchingWrite<Item>,
+): Promise<Write> {
+  const within = await guardMatching(call, plan, asked);
+  return {
+    isOneStatement: false,
+    async run(tx) {
+      const matched = await lockMatching(tx, plan, { ...asked, within });
+      return storeMatching(tx, matched.map(asked.itemOf), { ...asked, within });
+    },
+  };
+}
+
 /** The records that matched before the transaction, by the texts of their keys; those refused with their errors. */
-export type Guarded = ReadonlyMap<string, AppError | undefined>;
+type Guarded = ReadonlyMap<string, AppError | undefined>;
 
 /**
  * Takes the locks of the records that match now, before the transaction. In mode `each`, a record that another client
  * holds is refused for itself. Null: no locks are needed.
  */
-export async function guardMatching(
+async function guardMatching(
   call: Call,
   plan: RecordPlan,
   { where: asked, expect, mode }: Pick<Matching, "where" | "expect"> & { mode: BulkMode },
@@ -79,7 +105,7 @@ export async function guardMatching(
 }
 
 /** The matching records, locked, in the order of the key. Rejects with `unexpectedCount`. */
-export async function lockMatching(
+async function lockMatching(
   tx: Queries,
   plan: RecordPlan,
   { where: asked, expect, columns, within }: Matching,
@@ -104,28 +130,13 @@ export async function lockMatching(
   return locked;
 }
 
-/**
- * Stores the locked records: all of them or none, or each for itself without those that `guardMatching` refused.
- * `isKnown`: whether the caller sees the column or has sent it.
- */
-export async function storeMatching<Item extends Matched>(
+/** Stores the locked records: all of them or none, or each for itself without those that `guardMatching` refused. */
+async function storeMatching<Item extends Matched>(
   tx: Transaction,
   matched: readonly Item[],
-  {
-    mode,
-    within,
-    isKnown,
-    message,
-    hasEtags,
-    ...storing
-  }: Omit<Storing<Item>, "outcomes"> &
-    Pick<Matching, "within"> & {
-      readonly mode: BulkMode;
-      isKnown(name: string): boolean;
-      readonly message: string;
-      readonly hasEtags: boolean;
-    },
+  { within, ...asked }: MatchingWrite<Item> & Pick<Matching, "within">,
 ): Promise<Answer> {
+  const { mode, message, hasEtags, ...storing } = asked;
   if (mode === "all") {
     const done = matched.length === 0 ? [] : await storing.store(matched, tx);
     return wholeAnswer(done, { message, status: 200, hasEtags });
@@ -133,7 +144,7 @@ export async function storeMatching<Item extends Matched>(
   const outcomes = new Outcomes({
     mode,
     count: matched.length,
-    isKnown: (_index, name) => isKnown(name),
+    isKnown: (_index, name) => asked.isKnown(name),
   });
   const open = matched.flatMap((item, index) => {
     const refusal = within?.get(keyText(item.key));
