@@ -178,7 +178,8 @@ function requestOf(
   const fault = onlyPage(plan);
   if (fault && page > 1) throw fault;
   const words = sent.search_mode && plan.fullText ? fullTextSearch(plan.fullText, search) : null;
-  const match = sent.search_mode ? fullTextCondition(words) : labelMatch(search, plan);
+  const sort = orderOf(sent.sort, plan, sent.search_mode ? words : search);
+  const match = sent.search_mode ? fullTextCondition(words) : labelMatch(search, plan, sort[0]);
   const isSelect2 = sent._type !== undefined;
   const nesting = nestingOf(extra);
   const { offset, tooFar } = beginningOf({ page, size }, { offsetMax, instead: narrower });
@@ -188,7 +189,7 @@ function requestOf(
       source: plan.source,
       columns: [...new Set([plan.id, plan.text ?? plan.id, ...(nesting?.columns ?? extra)])],
       where: allOf(plan.scope, sent.where, sent.ids, match),
-      sort: orderOf(sent.sort, plan, sent.search_mode ? words : search),
+      sort,
       limit: size + 1,
       offset,
       lock: false,

@@ -13,7 +13,7 @@ import { comparedSchema } from "../values/types/schemas.ts";
 import { characterCount, withoutAccents } from "../values/text.ts";
 import { equalitySide, patternSchema } from "../query/condition-schema.ts";
 import { columnOf, comparand, patternText } from "../query/comparisons.ts";
-import { allOf, type Condition } from "../query/statement.ts";
+import { allOf, type Condition, type Sort } from "../query/statement.ts";
 import { equalities, treeOrPairs } from "../query/where.ts";
 
 /**
@@ -110,10 +110,11 @@ export const lookupText = (name: string): Grammar<string> => ({
   schema: () => ({ ...patternSchema, maxLength: limits.lookupSearchLengthMax }),
 });
 
-/** The labels that a search finds, as the configuration says; null for an empty text. */
+/** The labels that a search finds, as the configuration says; null for an empty text. `first`: the first of the order. */
 export function labelMatch(
   text: string,
   { text: column, matchesPrefix, ignoresAccents }: LookupPlan,
+  first?: Sort,
 ): Condition | null {
   if (text === "") return null;
   if (column === null) return { kind: "or", members: [] };
@@ -126,5 +127,6 @@ export function labelMatch(
     negated: false,
     ignoreCase: true,
     ignoreAccents: ignoresAccents,
+    inOrder: first?.column.foldedOf === column,
   };
 }

@@ -59,6 +59,8 @@ export type Condition =
        * false.
        */
       readonly ignoreAccents?: boolean;
+      /** The statement sorts by `foldedOf` of the column first, so that few matches need be read. Absent = false. */
+      readonly inOrder?: boolean;
     }
   /**
    * The JSON value or array of the column contains the value: it is an element of it, or its members are among those of

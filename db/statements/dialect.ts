@@ -175,6 +175,8 @@ export interface Dialect {
       ignoreCase: boolean;
       /** The text is compared without its accents; the pattern has none. */
       ignoreAccents: boolean;
+      /** The rows are sorted by `folded` of the column first. */
+      inOrder: boolean;
       ascii: boolean;
       /** See `patternKind` in `patterns.ts`. */
       begins: "anywhere" | "common" | null;

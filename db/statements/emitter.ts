@@ -110,4 +110,5 @@ export interface LikeOptions {
   readonly negated: boolean;
   readonly ignoreCase: boolean;
   readonly ignoreAccents?: boolean;
+  readonly inOrder?: boolean;
 }

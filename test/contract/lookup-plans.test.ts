@@ -128,7 +128,7 @@ test.each(["k", "kelvin", "ö", "ı", "İ", "ς", "日曜日日", "", "%", "_"])
   },
 );
 
-test.each(["g", "goods 1"])(
+test.each(["g", "goods 1", "goods 12"])(
   "the first matches of %s are the first ones by label, and nothing is sorted",
   async (beginning) => {
     const [sent] = await recorder.during(async () => {

@@ -3,7 +3,8 @@
  * ILIKE finds in every collation, and the planner estimates as many.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sourceOf } from "../../core/query/statement.ts";
+import { inOrder } from "../../core/lists/order.ts";
+import { type Sort, sourceOf } from "../../core/query/statement.ts";
 import { type Compiled, createCompiler } from "../../db/statements/compile.ts";
 import type { Connection, Engine } from "../../db/engines/engine.ts";
 import type { Folding } from "../../db/engines/postgres/like.ts";
@@ -169,22 +170,30 @@ function beginsIndexed(pattern: string): boolean {
 }
 
 /** The compiled condition. */
-async function likeIn(name: string): Promise<(pattern: string, negated?: boolean) => Compiled> {
+interface LikeOptions {
+  readonly negated?: boolean;
+  /** The first rows in the order of the folded index. */
+  readonly limit?: number;
+}
+
+async function likeIn(name: string): Promise<(pattern: string, options?: LikeOptions) => Compiled> {
   const table = (await engine.table({ connection: own, shared: new Map() }, null, name))!;
   const id = table.columns.get("id")!;
   const column = table.columns.get("c")!;
   const compile = createCompiler(engine.dialect);
-  return (pattern, negated = false) =>
-    compile({
+  return (pattern, { negated = false, limit = null } = {}) => {
+    const sorts = [...(limit === null ? [] : [inOrder(column, "foldedOf")]), id];
+    return compile({
       kind: "select",
       source: sourceOf(table),
       columns: [id],
-      where: { kind: "like", column, pattern, negated, ignoreCase: true },
-      sort: [{ column: id, direction: "asc" }],
-      limit: null,
+      where: { kind: "like", column, pattern, negated, ignoreCase: true, inOrder: limit !== null },
+      sort: sorts.map((each): Sort => ({ column: each, direction: "asc" })),
+      limit,
       offset: 0,
       lock: false,
     });
+  };
 }
 
 /** Only an index in the collation of the database is used. */
@@ -196,7 +205,7 @@ describe.each(["C", "C.UTF-8"])("in a database with the letters of %s", (locale)
 
   const names = ["C", "C.utf8", "und-x-icu", "tr-x-icu", "lt-x-icu", withIndex];
   describe.each(names)("in the collation %s", (name) => {
-    let like: (pattern: string, negated?: boolean) => Compiled;
+    let like: Awaited<ReturnType<typeof likeIn>>;
     beforeAll(async () => {
       await rows("drop table if exists folded");
       await rows(`create table folded (id serial primary key, c text collate "${name}")`);
@@ -214,10 +223,17 @@ describe.each(["C", "C.UTF-8"])("in a database with the letters of %s", (locale)
         const wanted = await rows(`select id from folded where ${condition} order by id`, [
           pattern,
         ]);
-        const { text, params } = like(pattern, negated);
+        const { text, params } = like(pattern, { negated });
         expect([pattern, await rows(text, params)]).toEqual([pattern, wanted]);
         const usesIndex = name === withIndex && beginsIndexed(pattern);
         expect([pattern, text.includes("~>=~")]).toEqual([pattern, usesIndex]);
+        if (negated) continue;
+        const sorted = like(pattern, { limit: 1000 });
+        const found = await rows(sorted.text, sorted.params);
+        expect([pattern, found.map(({ id }) => id).toSorted()]).toEqual([
+          pattern,
+          wanted.map(({ id }) => id).toSorted(),
+        ]);
       }
     });
   });
@@ -235,18 +251,23 @@ describe("over many rows", () => {
   afterAll(closeDatabase);
 
   interface Plan {
+    readonly "Node Type": string;
     readonly "Plan Rows": number;
     readonly Filter?: string;
     readonly Plans?: readonly Plan[];
   }
-  /** The step that reads the table. */
-  const planOf = async (text: string, params: readonly unknown[]): Promise<Plan> => {
+  /** From the last step to the one that reads the table. */
+  const stepsOf = async (text: string, params: readonly unknown[]): Promise<readonly Plan[]> => {
     const [row] = await rows(`explain (format json) ${text}`, params);
     const told = row!["QUERY PLAN"] as string | [{ Plan: Plan }];
-    let [{ Plan: plan }] = typeof told === "string" ? (JSON.parse(told) as [{ Plan: Plan }]) : told;
-    while (plan.Filter === undefined) plan = plan.Plans!.at(-1)!;
-    return plan;
+    const [{ Plan: last }] =
+      typeof told === "string" ? (JSON.parse(told) as [{ Plan: Plan }]) : told;
+    const steps = [last];
+    while (steps.at(-1)!.Filter === undefined) steps.push(steps.at(-1)!.Plans!.at(-1)!);
+    return steps;
   };
+  const planOf = async (text: string, params: readonly unknown[]): Promise<Plan> =>
+    (await stepsOf(text, params)).at(-1)!;
 
   test.each(["item%", "%item%", "item 42%", "%nothing%"])(
     "ASCII letters are tested first, and as many rows expected as of ILIKE alone: %s",
@@ -259,6 +280,20 @@ describe("over many rows", () => {
       expect(plan.Filter).toMatch(/CASE.*~~\*/);
       expect(plan["Plan Rows"]).toBeGreaterThanOrEqual(alone["Plan Rows"] * 0.98 - 1);
       expect(plan["Plan Rows"]).toBeLessThanOrEqual(alone["Plan Rows"]);
+    },
+  );
+
+  test.each(["i%", "item 12%", "item 19990%"])(
+    "the first rows in the order of an index on the folded text alone are found without the others: %s",
+    async (pattern) => {
+      await rows("create index if not exists goods_c on goods (lower(c) text_pattern_ops)");
+      const { text, params } = (await likeIn("goods"))(pattern, { limit: 20 });
+      const steps = await stepsOf(text, params);
+      expect(steps.map((step) => step["Node Type"])).toEqual([
+        "Limit",
+        "Incremental Sort",
+        "Index Scan",
+      ]);
     },
   );
 });
