@@ -7,6 +7,7 @@ import type { SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../core/values/types/column.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { JsonWriter } from "./json-writer.ts";
+import type { PatternKind } from "./patterns.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { TextSearch } from "../../core/values/types/text-index.ts";
@@ -170,16 +171,13 @@ export interface Dialect {
   like(
     text: SQL,
     pattern: SQL,
-    options: {
+    options: PatternKind & {
       column: Column;
       ignoreCase: boolean;
       /** The text is compared without its accents; the pattern has none. */
       ignoreAccents: boolean;
       /** The rows are sorted by `folded` of the column first. */
       inOrder: boolean;
-      ascii: boolean;
-      /** See `patternKind` in `patterns.ts`. */
-      begins: "anywhere" | "common" | null;
     },
   ): SQL;
   /**

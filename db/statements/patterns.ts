@@ -27,16 +27,23 @@ export const heads = {
   loose: new RegExp(`^${loose}(?:[IiKkß]${loose})?`),
 } as const;
 
-/**
- * What differs in the SQL of patterns. `begins`: an index can find the matches, in every collation that folds case, or
- * only in those that agree on common letters; null = it cannot.
- */
-export function patternKind(pattern: string): {
+/** What differs in the SQL of patterns. */
+export interface PatternKind {
   readonly ascii: boolean;
+  /**
+   * An index can find the matches: in every collation that folds case, or only in those that agree on common letters;
+   * null = it cannot.
+   */
   readonly begins: "anywhere" | "common" | null;
-} {
+  /** A head in ASCII and `%`: what the index finds are the matches. */
+  readonly isHead: boolean;
+}
+
+export function patternKind(pattern: string): PatternKind {
   const ascii = isAscii(pattern);
-  const hasHead = (letters: keyof typeof heads): boolean => heads[letters].exec(pattern)![0] !== "";
-  if (hasHead(ascii ? "ascii" : "mixed")) return { ascii, begins: "anywhere" };
-  return { ascii, begins: !ascii && hasHead("common") ? "common" : null };
+  const headOf = (letters: keyof typeof heads): string => heads[letters].exec(pattern)![0];
+  const head = headOf(ascii ? "ascii" : "mixed");
+  if (head !== "") return { ascii, begins: "anywhere", isHead: ascii && pattern === `${head}%` };
+  const begins = !ascii && headOf("common") !== "" ? "common" : null;
+  return { ascii, begins, isHead: false };
 }

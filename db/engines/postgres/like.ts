@@ -10,6 +10,12 @@ import { plainLetters, strokes } from "../../../core/values/text.ts";
 import type { Dialect } from "../../statements/dialect.ts";
 import { heads } from "../../statements/patterns.ts";
 
+interface Range {
+  readonly low: SQL;
+  /** Behind its last text. */
+  readonly high: SQL;
+}
+
 /** How case is folded beyond ASCII. */
 export interface Folding {
   /** The collation that comparisons without case must name, quoted. */
@@ -20,7 +26,7 @@ export interface Folding {
 
 /** `folding`: as in `dialect.ts`. */
 export function createLike(folding: () => Folding | null): Dialect["like"] {
-  return (text, pattern, { column, ignoreCase, ignoreAccents, inOrder, ascii, begins }) => {
+  return (text, pattern, { column, ignoreCase, ignoreAccents, inOrder, ascii, begins, isHead }) => {
     const own = needsCollation(column) ? '"C"' : null;
     const compared = ignoreAccents ? unaccented(text) : text;
     if (!ignoreCase) return sql`${collated(compared, own)} like ${pattern}::text`;
@@ -30,10 +36,11 @@ export function createLike(folding: () => Folding | null): Dialect["like"] {
     const isIndexed = hasRange && !ignoreAccents && column.hasFoldedIndex === true;
     const matches = sql`${collated(compared, collation)} ilike concat(${pattern}::text)`;
     if (!isIndexed) return sql`${mayMatch(compared, pattern)} and ${matches}`;
-    const { low, high } = rangeOf(pattern, ascii ? "ascii" : isCommon ? "common" : "mixed");
-    return inOrder
-      ? sql`${lowered(text)} ~>=~ (select ${low}) and ${lowered(text)} ~<~ (select ${high}) and case when ${matches} then true end is not null`
-      : sql`${lowered(text)} ~>=~ ${low} and ${lowered(text)} ~<~ ${high} and ${matches}`;
+    const letters = ascii ? "ascii" : isCommon ? "common" : "mixed";
+    const range = withinRange(lowered(text), rangeOf(pattern, letters), inOrder);
+    // ILIKE compares lower(text) too, so that in the collation of the index it finds no other rows than the range has.
+    if (isHead && collation === null) return range;
+    return sql`${range} and ${inOrder ? sql`case when ${matches} then true end is not null` : matches}`;
   };
 }
 
@@ -43,17 +50,23 @@ const collated = (text: SQL, collation: string | null): SQL =>
 /**
  * A range in the order of `text_pattern_ops`. The highest character ends what begins with the head. Its last letter may
  * be a sigma, of which the index has one small form or the other; they follow each other.
- *
- * The planner takes a narrow range for a single row, and would sort its rows by a limit that they never reach. So where
- * rows are wanted in the order of the range, queries hide its ends, and the planner expects many rows.
  */
-function rangeOf(pattern: SQL, letters: "ascii" | "mixed" | "common"): { low: SQL; high: SQL } {
+function rangeOf(pattern: SQL, letters: "ascii" | "mixed" | "common"): Range {
   const head = sql`lower(substring(${pattern}::text from ${sql.raw(`'${heads[letters].source}'`)}))`;
   const [low, high] =
     letters === "common"
       ? [sql`translate(${head}, 'σ', 'ς')`, sql`translate(${head}, 'ς', 'σ')`]
       : [head, head];
   return { low, high: sql`(${high} || chr(1114111))` };
+}
+
+/**
+ * The planner takes a narrow range for a single row, and sorts it as a whole. Where rows are wanted in the order of the
+ * range, queries hide its ends: then the planner expects many rows, and reads them in order until there are enough.
+ */
+function withinRange(text: SQL, { low, high }: Range, inOrder: boolean): SQL {
+  const end = (term: SQL): SQL => (inOrder ? sql`(select ${term})` : term);
+  return sql`${text} ~>=~ ${end(low)} and ${text} ~<~ ${end(high)}`;
 }
 
 /** As the index has it that `catalog-queries.ts` looks for. */
