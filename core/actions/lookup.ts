@@ -270,19 +270,21 @@ function orderOf(
 ): Sort[] {
   const { text, id } = plan;
   const own: readonly Sort[] =
-    asked.length > 0 || text === id || text === null
-      ? asked
-      : [...firstOrder(plan, search), { column: text, direction: "asc" }];
+    asked.length > 0 || text === id || text === null ? asked : ownOrder(text, plan, search);
   const isEnded = own.some(({ column }) => column === id);
   return orderedBy(isEnded ? own : [...own, { column: id, direction: "asc" }], plan);
 }
 
-const firstOrder = (plan: LookupPlan, search: string | TextSearch | null): readonly Sort[] =>
-  typeof search === "string" ? indexedOrder(plan, search) : byRank(search);
-
-function indexedOrder({ text, matchesPrefix, ignoresAccents }: LookupPlan, search: string): Sort[] {
-  if (text?.hasFoldedIndex !== true || !matchesPrefix || ignoresAccents || search === "") return [];
-  return [{ column: inOrder(text, "foldedOf"), direction: "asc" }];
+function ownOrder(
+  label: Column,
+  { matchesPrefix, ignoresAccents }: LookupPlan,
+  search: string | TextSearch | null,
+): readonly Sort[] {
+  const byLabel: Sort = { column: label, direction: "asc" };
+  if (typeof search !== "string") return [...byRank(search), byLabel];
+  const isRange = search !== "" && matchesPrefix && !ignoresAccents;
+  if (!isRange || label.hasFoldedIndex !== true) return [byLabel];
+  return [{ column: inOrder(label, "foldedOf"), direction: "asc" }];
 }
 
 function itemOf(row: Row, { plan, extra, nesting, tag }: ItemsRequest): Row {

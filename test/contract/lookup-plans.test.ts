@@ -21,9 +21,9 @@ const label = {
   postgres: "'goods ' || ((n * 7919) % 20011)",
 }[engine];
 const index = {
-  sqlite: "(name collate nocase, name, id)",
+  sqlite: "(name collate nocase, id)",
   mysql: "(name, id)",
-  postgres: "(lower(name) text_pattern_ops, name nulls first, id)",
+  postgres: "(lower(name) text_pattern_ops, id)",
 }[engine];
 const analyze = { sqlite: "analyze", mysql: "analyze table goods", postgres: "analyze goods" };
 const more = [

@@ -58,11 +58,11 @@ export function indexFor(wish: IndexWish): IndexStatements | null {
   const columns = indexedColumns(wish);
   if (!columns.every(({ native }) => /^(?:text|character varying|varchar)/.test(native)))
     return null;
-  // With the order behind it, the first matches are found without sorting all of them.
-  if (use === "begins")
-    return [
-      `${create} (${[`lower(${name}) text_pattern_ops`, ...wish.order.map(sortTerm)].join(", ")})`,
-    ];
+  // With the order behind it, the first matches are found without sorting.
+  if (use === "begins") {
+    const behind = wish.order.filter((term) => term.column !== column).map(sortTerm);
+    return [`${create} (${[`lower(${name}) text_pattern_ops`, ...behind].join(", ")})`];
+  }
   const terms = columns.map((each) => `${quoted(each.name, '"')} gin_trgm_ops`);
   return ["create extension if not exists pg_trgm", `${create} using gin (${terms.join(", ")})`];
 }

@@ -26,6 +26,7 @@ import { describeQuery } from "./query-columns.ts";
 import { createStoredForms, type StoredForms } from "./forms/stored-forms.ts";
 import { createTableWatch } from "./table-watch.ts";
 import type { IndexStatements, IndexWish } from "../../../core/plans/index-wish.ts";
+import type { Sort } from "../../../core/query/statement.ts";
 import type { QueryPlan } from "../../../core/plans/db-port.ts";
 import { indexName, plainTerm } from "../advised-index.ts";
 
@@ -252,13 +253,16 @@ function indexFor(wish: IndexWish): IndexStatements | null {
   const purpose = { begins: "search", equals: "equal", sorts: "sort" }[use];
   const create = `create index ${indexName(wish, purpose)} on ${quotedTable(wish.table, '"')}`;
   const name = quoted(column.name);
-  const order = wish.order.map((term) => plainTerm(term, '"'));
+  const order = (terms: readonly Sort[]) => terms.map((term) => plainTerm(term, '"'));
   const terms = {
     equals: [name],
-    sorts: order,
+    sorts: order(wish.order),
     // LIKE ignores the case of ASCII letters, so the index must do the same. With the order behind it, the first matches
     // are found without sorting all of them.
-    begins: [`${name} collate nocase`, ...order],
+    begins: [
+      `${name} collate nocase`,
+      ...order(wish.order.filter((term) => term.column !== column)),
+    ],
   }[use];
   return [`${create} (${terms.join(", ")})`];
 }
