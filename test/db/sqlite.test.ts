@@ -445,6 +445,50 @@ describe("matching beyond ASCII", () => {
   });
 });
 
+describe("what begins with a text", () => {
+  const values = [
+    "'12'",
+    "12",
+    "'1a'",
+    "'Ab'",
+    "'aB '",
+    "'ab🎉'",
+    "x'6162'",
+    "'b'",
+    "'_ab'",
+    "''",
+    "null",
+  ];
+  const patterns = ["1%", "12%", "ab%", "AB%", "ab %", "a_%", "b%", "%", "_ab%", "x%"];
+
+  test.each(["text", "varchar(10)", "enum"])(
+    "is found by an index without case as without it, in a column of type %s",
+    async (type) => {
+      const rows = values.map((value, at) => `(${at}, ${value})`).join(", ");
+      for (const name of ["bare", "indexed"])
+        plain.exec(
+          `create table ${name} (id integer primary key, label ${type}); insert into ${name} values ${rows}`,
+        );
+      plain.exec("create index labels on indexed (label collate nocase)");
+      const found = async (name: string, pattern: string): Promise<unknown> => {
+        const table = (await db.catalog.table(name))!;
+        const label = table.columns.get("label")!;
+        return session().all(
+          select(table, ["id"], {
+            where: { kind: "like", column: label, pattern, negated: false, ignoreCase: true },
+            sort: [{ column: table.columns.get("id")!, direction: "asc" }],
+          }),
+        );
+      };
+      for (const pattern of patterns)
+        expect([pattern, await found("indexed", pattern)]).toEqual([
+          pattern,
+          await found("bare", pattern),
+        ]);
+    },
+  );
+});
+
 describe("a URL", () => {
   test.each([
     ["oracle://x", 'Unknown kind of database "oracle:"'],

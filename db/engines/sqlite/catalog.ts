@@ -16,7 +16,7 @@ import { describeView } from "./query-columns.ts";
 import { refusedByView } from "./instead-of.ts";
 import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
 import { checksIn, namesIn } from "./outline.ts";
-import { notationOf, typeFacts } from "./types.ts";
+import { isTextType, notationOf, typeFacts } from "./types.ts";
 
 interface ColumnRow {
   readonly name: string;
@@ -76,7 +76,8 @@ export async function readTable(
     : shown.map((row, at) => {
         const column = tableColumn(row, { identity, isStrict: found.strict === 1 });
         const alike = alikes[at];
-        const hasFoldedIndex = column.type === "text" && folded.includes(column.name);
+        const isText = column.type === "text" && isTextType(column.native);
+        const hasFoldedIndex = isText && folded.includes(column.name);
         const facts = { ...(alike && { alike }), ...(hasFoldedIndex && { hasFoldedIndex }) };
         return learned({ ...column, ...facts }, row, { database, forms, place });
       });

@@ -40,14 +40,17 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
       sql`${asExpression(name)} in (${sql.join(values.map(asExpression), sql`, `)})`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
     folded: (_column, term) => sql`${term} collate nocase`,
-    like(text, pattern, { column, ignoreCase, ignoreAccents, ascii, begins }) {
+    like(text, pattern, { column, ignoreCase, ignoreAccents, ascii, begins, isHead }) {
+      const isIndexed = ignoreCase && !ignoreAccents && column.hasFoldedIndex === true;
+      const within = (head: SQL): SQL =>
+        sql`${text} collate nocase >= ${head} and ${text} collate nocase < ${head} || char(1114111)`;
+      // SQLite itself does this for LIKE, but plans every execution anew for it. The inner `+` is for that, as in `limit`.
+      if (isIndexed && isHead) return within(sql`rtrim(+${pattern}, '%')`);
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
       if (ascii || !ignoreCase) return sql`${compared} like ${pattern} escape '\\'`;
       const matches = sql`rowgate_like(${compared}, ${pattern})`;
-      if (begins !== "anywhere" || ignoreAccents || column.hasFoldedIndex !== true) return matches;
-      // SQLite itself does this for LIKE.
-      const head = sql`rowgate_head(${pattern})`;
-      return sql`${text} collate nocase >= ${head} and ${text} collate nocase < ${head} || char(1114111) and ${matches}`;
+      if (begins !== "anywhere" || !isIndexed) return matches;
+      return sql`${within(sql`rowgate_head(${pattern})`)} and ${matches}`;
     },
     aggregate: (name, column, term, result) => {
       if (name === null) return sortedTerm(forms, column, term);

@@ -5,7 +5,7 @@
 import type { Database } from "better-sqlite3";
 import type { Condition, Statement } from "../../../core/query/statement.ts";
 import { limits } from "../../../core/values/limits.ts";
-import { heads } from "../../statements/patterns.ts";
+import { patternKind } from "../../statements/patterns.ts";
 import type { PlannedRead } from "../engine.ts";
 import { createTableSizes, type TableSizes } from "./table-sizes.ts";
 
@@ -99,9 +99,8 @@ function rowsBefore(statement: Statement, ranged: string | null, isStreamed: boo
 function isWholeRange(where: Condition, ranged: string | null): boolean {
   if (where.kind !== "like" || where.column.name !== ranged) return false;
   const { column, pattern, negated, ignoreCase, ignoreAccents } = where;
-  const [head] = heads.ascii.exec(pattern)!;
   const isFolded = column.hasFoldedIndex === true && ignoreCase && ignoreAccents !== true;
-  return isFolded && !negated && head !== "" && pattern === `${head}%`;
+  return isFolded && !negated && patternKind(pattern).isHead;
 }
 
 interface Step {
