@@ -253,10 +253,10 @@ function exactly(condition: Condition): Condition {
  * length drops trailing blanks, and a floating-point column (SQLite's decimals too) keeps a limited number of digits.
  */
 function mayStore(column: Column, value: Scalar): boolean {
-  const { type, fixedLength, precision } = column;
+  const { type, fixedLength, precision, digitsKept = precision } = column;
   if (type === "float") return accept(column, value).ok;
   if (typeof value !== "string") return true;
-  if (type === "decimal") return precision === null || digitsOf(value).precision <= precision;
+  if (type === "decimal") return digitsKept === null || digitsOf(value).precision <= digitsKept;
   return !(fixedLength && columnTypes[type].isText && value.endsWith(" "));
 }
 

@@ -80,14 +80,19 @@ export function digitsOf(decimal: string): { precision: number; scale: number } 
   return { precision: digits, scale: decimal.length - point - 1 };
 }
 
-/** Why canonical digits do not fit `precision` digits, `scale` of them after the decimal point; null when they do. */
+/**
+ * Why canonical digits do not fit `precision` digits, `scale` of them after the decimal point, and `kept` from the first
+ * that is not zero; null when they do.
+ */
 export function digitsFault(
   decimal: string,
   precision: number | null,
   scale: number | null,
+  kept = Infinity,
 ): string | null {
   if (decimal === "0") return null;
   const digits = digitsOf(decimal);
+  if (digits.precision > kept) return `must have at most ${kept} digits`;
   if (scale !== null && digits.scale > scale) {
     return scale < 0
       ? `must be a multiple of ${10n ** BigInt(-scale)}`

@@ -1,6 +1,6 @@
 /**
  * Values of high precision or range: fractions of a second up to six digits, MySQL times beyond a day, JSON numbers
- * that a double cannot hold, and 32-bit floats. A value shown in an answer finds its row and can be sent back.
+ * that a double cannot hold, 32-bit floats, and decimals of a large scale. A value shown in an answer finds its row and can be sent back.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
@@ -26,6 +26,7 @@ beforeAll(async () => {
         (1, '2026-01-31 10:00:00.123456', '08:15:00.25', '${digits}', 1.5, '2026-01-31 10:00:00.123456'),
         (2, '2026-01-31 10:00:00.123457', '08:15:00', '{}', 2.5, '2026-01-31 10:00:00.123400'),
         (3, '2026-01-31 10:00:00.123', '08:15:00.250001', '[]', 3.5, null)`,
+      "create table coins (id integer primary key, amount decimal(38, 18))",
       ...(engine === "postgres"
         ? [
             "alter table fine add column zoned timetz",
@@ -46,6 +47,12 @@ beforeAll(async () => {
           import: true,
         },
         adjustConfig: { fields: { rough: {} }, reasonRequired: false },
+      },
+      coins: {
+        tableName: "coins",
+        action: { create: true, update: true, first: true, adjust: true },
+        adjustConfig: { fields: { amount: {} }, reasonRequired: false },
+        auditColumns: false,
       },
       ruled: {
         tableName: "fine",
@@ -72,6 +79,39 @@ const found = async (key: string, operator: string, value: unknown): Promise<unk
   });
   return records(answer).map(({ id }) => id);
 };
+
+describe("decimals of a large scale", () => {
+  test.each([
+    ["one and a half", 1.5, 1.5],
+    ["a text", "123456.123456789", 123456.123456789],
+    ["the smallest", "0.000000000000000001", 1e-18],
+    ["large", -12_345_678_901_234, -12_345_678_901_234],
+    ["none", 0, 0],
+  ])("hold %s", async (id, amount, shown) => {
+    const key = 1 + id.length;
+    const created = await service.post("coins/create", { id: key, amount });
+    expect(record(created)).toEqual({ id: key, amount: shown });
+    const updated = await service.post("coins/update", { id: key, amount: shown });
+    expect(record(updated)).toEqual({ id: key, amount: shown });
+    const adjustments = [{ field: "amount", value: 0.5 }];
+    const adjusted = await service.post("coins/adjust", { id: key, adjustments });
+    expect(Number(record(adjusted)["amount"])).toBe(shown + 0.5);
+  });
+
+  const tooMany: [what: string, amount: string, message: RegExp][] = [
+    ["more digits behind the point", "0.0000000000000000001", /at most 18 digits after/],
+    ["more digits in front of it", "123456789012345678901", /^must have at most \d+ digits/],
+  ];
+  if (engine === "sqlite") tooMany.push(["more digits in all", "1.234567890123456", /15 digits$/]);
+  test.each(tooMany)("refuse %s", async (_, amount, message) => {
+    const answer = await service.post("coins/create", { id: 99, amount });
+    check(answer, {
+      status: 400,
+      error: "Validation failed",
+      errors: { amount: [expect.stringMatching(message)] },
+    });
+  });
+});
 
 describe("fractions of a second", () => {
   test("are shown up to six digits", async () => {

@@ -345,7 +345,7 @@ describe("the catalog", () => {
     ["unsigned big int", { type: "integer" }],
     ["SMALLINT", { type: "integer", range: { min: -32_768n, max: 32_767n } }],
     ["TINYINT(1)", { type: "integer", range: { min: -128n, max: 127n } }],
-    ["DECIMAL(20, 4)", { type: "decimal", precision: 15, scale: 4 }],
+    ["DECIMAL(20, 4)", { type: "decimal", precision: 20, scale: 4, digitsKept: 15 }],
     ["NUMERIC(5)", { type: "decimal", precision: 5, scale: 0 }],
     ["NUMERIC", { type: "decimal", precision: 15, scale: null }],
     ["DOUBLE PRECISION", { type: "float" }],

@@ -144,4 +144,14 @@ describe("digits", () => {
   ])("%s against precision %s and scale %s says %s", (text, precision, scale, message) => {
     expect(digitsFault(text, precision, scale)).toBe(message);
   });
+
+  test.each([
+    ["1.5", null],
+    ["-0.00000000000000000001", null],
+    ["120000000000000000", null],
+    ["1234567890.123456", "must have at most 15 digits"],
+    ["0.0000123456789012345", null],
+  ])("%s of which 15 are kept says %s", (text, message) => {
+    expect(digitsFault(text, 38, 20, 15)).toBe(message);
+  });
 });

@@ -69,6 +69,8 @@ export interface Column {
   readonly precision: number | null;
   /** Decimal digits after the decimal point; null = any number of them. */
   readonly scale: number | null;
+  /** Decimals: digits, from the first that is not zero, that the engine keeps of a value; absent = all. */
+  readonly digitsKept?: number;
   /** Timestamps and times: digits of a second's fraction that the column stores, 0 to 6. */
   readonly fractionDigits: number;
   /** Timestamps: first and last instant (ISO 8601 UTC) that the column holds; null = years 1 to 9999. */

@@ -50,7 +50,7 @@ export function showDecimal(raw: string | number, decimals: Decimals): number | 
 function acceptDecimal(column: Column, value: unknown): Accepted {
   const digits = typeof value === "string" ? normalDecimal(value) : jsonNumber(value);
   if (digits === null) return refused("must be a number");
-  const fault = digitsFault(digits, column.precision, column.scale);
+  const fault = digitsFault(digits, column.precision, column.scale, column.digitsKept);
   return fault === null ? accepted(digits) : refused(fault);
 }
 
@@ -75,7 +75,8 @@ function edmType({ precision, scale }: Column): EdmType {
 
 function shownSchema(column: Column, decimals: Decimals): JsonSchema {
   if (decimals === "string") return { type: "string", pattern: decimalText };
-  const isNumber = column.precision !== null && column.precision <= doubleDigits;
+  const digits = column.digitsKept ?? column.precision;
+  const isNumber = digits !== null && digits <= doubleDigits;
   const form: JsonSchema = isNumber
     ? { type: "number" }
     : { type: ["number", "string"], pattern: decimalText };

@@ -26,9 +26,10 @@ export function typeFacts(declared: string | null): TypeFacts {
     bytesMax: null,
     fixedLength: false,
     range: type === "integer" ? (ranges.get(word) ?? int64) : null,
-    // A double keeps fifteen digits, whatever was declared.
-    precision: isExact ? Math.min(first ?? digitsMax, digitsMax) : null,
+    precision: isExact ? (first ?? digitsMax) : null,
     scale: isExact && first !== null ? (second ?? 0) : null,
+    // A double keeps fifteen digits, whatever was declared.
+    ...(isExact && (first ?? 0) > digitsMax && { digitsKept: digitsMax }),
     fractionDigits: type === "timestamp" || type === "time" ? Math.min(first ?? 6, 6) : 0,
     span: null,
     labels: null,
