@@ -61,8 +61,13 @@ function rangeOf({ precision, scale }: Column): { min: string; max: string } | n
   return { min: `-${max}`, max };
 }
 
+/** Digits, from the first that is not zero, of any value; null = no limit known. */
+const digitsShown = ({ digitsKept, precision }: Column): number | null => digitsKept ?? precision;
+
 /** CSDL has no scale that is negative or above the precision. */
-function edmType({ precision, scale }: Column): EdmType {
+function edmType(column: Column): EdmType {
+  const { scale } = column;
+  const precision = digitsShown(column);
   const isFixed = scale !== null && scale >= 0 && (precision === null || scale <= precision);
   return {
     name: "Edm.Decimal",
@@ -75,7 +80,7 @@ function edmType({ precision, scale }: Column): EdmType {
 
 function shownSchema(column: Column, decimals: Decimals): JsonSchema {
   if (decimals === "string") return { type: "string", pattern: decimalText };
-  const digits = column.digitsKept ?? column.precision;
+  const digits = digitsShown(column);
   const isNumber = digits !== null && digits <= doubleDigits;
   const form: JsonSchema = isNumber
     ? { type: "number" }
