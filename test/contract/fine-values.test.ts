@@ -1,6 +1,7 @@
 /**
  * Values of high precision or range: fractions of a second up to six digits, MySQL times beyond a day, JSON numbers
- * that a double cannot hold, 32-bit floats, and decimals of a large scale. A value shown in an answer finds its row and can be sent back.
+ * that a double cannot hold, 32-bit floats, and decimals of a large scale. A value shown in an answer finds its row and
+ * can be sent back.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
@@ -82,19 +83,18 @@ const found = async (key: string, operator: string, value: unknown): Promise<unk
 
 describe("decimals of a large scale", () => {
   test.each([
-    ["one and a half", 1.5, 1.5],
-    ["a text", "123456.123456789", 123456.123456789],
-    ["the smallest", "0.000000000000000001", 1e-18],
-    ["large", -12_345_678_901_234, -12_345_678_901_234],
-    ["none", 0, 0],
-  ])("hold %s", async (id, amount, shown) => {
-    const key = 1 + id.length;
-    const created = await service.post("coins/create", { id: key, amount });
-    expect(record(created)).toEqual({ id: key, amount: shown });
-    const updated = await service.post("coins/update", { id: key, amount: shown });
-    expect(record(updated)).toEqual({ id: key, amount: shown });
+    [1, "one and a half", 1.5, 1.5],
+    [2, "a text", "123456.123456789", 123456.123456789],
+    [3, "the smallest", "0.000000000000000001", 1e-18],
+    [4, "large", -12_345_678_901_234, -12_345_678_901_234],
+    [5, "none", 0, 0],
+  ])("%i: hold %s", async (id, _, amount, shown) => {
+    const created = await service.post("coins/create", { id, amount });
+    expect(record(created)).toEqual({ id, amount: shown });
+    const updated = await service.post("coins/update", { id, amount: shown });
+    expect(record(updated)).toEqual({ id, amount: shown });
     const adjustments = [{ field: "amount", value: 0.5 }];
-    const adjusted = await service.post("coins/adjust", { id: key, adjustments });
+    const adjusted = await service.post("coins/adjust", { id, adjustments });
     expect(Number(record(adjusted)["amount"])).toBe(shown + 0.5);
   });
 

@@ -169,13 +169,13 @@ function beginsIndexed(pattern: string): boolean {
   return (isAscii(pattern) ? /^[ a-z0-9]/i : /^[ a-hjl-z0-9]/i).test(pattern);
 }
 
-/** The compiled condition. */
 interface LikeOptions {
   readonly negated?: boolean;
   /** The first rows in the order of the folded index. */
   readonly limit?: number;
 }
 
+/** The compiled condition. */
 async function likeIn(name: string): Promise<(pattern: string, options?: LikeOptions) => Compiled> {
   const table = (await engine.table({ connection: own, shared: new Map() }, null, name))!;
   const id = table.columns.get("id")!;

@@ -253,16 +253,14 @@ function indexFor(wish: IndexWish): IndexStatements | null {
   const purpose = { begins: "search", equals: "equal", sorts: "sort" }[use];
   const create = `create index ${indexName(wish, purpose)} on ${quotedTable(wish.table, '"')}`;
   const name = quoted(column.name);
-  const order = (terms: readonly Sort[]) => terms.map((term) => plainTerm(term, '"'));
+  const printed = (order: readonly Sort[]) => order.map((term) => plainTerm(term, '"'));
+  const behind = wish.order.filter((term) => term.column !== column);
   const terms = {
     equals: [name],
-    sorts: order(wish.order),
+    sorts: printed(wish.order),
     // LIKE ignores the case of ASCII letters, so the index must do the same. With the order behind it, the first matches
     // are found without sorting all of them.
-    begins: [
-      `${name} collate nocase`,
-      ...order(wish.order.filter((term) => term.column !== column)),
-    ],
+    begins: [`${name} collate nocase`, ...printed(behind)],
   }[use];
   return [`${create} (${terms.join(", ")})`];
 }
