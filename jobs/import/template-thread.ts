@@ -1,5 +1,9 @@
-/** The thread that writes one template of an import, as loading exceljs would block requests. */
-import { parentPort, workerData } from "node:worker_threads";
+/** The thread that writes templates of imports, as loading exceljs would block requests. */
+import { parentPort } from "node:worker_threads";
 import { type GuidedTable, writeGuided } from "../workbook/guided-workbook.ts";
 
-parentPort!.postMessage(await writeGuided(workerData as GuidedTable));
+const answer = async (table: GuidedTable): Promise<void> =>
+  parentPort!.postMessage(await writeGuided(table));
+
+// An error that is not caught ends the thread.
+parentPort!.on("message", (table: GuidedTable) => void answer(table));

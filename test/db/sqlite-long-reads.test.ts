@@ -2,14 +2,22 @@
 import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Statement } from "../../core/query/statement.ts";
+import {
+  type Comparison,
+  type Condition,
+  selectFrom,
+  type Statement,
+} from "../../core/query/statement.ts";
+import type { Source, Via } from "../../core/values/types/column.ts";
 import { type Connection } from "../../db/engines/engine.ts";
 import { createConnection } from "../../db/engines/sqlite/connection.ts";
+import { createDialect } from "../../db/engines/sqlite/dialect.ts";
 import { failure } from "../../db/engines/sqlite/failure.ts";
 import { registerFunctions } from "../../db/engines/sqlite/functions.ts";
-import { createLongReads } from "../../db/engines/sqlite/long-reads.ts";
+import { createLongReads, type LongReads } from "../../db/engines/sqlite/long-reads.ts";
 import { connectReader } from "../../db/engines/sqlite/reader.ts";
 import { createStoredForms } from "../../db/engines/sqlite/forms/stored-forms.ts";
+import { createCompiler, type Compile } from "../../db/statements/compile.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { column } from "../values/column.ts";
 import { send, streamed } from "./send.ts";
@@ -18,6 +26,9 @@ let file: FreshDatabase;
 let path: string;
 let database: Database.Database;
 let here: Connection;
+let compile: Compile;
+/** As a service makes it, with nothing known yet. */
+let newReads: () => LongReads;
 
 const numbers = (rows: number): string =>
   `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select i from n`;
@@ -47,6 +58,8 @@ beforeAll(async () => {
   `);
   const forms = createStoredForms(() => database);
   registerFunctions(database, forms);
+  compile = createCompiler(createDialect("number", forms));
+  newReads = () => createLongReads(compile);
   here = createConnection(database, {
     release: () => database.close(),
     forms,
@@ -75,7 +88,7 @@ type Case = readonly [text: string, statement?: Statement, isStreamed?: boolean]
 const isLong = ([text, statement = aggregate, isStreamed = false]: Case): boolean => {
   const params = Array.from({ length: text.split("?").length - 1 }, () => 1);
   const compiled = { text, params, pace: null };
-  return createLongReads().isLong(database, { statement, compiled, isStreamed });
+  return newReads().isLong(database, { statement, compiled, isStreamed });
 };
 
 const named = (cases: readonly Case[]) =>
@@ -135,7 +148,7 @@ describe("a drop-down that finds thousands of labels by their beginning, and sho
     const text = `select id, name from big where name like ? escape '\\' ${rest}`;
     const statement = select(limit, { where });
     const compiled = { text, params: [first, limit], pace: null };
-    return createLongReads().isLong(database, { statement, compiled, isStreamed: false });
+    return newReads().isLong(database, { statement, compiled, isStreamed: false });
   };
 
   test("runs at once", () => expect(sought(starting)).toBe(false));
@@ -154,8 +167,100 @@ describe("a drop-down that finds thousands of labels by their beginning, and sho
   });
 });
 
+describe("a filter by a range of an index", () => {
+  const big: Source = { kind: "table", schema: null, name: "big", columns: new Map() };
+  const [id, few] = ["id", "few"].map((name) => column("integer", { name }));
+  const name = column("text", { name: "name", hasFoldedIndex: true });
+  const starts = (pattern: string): Condition => ({
+    kind: "like",
+    column: name,
+    pattern,
+    negated: false,
+    ignoreCase: true,
+  });
+  const within = (low: string, high: string): Condition => ({
+    kind: "between",
+    column: few!,
+    low,
+    high,
+    negated: false,
+  });
+  const compared = (operator: Comparison, value: string): Condition & { kind: "compare" } => ({
+    kind: "compare",
+    column: few!,
+    operator,
+    value,
+  });
+  const all = (...members: Condition[]): Condition => ({ kind: "and", members });
+  const part: Condition = { kind: "contains", column: name, text: "9" };
+  const page = (where: Condition): Statement =>
+    selectFrom(big, {
+      columns: [id!, name],
+      where,
+      sort: [{ column: name, direction: "desc" }],
+      limit: 20,
+    });
+  const total = (where: Condition): Statement => ({ kind: "count", source: big, where });
+  const isLong = (statement: Statement): boolean =>
+    newReads().isLong(database, { statement, compiled: compile(statement), isStreamed: false });
+
+  const fewRows: [string, Condition][] = [
+    ["begins with a text", starts("name 599%")],
+    ["begins with a text, in the other case", starts("NAME 599%")],
+    ["is between two values", within("700", "900")],
+    ["is above a value", compared(">", "19900")],
+    ["is between two values, and more", all(within("700", "900"), part)],
+    ["is above a value and below another one", all(compared(">", "19900"), compared("<", "19950"))],
+  ];
+  test.each(fewRows)("is read at once where it %s, and those are few", (_, where) => {
+    expect([isLong(page(where)), isLong(total(where))]).toEqual([false, false]);
+  });
+
+  const manyRows: [string, Condition][] = [
+    ["begins with a text", starts("name 5%")],
+    ["is between two values", within("700", "9000")],
+    ["is above a value", compared(">", "10")],
+    ["is between two values, and more", all(within("700", "9000"), part)],
+    ["begins and ends with a text", starts("name 5%9")],
+    ["is above two values", all(compared(">", "10"), compared(">", "19900"))],
+    ["is not between two values", { ...within("700", "900"), negated: true } as Condition],
+  ];
+  test.each(manyRows)(
+    "is read in a process of its own where it %s, and those are many",
+    (_, where) => {
+      expect([isLong(page(where)), isLong(total(where))]).toEqual([true, true]);
+    },
+  );
+
+  test.each([
+    [
+      "one of several conditions is enough",
+      { kind: "or", members: [compared(">", "19900"), part] },
+    ],
+    [
+      "the column is another record's",
+      { ...compared(">", "19900"), column: { ...few!, via: {} as Via } },
+    ],
+  ] as [string, Condition][])("is not counted where %s", (_, where) => {
+    const text = compile(page(compared(">", "1"))).text;
+    const compiled = { text, params: ["1", 20, 0], pace: null };
+    const statement = page(where);
+    expect(newReads().isLong(database, { statement, compiled, isStreamed: false })).toBe(true);
+  });
+
+  test("follows the values of each request", () => {
+    const reads = newReads();
+    const patterns = ["name 599%", "name 5%", "name 58%", "name%", "name 1234%"];
+    const found = patterns.map((pattern) => {
+      const statement = page(starts(pattern));
+      return reads.isLong(database, { statement, compiled: compile(statement), isStreamed: false });
+    });
+    expect(found).toEqual([false, true, false, true, false]);
+  });
+});
+
 test("a statement that was slow lately runs in a process of its own, but for one of a few rows", () => {
-  const reads = createLongReads();
+  const reads = newReads();
   const asked = (text: string) => ({
     statement: aggregate,
     compiled: { text, params: [], pace: { isSlow: true } as never },
@@ -166,12 +271,12 @@ test("a statement that was slow lately runs in a process of its own, but for one
 });
 
 test("a table that has grown is judged anew when its schema changes", () => {
-  const reads = createLongReads();
+  const reads = newReads();
   const compiled = { text: "select count(*) from growing", params: [], pace: null };
   const asked = { statement: aggregate, compiled, isStreamed: false };
   expect(reads.isLong(database, asked)).toBe(false);
   database.exec(`create table growing as select * from big`);
-  expect(createLongReads().isLong(database, asked)).toBe(true);
+  expect(newReads().isLong(database, asked)).toBe(true);
 });
 
 describe("a reader", () => {

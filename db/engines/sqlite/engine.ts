@@ -3,6 +3,7 @@
  * database in memory. URLs: `sqlite:./data/shop.db` (from the working directory), `sqlite:/var/shop.db`,
  * `sqlite::memory:`.
  */
+import { createCompiler } from "../../statements/compile.ts";
 import { quoted, quotedTable } from "../../statements/quoted.ts";
 import { readOutlines, referencesQuery } from "./outline.ts";
 import { accessSync, constants, existsSync } from "node:fs";
@@ -42,8 +43,6 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
   const databases = new WeakMap<Connection, Database.Database>();
   let memory: Database.Database | undefined;
   const tables = createTableWatch();
-  // A command that only looks at the database serves no requests, and other processes cannot read data in memory.
-  const longReads = isOnlyLookedAt || isMemory ? undefined : createLongReads();
   /** Reader processes, which are not told that the file was replaced. */
   const readers = new Set<Connection>();
   const file = createDatabaseFile(path, {
@@ -58,6 +57,10 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
   const forms = createStoredForms(
     () => memory ?? [latest.write, latest.read].find((database) => database?.open) ?? null,
   );
+  const dialect = createDialect(decimals, forms);
+  // A command that only looks at the database serves no requests, and other processes cannot read data in memory.
+  const longReads =
+    isOnlyLookedAt || isMemory ? undefined : createLongReads(createCompiler(dialect));
 
   function connectFile(role: "read" | "write"): Connection {
     if (isOnlyLookedAt) {
@@ -91,7 +94,7 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     ...engineDefaults,
     name: "sqlite",
     system: "sqlite",
-    dialect: createDialect(decimals, forms),
+    dialect,
     singleWriter: !isMemory,
     ...(isMemory ? { connectionsMax: 1 } : { longReadsMax: limits.longReadsMax }),
     // Reader processes are not in the map: they do not block the thread.

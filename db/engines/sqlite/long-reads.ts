@@ -3,8 +3,10 @@
  * process (`reader.ts`). Decided by the plan: how many rows it visits at most, from the sizes of the tables.
  */
 import type { Database } from "better-sqlite3";
-import type { Condition, Statement } from "../../../core/query/statement.ts";
+import type { Column } from "../../../core/values/types/column.ts";
+import { type Condition, selectFrom, type Statement } from "../../../core/query/statement.ts";
 import { limits } from "../../../core/values/limits.ts";
+import type { Compile } from "../../statements/compile.ts";
 import { patternKind } from "../../statements/patterns.ts";
 import type { PlannedRead } from "../engine.ts";
 import { createTableSizes, type TableSizes } from "./table-sizes.ts";
@@ -21,6 +23,10 @@ interface Judged {
   readonly isDirect: boolean;
   /** The column of which the table's index gives a range; null: it gives all rows, or single ones. */
   readonly ranged: string | null;
+  /** How many ends that range has. */
+  readonly rangeEnds: number;
+  /** As `visits`, for each row of that range. */
+  readonly visitsPerRanged: number;
   readonly untilMs: number;
 }
 
@@ -32,8 +38,11 @@ const fewVisits = 100;
 const callVisits = 10;
 /** A sorted row counts as so many more. */
 const sortVisits = 3;
+/** Rows of a range are counted up to here, which takes less time than a message to another process. */
+const countedRowsMax = 2_000;
 
-export function createLongReads(): LongReads {
+/** `compile` prints the statements that count the rows of a range. */
+export function createLongReads(compile: Compile): LongReads {
   const sizes = createTableSizes();
   const known = new Map<string, Judged>();
 
@@ -51,17 +60,43 @@ export function createLongReads(): LongReads {
 
   function read(database: Database, { text, params }: PlannedRead["compiled"]) {
     const steps = database.prepare<unknown[], Step>(`explain query plan ${text}`).all(...params);
-    const walk = new Walk(sizes.of(database, { text, params }), steps);
-    const { visits } = walk.costOf(0);
+    const tables = sizes.of(database, { text, params });
     const calls = text.split("rowgate_").length - 1;
     const likes = text.split(" like ").length - 1;
     // Each value of an IN is looked up.
     const lookUps = / in \(/i.test(text) ? Math.max(1, params.length) : 1;
+    const visitsFor = (rangedRows: number | null): number =>
+      new Walk(tables, steps, rangedRows).costOf(0).visits *
+      lookUps *
+      (1 + calls * callVisits + likes);
+    const [range = "", ranged = null] = rangeOfIndex.exec(steps[0]?.detail ?? "") ?? [];
     return {
-      visits: visits * lookUps * (1 + calls * callVisits + likes),
+      visits: visitsFor(null),
       isDirect: steps.slice(1).every(isLookUp),
-      ranged: rangeOfIndex.exec(steps[0]?.detail ?? "")?.[1] ?? null,
+      ranged,
+      rangeEnds: range.split("?").length - 1,
+      visitsPerRanged: visitsFor(1),
     };
+  }
+
+  /** Rows of the range for this request's values; infinite where they are many, or cannot be counted. */
+  function rowsOfRange(database: Database, statement: Statement, ranged: string): number {
+    if (statement.kind !== "select" && statement.kind !== "count") return Infinity;
+    const { source, where } = statement;
+    if (source.kind !== "table" || source.isView === true || where === null) return Infinity;
+    const range = rangeWithin(where, ranged);
+    if (range === null) return Infinity;
+    const rows = selectFrom(source, {
+      columns: [range.column],
+      where: { kind: "and", members: range.conditions },
+      limit: countedRowsMax,
+    });
+    const compiled = compile(rows);
+    const planned = judge(database, compiled);
+    if (planned.ranged !== ranged || planned.rangeEnds !== range.ends) return Infinity;
+    const counting = database.prepare<unknown[], number>(`select count(*) from (${compiled.text})`);
+    const counted = counting.pluck().get(...compiled.params)!;
+    return counted < countedRowsMax ? counted : Infinity;
   }
 
   /** A row that belongs to another one, as paths find it by a unique key. */
@@ -69,13 +104,16 @@ export function createLongReads(): LongReads {
 
   return {
     isLong(database, { statement, compiled, isStreamed }) {
+      const isMuch = (visits: number): boolean =>
+        visits > limits.heldUpVisitsMax || (visits > fewVisits && compiled.pace?.isSlow === true);
       try {
-        const { visits, isDirect, ranged } = judge(database, compiled);
-        if (visits <= fewVisits) return false;
-        const most = isDirect
-          ? Math.min(visits, rowsBefore(statement, ranged, isStreamed))
-          : visits;
-        return most > limits.heldUpVisitsMax || (visits === most && compiled.pace?.isSlow === true);
+        const { visits, isDirect, ranged, visitsPerRanged } = judge(database, compiled);
+        if (!isMuch(visits)) return false;
+        const before = isDirect ? rowsBefore(statement, ranged, isStreamed) : Infinity;
+        if (before < visits && before <= limits.heldUpVisitsMax) return false;
+        return (
+          ranged === null || isMuch(visitsPerRanged * rowsOfRange(database, statement, ranged))
+        );
       } catch {
         // An error of the statement shows when it runs.
         return false;
@@ -84,7 +122,7 @@ export function createLongReads(): LongReads {
   };
 }
 
-const rangeOfIndex = /^SEARCH \S+ USING (?:COVERING )?INDEX \S+ \((\w+)>\? AND \1<\?\)$/;
+const rangeOfIndex = /^SEARCH \S+ USING (?:COVERING )?INDEX \S+ \((\w+)(?:>\? AND \1<\?|[<>]\?)\)$/;
 
 /** Rows that are read until the answer is there, or the next row of a stream, where every row is an answer. */
 function rowsBefore(statement: Statement, ranged: string | null, isStreamed: boolean): number {
@@ -101,6 +139,33 @@ function isWholeRange(where: Condition, ranged: string | null): boolean {
   const { column, pattern, negated, ignoreCase, ignoreAccents } = where;
   const isFolded = column.hasFoldedIndex === true && ignoreCase && ignoreAccents !== true;
   return isFolded && !negated && patternKind(pattern).isHead;
+}
+
+interface Range {
+  readonly column: Column;
+  readonly conditions: readonly Condition[];
+  readonly ends: 1 | 2;
+}
+
+/**
+ * Conditions that every row of a range of the column fulfils, and that all rows of the answer fulfil too. No more than
+ * these: rows that others leave out would be visited without being counted.
+ */
+function rangeWithin(where: Condition, ranged: string): Range | null {
+  const all = where.kind === "and" ? where.members : [where];
+  const ends: Partial<Record<">" | "<", Extract<Condition, { kind: "compare" }>>> = {};
+  for (const one of all) {
+    if (!("column" in one) || one.column.name !== ranged || one.column.via) continue;
+    const isWhole = one.kind === "between" ? !one.negated : isWholeRange(one, ranged);
+    if (isWhole) return { column: one.column, conditions: [one], ends: 2 };
+    if (one.kind !== "compare") continue;
+    if (one.operator.startsWith(">")) ends[">"] ??= one;
+    if (one.operator.startsWith("<")) ends["<"] ??= one;
+  }
+  const [first, second] = Object.values(ends);
+  if (first === undefined) return null;
+  if (second === undefined) return { column: first.column, conditions: [first], ends: 1 };
+  return { column: first.column, conditions: [first, second], ends: 2 };
 }
 
 interface Step {
@@ -121,10 +186,13 @@ class Walk {
   private readonly steps: readonly Step[];
   /** Rows of subqueries that were kept, by their names in the plan. */
   private readonly kept = new Map<string, number>();
+  /** Rows that the first step finds, where they are known; null: as `sizes` says. */
+  private readonly firstRows: number | null;
 
-  constructor(sizes: TableSizes, steps: readonly Step[]) {
+  constructor(sizes: TableSizes, steps: readonly Step[], firstRows: number | null) {
     this.sizes = sizes;
     this.steps = steps;
+    this.firstRows = firstRows;
   }
 
   /** Of the steps below the one with that id; 0 = the whole plan. */
@@ -160,7 +228,9 @@ class Walk {
   }
 
   /** Rows that a step finds for each row of the loops around it; null: it is no loop. */
-  private rowsOf({ id, detail }: Step): number | null {
+  private rowsOf(step: Step): number | null {
+    const { id, detail } = step;
+    if (step === this.steps[0] && this.firstRows !== null) return this.firstRows;
     if (detail === "MULTI-INDEX OR") {
       let rows = 0;
       for (const { id: part } of this.steps.filter(({ parent }) => parent === id))

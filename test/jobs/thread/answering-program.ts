@@ -1,0 +1,13 @@
+/** The thread of `answering-threads.test.ts`: answers with its number, or does what it is asked to do instead. */
+import { parentPort, threadId } from "node:worker_threads";
+
+export type Question = "number" | "number, later" | "throw" | "exit" | "nothing" | "fill memory";
+
+parentPort!.on("message", (question: Question) => {
+  if (question === "throw") throw new Error("thrown in the thread");
+  if (question === "exit") process.exit(0);
+  if (question === "number") parentPort!.postMessage(threadId);
+  if (question === "number, later") setTimeout(() => parentPort!.postMessage(threadId), 200);
+  const held: unknown[] = [];
+  while (question === "fill memory") held.push(Array.from({ length: 1_000_000 }).fill(0.5));
+});
