@@ -117,7 +117,7 @@ test("an export of a failing view fails, with its cause in the log", async () =>
   const { body } = await fixture.post("broken0/export", { format: "csv" });
   const status = async () =>
     (await fixture.request(`/api/test/broken0/export-status?job_id=${body.job_id}`)).body.status;
-  await expect.poll(status, { timeout: 10_000 }).toBe("failed");
+  await expect.poll(status, { timeout: 25_000 }).toBe("failed");
   const failure = logged.find(({ msg }) => msg === "A job failed");
   expect(failure?.err?.message ?? "").not.toBe("");
 });

@@ -27,10 +27,9 @@ interface Judged {
   readonly rangeEnds: number;
   /** As `visits`, for each row of that range. */
   readonly visitsPerRanged: number;
-  readonly untilMs: number;
 }
 
-/** A plan and its numbers are read again after this time. */
+/** A plan and the number of rows in a range are read again after this time. */
 const freshMs = 10_000;
 /** Fewer visits are not worth a message to another process, even if they were slow recently. */
 const fewVisits = 100;
@@ -44,19 +43,11 @@ const countedRowsMax = 2_000;
 /** `compile` prints the statements that count the rows of a range. */
 export function createLongReads(compile: Compile): LongReads {
   const sizes = createTableSizes();
-  const known = new Map<string, Judged>();
+  const plans = new Fresh<Judged>();
+  const counts = new Fresh<number>();
 
-  function judge(database: Database, compiled: PlannedRead["compiled"]): Judged {
-    const { text } = compiled;
-    const before = known.get(text);
-    const nowMs = performance.now();
-    if (before !== undefined && before.untilMs > nowMs) return before;
-    const judged = { ...read(database, compiled), untilMs: nowMs + freshMs };
-    known.delete(text);
-    if (known.size >= limits.statementShapesMax) known.delete(known.keys().next().value!);
-    known.set(text, judged);
-    return judged;
-  }
+  const judge = (database: Database, compiled: PlannedRead["compiled"]): Judged =>
+    plans.get(compiled.text, () => read(database, compiled));
 
   function read(database: Database, { text, params }: PlannedRead["compiled"]) {
     const steps = database.prepare<unknown[], Step>(`explain query plan ${text}`).all(...params);
@@ -94,9 +85,12 @@ export function createLongReads(compile: Compile): LongReads {
     const compiled = compile(rows);
     const planned = judge(database, compiled);
     if (planned.ranged !== ranged || planned.rangeEnds !== range.ends) return Infinity;
-    const counting = database.prepare<unknown[], number>(`select count(*) from (${compiled.text})`);
-    const counted = counting.pluck().get(...compiled.params)!;
-    return counted < countedRowsMax ? counted : Infinity;
+    const { text, params } = compiled;
+    return counts.get([text, ...params].join("\0"), () => {
+      const counting = database.prepare<unknown[], number>(`select count(*) from (${text})`);
+      const counted = counting.pluck().get(...params)!;
+      return counted < countedRowsMax ? counted : Infinity;
+    });
   }
 
   /** A row that belongs to another one, as paths find it by a unique key. */
@@ -120,6 +114,23 @@ export function createLongReads(compile: Compile): LongReads {
       }
     },
   };
+}
+
+/** Recent results, each found again after `freshMs`. */
+class Fresh<T> {
+  private readonly kept = new Map<string, { result: T; untilMs: number }>();
+
+  get(key: string, find: () => T): T {
+    const nowMs = performance.now();
+    const before = this.kept.get(key);
+    if (before !== undefined && before.untilMs > nowMs) return before.result;
+    const result = find();
+    this.kept.delete(key);
+    if (this.kept.size >= limits.statementShapesMax)
+      this.kept.delete(this.kept.keys().next().value!);
+    this.kept.set(key, { result, untilMs: nowMs + freshMs });
+    return result;
+  }
 }
 
 const rangeOfIndex = /^SEARCH \S+ USING (?:COVERING )?INDEX \S+ \((\w+)(?:>\? AND \1<\?|[<>]\?)\)$/;

@@ -8,6 +8,7 @@ parentPort!.on("message", (question: Question) => {
   if (question === "exit") process.exit(0);
   if (question === "number") parentPort!.postMessage(threadId);
   if (question === "number, later") setTimeout(() => parentPort!.postMessage(threadId), 200);
-  const held: unknown[] = [];
-  while (question === "fill memory") held.push(Array.from({ length: 1_000_000 }).fill(0.5));
+  if (question !== "fill memory") return;
+  const part = Array.from({ length: 1_000_000 }, (_, at) => at + 0.5);
+  for (const held = [part]; ; held.push(part.slice()));
 });
