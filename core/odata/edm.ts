@@ -21,6 +21,14 @@ export type WriteValue = (value: Json, form: NumberForm) => string;
 export const valueWriter = (column: Column): WriteValue =>
   writers[edmTypeOf(column).name] ?? ((value) => JSON.stringify(value));
 
+/** Of Edm.Int64 and Edm.Decimal; the counts of an answer are Edm.Int64 too. */
+export function longNumber(value: Json, { longNumbersAsText }: NumberForm): string {
+  const digits = value === null ? null : normalDecimal(String(value));
+  // A database without strict types can have any value in the column.
+  if (digits === null) return JSON.stringify(value);
+  return longNumbersAsText ? `"${digits}"` : digits;
+}
+
 const writers: Readonly<Record<EdmType["name"], WriteValue>> = {
   "Edm.Int64": longNumber,
   "Edm.Decimal": longNumber,
@@ -38,13 +46,6 @@ const writers: Readonly<Record<EdmType["name"], WriteValue>> = {
 };
 
 const isTimeOfDay = /^(?:[01]\d|2[0-3]):/;
-
-function longNumber(value: Json, { longNumbersAsText }: NumberForm): string {
-  const digits = value === null ? null : normalDecimal(String(value));
-  // A database without strict types can have any value in the column.
-  if (digits === null) return JSON.stringify(value);
-  return longNumbersAsText ? `"${digits}"` : digits;
-}
 
 /** The literal as read's `where` takes it for the column. Rejects with Invalid parameter. */
 export function valueOf(literal: Exclude<Literal, { form: "null" }>, column: Column): unknown {

@@ -11,7 +11,7 @@ import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Columns } from "../values/types/column.ts";
 import type { Key } from "../values/types/key.ts";
-import { edmTypeOf, type NumberForm, valueWriter, type WriteValue } from "./edm.ts";
+import { edmTypeOf, longNumber, type NumberForm, valueWriter, type WriteValue } from "./edm.ts";
 import type { ExpandOption, ReadOptions } from "./query-options.ts";
 import { foundAt, namesAt, type ODataPlace } from "./places.ts";
 import type { SetNames } from "./set-names.ts";
@@ -151,7 +151,8 @@ function relatedWriter(
   const { name, isMany, isCountAlone, options } = option;
   const counted = (record: Readonly<Row>): string[] => {
     const figures = record[countMember(name)] as Record<string, Json> | undefined;
-    return [`${JSON.stringify(`${name}@odata.count`)}:${Number(figures?.[countAlias] ?? 0)}`];
+    const count = longNumber(figures?.[countAlias] ?? 0, form);
+    return [`${JSON.stringify(`${name}@odata.count`)}:${count}`];
   };
   if (isCountAlone) return counted;
   const write = recordWriter(option.place, options, form);

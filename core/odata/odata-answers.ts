@@ -4,6 +4,7 @@ import type { Entity } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
 import { ReadyJson } from "../values/json.ts";
 import { anything } from "../values/json-schema.ts";
+import { longNumber } from "./edm.ts";
 import type { ODataPage, ReadPage } from "./list-pages.ts";
 import { queryOf, selectedNames, type WriteRecord } from "./nested-records.ts";
 import type { ReadOptions, SentOptions } from "./query-options.ts";
@@ -84,7 +85,7 @@ export function pageMembers(
   { page, write, body }: Writing,
 ): Record<string, unknown> {
   return {
-    ...(count !== null && { "@odata.count": count }),
+    ...(count !== null && { "@odata.count": new ReadyJson(longNumber(count, body)) }),
     value: new ReadyJson(`[${records.map(write).join(",")}]`),
     ...(next !== null && { "@odata.nextLink": nextLink(next, page, body) }),
   };

@@ -104,11 +104,20 @@ test("values have the form of their types, with every digit", async () => {
 });
 
 test.each([
-  ["Accept", "all_kinds_2?$filter=id eq 1", { accept: "application/json;IEEE754Compatible=true" }],
-  ["$format", "all_kinds_2?$filter=id eq 1&$format=application/json;IEEE754Compatible=true", {}],
+  [
+    "Accept",
+    "all_kinds_2?$filter=id eq 1&$count=true",
+    { accept: "application/json;IEEE754Compatible=true" },
+  ],
+  [
+    "$format",
+    "all_kinds_2?$filter=id eq 1&$count=true&$format=application/json;IEEE754Compatible=true",
+    {},
+  ],
 ])("long numbers are texts for clients that ask for it by %s", async (_, path, headers) => {
   const answer = await get(path, headers as Record<string, string>);
   expect(answer.headers.get("content-type")).toContain(";IEEE754Compatible=true;");
+  expect(answer.body["@odata.count"]).toBe("1");
   expect(answer.body.value[0]).toMatchObject({
     big: "9007199254740993",
     price,

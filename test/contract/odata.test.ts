@@ -302,6 +302,12 @@ describe("$expand", () => {
     expect(body.value, JSON.stringify(body)).toEqual([{ order_no: order, ...shown }]);
   });
 
+  test("counts in texts for clients that ask for long numbers in texts", async () => {
+    const counted = "orders?$filter=order_no eq 'A1'&$select=order_no&$expand=lines/$count";
+    const { body } = await get(counted, { accept: "application/json;IEEE754Compatible=true" });
+    expect(body.value).toEqual([{ order_no: "A1", "lines@odata.count": "2" }]);
+  });
+
   test("of * shows every relation", async () => {
     const { body } = await get("orders('o1')?$expand=*&$select=order_no");
     expect(Object.keys(body)).toEqual([
