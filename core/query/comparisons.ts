@@ -26,15 +26,17 @@ export function unknownColumn(name: string, columns: Columns, place: string): Ap
 
 /** The value in the form that its column is compared in. It may exceed the column's own length and number of digits. */
 export function comparand(column: Column, value: unknown): Scalar {
-  const { isCompared, fromMember } = columnTypes[column.type];
-  if (!isCompared) {
-    const holds =
-      fromMember === null
-        ? "holds files: it takes"
-        : "holds other values: it takes =, !=, CONTAINS,";
-    throw invalidParameter(`Column "${column.name}" ${holds} IS NULL and IS NOT NULL`);
-  }
+  if (!columnTypes[column.type].isCompared) throw notCompared(column);
   return acceptedOf(column, value);
+}
+
+/** Says what conditions take of a column that they do not compare with values in every way. */
+function notCompared({ name, type }: Column): AppError {
+  const holds =
+    columnTypes[type].fromMember === null
+      ? "holds files: it takes"
+      : "holds other values: it takes =, !=, CONTAINS,";
+  return invalidParameter(`Column "${name}" ${holds} IS NULL and IS NOT NULL`);
 }
 
 function acceptedOf(column: Column, value: unknown): Scalar {
@@ -131,7 +133,8 @@ export const equalTo = (column: Column, operator: "=" | "!=", value: unknown): C
     : { kind: "compare", column, operator, value: acceptedOf(column, value) };
 
 function holding(column: Column, value: unknown): Condition {
-  const { fromMember } = columnTypes[column.type];
+  const { isCompared, fromMember } = columnTypes[column.type];
+  if (fromMember === null && !isCompared) throw notCompared(column);
   if (fromMember === null)
     throw invalidParameter(
       `Column "${column.name}" holds no other values, as CONTAINS needs; LIKE finds a part of a text`,
@@ -203,10 +206,14 @@ function likeCondition(
   };
 }
 
-/** Rejects a column whose values contain others: a pattern or a search would find nothing there. */
-export function mustHaveText({ name, type }: Column): void {
-  if (columnTypes[type].fromMember !== null)
-    throw invalidParameter(`Column "${name}" cannot be searched, as its values are no texts`);
+/** Rejects a column whose values contain others, or files: a pattern or a search would find nothing there. */
+export function mustHaveText(column: Column): void {
+  const { isCompared, fromMember } = columnTypes[column.type];
+  if (fromMember !== null)
+    throw invalidParameter(
+      `Column "${column.name}" cannot be searched, as its values are no texts`,
+    );
+  if (!isCompared) throw notCompared(column);
 }
 
 /** A text to search for: a string, or a number as its digits. `subject` begins the message. */

@@ -20,7 +20,9 @@ export function conditionSchema(columns: Columns): JsonSchema {
     );
   const all = nameSchema(columns.values());
   const holdsMembers = ({ type }: Column): boolean => columnTypes[type].fromMember !== null;
-  const texts = nameSchema([...columns.values()].filter((column) => !holdsMembers(column)));
+  const texts = nameSchema(
+    [...columns.values()].filter(({ type }) => columnTypes[type].isCompared),
+  );
   const whole = alike(columns, (column) => (holdsMembers(column) ? equalSchema(column) : null));
   const members = whole.flatMap(({ key, value }) => [
     of(key, "any", orNull(value)),

@@ -38,7 +38,7 @@ export const searchBy = (columns: Columns): Grammar<readonly Column[]> =>
 /** Names of the columns that can be searched one by one. */
 export const searchableNames = (columns: Columns): string[] =>
   [...describedColumns(columns)].flatMap(([name, { type }]) =>
-    columnTypes[type].fromMember === null ? [name] : [],
+    columnTypes[type].isCompared ? [name] : [],
   );
 
 /** The text is found in one of the columns; null without a search. */
