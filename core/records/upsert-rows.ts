@@ -173,14 +173,14 @@ async function lockAll(
   return lockItems(tx, { call, plan, items, outcomes: gone, columns });
 }
 
-/** The key of a stored record does not change. */
+/** The key of a stored record does not change; what asks for a new key names none. */
 function refuseOtherKey(item: FoundItem, { plan, by, outcomes }: Upserting): void {
   // The database found it by this key, which its collation may call equal to the stored one.
   if (by.isKey) return;
   const errors = Object.fromEntries(
     plan.write.key.flatMap((column, at) => {
-      const sent = Object.hasOwn(item.body, column.name) ? item.body[column.name] : undefined;
-      return sent === undefined || means(column, sent, item.key[at]!)
+      const sent = item.body[column.name];
+      return leavesOpen(item.body, column, plan.write.key) || means(column, sent, item.key[at]!)
         ? []
         : [[column.name, ["is not the key of the stored record"]]];
     }),

@@ -276,6 +276,21 @@ describe("a record", () => {
     });
   });
 
+  test.each([[null], [""], ["-"]])(
+    "whose key is %j is the stored one with any key",
+    async (good_id) => {
+      const data = { code: "new", name: "first", good_id };
+      const [made, again] = [
+        await upsert({ data, by: ["code"] }),
+        await upsert({ data: { ...data, name: "second" }, by: ["code"] }),
+      ];
+      check(again, { status: 200 });
+      expect([made, again].map(({ body }) => body.results[0].created)).toEqual([true, false]);
+      const { good_id: key } = made.body.data[0];
+      expect(again.body.data).toMatchObject([{ good_id: key, name: "second" }]);
+    },
+  );
+
   test("as an object is a list of one, and any other form is refused", async () => {
     const one = await upsert({ data: { code: "x", name: "one" }, by: ["code"] });
     check(one, { status: 200 });
