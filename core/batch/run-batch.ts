@@ -13,7 +13,6 @@ import type { ProjectCache } from "../cache/cache.ts";
 import { lockTokensIn } from "../locks/lock-keys.ts";
 import { formsIn } from "../locks/lock-names.ts";
 import { isInUse } from "../locks/lock-conflict.ts";
-import { ledgersOf as changeLedgersOf } from "../changes/store-recorded.ts";
 import type { Feed } from "../changes/feed.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
@@ -24,6 +23,7 @@ import { type AppError, invalidPayload, unavailable } from "../values/errors.ts"
 import { jsonOf, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import { inStep, readBatch, type Step } from "./batch-request.ts";
+import { neededLedgers, makeLedgers } from "./step-ledgers.ts";
 import { checkReferences, resolve } from "./step-references.ts";
 
 /** What a step leads to. */
@@ -140,14 +140,8 @@ function checked(
   for (const [member, name, header] of headerMembers)
     if (step[member] !== null && !action.headers.has(header))
       throw invalidPayload(`${action.name} does not take ${name}`);
-  return { step, action, handler, ledgers: entity === null ? [] : ledgersOf(entity) };
+  return { step, action, handler, ledgers: entity === null ? [] : neededLedgers(entity) };
 }
-
-/** The service's own tables that a write of the endpoint can need. */
-const ledgersOf = ({ changes, numbers }: Entity): LedgerName[] => [
-  ...changeLedgersOf(changes),
-  ...(numbers.size > 0 ? (["numbers"] as const) : []),
-];
 
 const headerMembers = [
   ["ifMatch", "if_match", "If-Match"],
@@ -169,9 +163,7 @@ async function runTogether(request: Request, together: Together): Promise<Answer
   const { planned, keepAnswer } = together;
   const isReadOnly = keepAnswer === null && planned.every(({ action }) => action.mode === "reads");
   const { outbound, begin } = callingOnce(request.outbound);
-  // Made within the transaction, the table would wait for it. A failure is one of the step that needs the table.
-  for (const name of new Set(planned.flatMap(({ ledgers }) => ledgers)))
-    await request.session.ledger(name).catch(() => undefined);
+  await makeLedgers(request, planned);
   let isTold = false;
   // What a step has changed is committed with all others.
   const feed: Feed = { ...request.feed, wrote: () => (isTold = true) };

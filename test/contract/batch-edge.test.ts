@@ -37,6 +37,7 @@ beforeAll(async () => {
         tableName: "order_lines",
         action: { "bulk-create": true, "bulk-update": true, upsert: true, read: true },
         fieldValidation: [{ name: "qty", type: "integer", constraints: { min: 1 } }],
+        history: true,
       },
     },
     project: { batch: { enabled: true, maxSteps: 5 } },
@@ -67,6 +68,22 @@ const count = async (note: string): Promise<number> => {
   const found = await fixture.sql(`select count(*) as n from orders where note = '${note}'`);
   return Number(found[0]!["n"]);
 };
+
+test("a batch reads the history before anything was recorded", async () => {
+  const history = { id: "log", endpoint: "lines", action: "history", body: {} };
+  const empty = await batch([history]);
+  check(empty, { status: 200 });
+  expect(empty.body.data).toMatchObject([{ status: 200, body: { data: [] } }]);
+
+  const refused = await batch([history, lines([{ qty: 0 }])]);
+  check(refused, { status: 400, error: "Validation failed" });
+  const stored = await batch([lines([{ qty: 1 }]), history]);
+  check(stored, { status: 200 });
+  const [change] = stored.body.data[1].body.data;
+  expect(change).toMatchObject({ action: "bulk-create" });
+  const again = await batch([history]);
+  expect(again.body.data[0].body.data).toEqual([change]);
+});
 
 describe("a batch", () => {
   test("stores an order with its lines, and posts it with its number", async () => {
