@@ -36,6 +36,8 @@ export interface Expansion {
   readonly members: readonly string[];
   /** The columns of the statement of the records that `steps` begin at. */
   readonly from: Key;
+  /** The key of the record that a path to one leads to before; null = there is no such path, or the caller lacks it. */
+  readonly owner: Key | null;
   readonly steps: readonly Hop[];
   readonly where: Condition | null;
   readonly what: ExpandedList | ExpandedFigures;
@@ -223,6 +225,7 @@ function oneExpanded(name: string, asked: Options, { columns, budget, place }: A
     path,
     members: named.split("."),
     from,
+    owner: ownerOf(before, columns),
     steps: relation.steps,
     where: where(relation.columns).read(asked.where),
   };
@@ -249,6 +252,12 @@ function oneExpanded(name: string, asked: Options, { columns, budget, place }: A
     key: key.every(({ name }) => relation.columns.has(name)) ? key : [],
   };
   return { columns: [], many: [{ ...rest, what }] };
+}
+
+function ownerOf(before: string, columns: PathColumns): Key | null {
+  const key = columns.relation(before)?.key ?? [];
+  const found = key.flatMap(({ name }) => columns.behind(before, name) ?? []);
+  return found.length > 0 && found.length === key.length ? found : null;
 }
 
 function unknownRelation(name: string, columns: Columns): AppError {

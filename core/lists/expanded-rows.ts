@@ -38,7 +38,7 @@ export type More = Record<string, Json[]>;
 
 /** The columns that a statement must read for these expansions, beside the shown ones. */
 export const columnsFor = (many: readonly Expansion[]): readonly Column[] =>
-  many.flatMap(({ from }) => from);
+  many.flatMap(({ from, owner }) => [...from, ...(owner ?? [])]);
 
 /** Reads the lists and puts them into the records. Rejects with Invalid parameter beyond 20,000 records in all. */
 export async function fillExpanded(
@@ -248,8 +248,10 @@ async function fillLists(
 }
 
 /** The columns that name the record that holds the list; those that the others refer to, unless there is a key. */
-const keyFor = ({ members, from }: Expansion, key: Key): Key =>
-  members.length > 1 || key.length === 0 ? from : key;
+const keyFor = ({ members, from, owner }: Expansion, key: Key): Key => {
+  const named = members.length > 1 ? (owner ?? []) : key;
+  return named.length === 0 ? from : named;
+};
 
 /** A key of one column as its value, another one as an object. */
 function keyOf(row: Readonly<Row>, key: Key): Json {

@@ -346,7 +346,7 @@ beforeAll(async () => {
         "insert into rooms values (1, 1, 20), (1, 2, 30), (2, 1, 40)",
         "insert into beds values ('b1', 1, 1), ('b2', 2, 1), ('b3', 1, 2), ('b4', 1, 1), ('b5', 1, null)",
         `insert into guests values ('g1', 'ann', 'Ann', ${yes}, ${no}), ('g2', 'bob', 'Bob', ${no}, ${no}), ('g3', 'cid', 'Cid', ${no}, ${yes})`,
-        "insert into stays values ('s1', 'one', 'ann'), ('s2', 'two', 'bob'), ('s3', 'three', null), ('s4', 'four', 'cid')",
+        "insert into stays values ('s1', 'one', 'ann'), ('s2', 'two', 'bob'), ('s3', 'three', null), ('s4', 'four', 'cid'), ('s5', 'five', 'bob')",
         "insert into stay_nights values ('n1', 's1', 'b1'), ('n2', 's1', 'b2'), ('n3', 's2', 'b1')",
       ];
     },
@@ -451,6 +451,19 @@ describe("keys of several columns", () => {
       {
         data: [{ id: "b4", room: { size: 20, beds: [{ id: "b1" }] } }],
         more: { "room.beds": [{ house: 1, door: 1 }] },
+      },
+    ],
+    [
+      "to many behind to one, by another column than the key that tells what was cut",
+      "stays/read",
+      {
+        select: ["title"],
+        expand: { guest: { select: ["name"], expand: { stays: { select: ["id"], limit: 1 } } } },
+        ...when(is("id", "s5")),
+      },
+      {
+        data: [{ title: "five", guest: { name: "Bob", stays: [{ id: "s2" }] } }],
+        more: { "guest.stays": ["g2"] },
       },
     ],
     [
@@ -564,6 +577,7 @@ describe("what does not narrow related records", () => {
     expect(body.data).toEqual([
       { id: "s1", guest: { name: "Ann" } },
       { id: "s2", guest: { name: "Bob" } },
+      { id: "s5", guest: { name: "Bob" } },
     ]);
   });
 
