@@ -245,6 +245,27 @@ test("aggregate fills the bins between floating point numbers", async () => {
   expect(answer.body.data).toEqual(buckets([0.3, 2], [0.4, 0], [0.5, 0], [0.6, 0], [0.7, 1]));
 });
 
+// Other databases refuse such values.
+test.runIf(inject("engine") === "sqlite")(
+  "aggregate counts what is no number as no value",
+  async () => {
+    const id = "odd";
+    await fixture.post("sales/create", { id, qty: 4, price: 1 });
+    await fixture.sql(`update sales set qty = '', price = 'n/a', parts = 9e999 where id = '${id}'`);
+    const where = [{ key: "id", value: id }];
+    const sum = (formula: string) => ({ function: "sum", formula, alias: "s" });
+    for (const formula of ["qty * 2", "price", "1 / parts"]) {
+      const answer = await ask({ where, operations: [n, sum(formula)] });
+      expect(answer.body.data, formula).toEqual({ n: 1, s: null });
+    }
+    for (const field of ["qty", "price", "parts"]) {
+      const answer = await ask(counted({ field, by: 5, alias: "b" }, { where }));
+      expect(answer.body.data, field).toEqual(buckets([null, 1]));
+    }
+    await fixture.sql(`delete from sales where id = '${id}'`);
+  },
+);
+
 describe("operations", () => {
   const op = (name: string, formula: string) => ({
     operations: [{ function: name, formula, alias: "f" }],

@@ -36,7 +36,7 @@ interface Call {
 
 export function registerFormulas(database: Database): void {
   const known = new Map<string, Call>();
-  const resultOf = ([first, ...values]: readonly unknown[]) => {
+  const resultOf = ([first, ...values]: readonly unknown[], read: typeof decimalOf) => {
     const text = String(first);
     const call = known.get(text) ?? readCall(text);
     // Requests have ever new formulas.
@@ -44,21 +44,21 @@ export function registerFormulas(database: Database): void {
     const { formula, target, scales } = call;
     return compute(formula, target, (name) => {
       const at = formula.names.indexOf(name);
-      return decimalOf(values[at], scales[at] ?? null);
+      return read(values[at], scales[at] ?? null);
     });
   };
   const options = { deterministic: true, varargs: true, safeIntegers: true } as const;
   database.function("rowgate_formula", options, (...given: unknown[]) => {
-    const computed = resultOf(given);
+    const computed = resultOf(given, storedDecimalOf);
     if (!computed.ok) throw new FormulaFault(computed.fault);
     return computed.value;
   });
   database.function("rowgate_figure", options, (...given: unknown[]) => {
-    const computed = resultOf(given);
+    const computed = resultOf(given, decimalOf);
     return computed.ok ? computed.value : null;
   });
   database.function("rowgate_bin", options, (value: unknown, width: unknown, scale: unknown) => {
-    const digits = value === null ? null : decimalOf(value, scale === -1n ? null : Number(scale));
+    const digits = decimalOf(value, scale === -1n ? null : Number(scale));
     return digits === null ? null : binOf(digits, String(width));
   });
   database.function("rowgate_float_bin", options, (value: unknown, width: unknown) => {
@@ -89,11 +89,20 @@ function readCall(text: string): Call {
   return { formula: parsed.formula, target: { ...target, range }, scales };
 }
 
-/** A double counts with its 15 reliable digits, rounded to the scale of its column. */
+/**
+ * A double counts with its 15 reliable digits, rounded to the scale of its column. What is no number counts as no value:
+ * SQLite keeps any text in any column.
+ */
 function decimalOf(value: unknown, scale: number | null): string | null {
   if (value === null) return null;
   const digits = normalDecimal(typeof value === "number" ? value.toPrecision(15) : String(value));
-  if (digits === null)
+  return digits === null || scale === null ? digits : divideDecimal(digits, 1n, scale);
+}
+
+/** A result that is stored must not hide such a value. */
+function storedDecimalOf(value: unknown, scale: number | null): string | null {
+  const digits = decimalOf(value, scale);
+  if (digits === null && value !== null)
     throw new Error("A column of the formula contains a value that is not a number");
-  return scale === null ? digits : divideDecimal(digits, 1n, scale);
+  return digits;
 }
