@@ -297,8 +297,11 @@ function itemOf(row: Row, { plan, extra, nesting, tag }: ItemsRequest): Row {
   return item;
 }
 
-const labelText = (value: unknown): string =>
-  value === null || value === undefined ? "" : String(value);
+/** The label may be a JSON value, if it is only the second field. */
+const labelText = (value: unknown): string => {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+};
 
 /** `method` GET: the answer repeats the search. */
 function answerSchema(

@@ -42,6 +42,7 @@ beforeAll(async () => {
       },
       { name: "numbers", columns: { number_id: "identity", label: "text(20)" } },
       { name: "letters", columns: { letter_id: "key", code: "text(5)", name: "text(40)" } },
+      { name: "options", columns: { option_id: "key", chosen: "json" } },
     ],
     setUp: (engine) => [
       ...people.map(([id, code, name, city, active, rank]) => {
@@ -53,6 +54,7 @@ beforeAll(async () => {
         ([id, code, name]) => `INSERT INTO letters VALUES ('${id}', '${code}', '${name}')`,
       ),
       "INSERT INTO numbers (label) VALUES ('one'), ('two'), ('three')",
+      `INSERT INTO options VALUES ('o1', '{"size":[1,2.5]}'), ('o2', '"red"')`,
     ],
     endpoints: {
       people: {
@@ -61,6 +63,7 @@ beforeAll(async () => {
         fieldName: ["id", "name", "code", "city", "active", "rank", "secret"],
         hiddenFields: ["secret"],
       },
+      options: { tableName: "options", action: { lookup: true } },
       labelled: {
         tableName: "people",
         action: { lookup: true },
@@ -504,6 +507,15 @@ describe("the configuration", () => {
     ]);
     const withoutCity = await post("labelled", { where: [{ key: "rank", value: 4 }] });
     expect(withoutCity.body.data).toEqual([{ id: "B_1", text: "Dora (), it's \\ 4" }]);
+  });
+
+  test("lookup shows a label that is JSON as JSON, and finds nothing in it", async () => {
+    const { body } = await get("options/lookup");
+    expect(body.data).toEqual([
+      { id: "o2", text: "red" },
+      { id: "o1", text: '{"size":[1,2.5]}' },
+    ]);
+    expect((await get("options/lookup?search=red")).body.data).toEqual([]);
   });
 
   test("lookup always applies the default scope for lookups, whatever is asked", async () => {
