@@ -32,15 +32,15 @@ const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as text
 const plain: ValueForm = { ...textForm, bind: (_column, value) => value, textOf: castToText };
 
 const json: Partial<ValueForm> = {
-  decoder: () => (raw) => (typeof raw === "string" ? showJson(raw) : (raw as Json)),
+  decoder: () => (raw) => (typeof raw === "string" ? showJson(raw) : showStored(raw)),
   textOf: null,
 };
 
 export const createValueForms = (forms: StoredForms): ValueForms =>
   formsBeside(plain, {
-    text: { decoder: sampledDecoder, textOf: plainColumn },
+    text: { decoder: storedDecoder, textOf: plainColumn },
     integer: {
-      decoder: sampledDecoder,
+      decoder: storedDecoder,
       output: (column, name, decimals) =>
         decimals === "string" && isBigint(column) ? sql`cast(${name} as text)` : longAsText(name),
     },
@@ -95,12 +95,14 @@ export const createValueForms = (forms: StoredForms): ValueForms =>
     },
   });
 
-function showAnything(raw: unknown): Json {
-  if (typeof raw === "number") return showFloat(raw);
-  return raw instanceof Uint8Array ? showBytes(raw) : (raw as Json);
-}
+const showAnything = (raw: unknown): Json =>
+  typeof raw === "number" ? showFloat(raw) : showStored(raw);
 
-const sampledDecoder = ({ isSampled }: Column): Decode | null => (isSampled ? showAnything : null);
+/** Bytes that stand in a column of another type are shown as in a column of bytes. */
+const showStored = (raw: unknown): Json =>
+  raw instanceof Uint8Array ? showBytes(raw) : (raw as Json);
+
+const storedDecoder = ({ isSampled }: Column): Decode => (isSampled ? showAnything : showStored);
 
 /** `decimals: "string"` is about 64-bit integers that are declared as such; every INTEGER of SQLite could be one. */
 const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.native);
@@ -165,7 +167,8 @@ const usualUuid = (raw: unknown): string | undefined =>
 function decimalDecoder({ scale }: Column, decimals: Decimals): Decode {
   const unit = 10 ** Math.min(scale ?? 0, 15);
   return (raw) => {
-    if (typeof raw !== "number") return typeof raw === "string" ? showDecimal(raw, decimals) : null;
+    if (typeof raw !== "number")
+      return typeof raw === "string" ? showDecimal(raw, decimals) : showStored(raw);
     // Most numbers carry none, and to see that costs less than to print them.
     const isClean = Math.round(raw * unit) / unit === raw;
     const number = isClean
