@@ -118,6 +118,7 @@ describe.runIf(isMysql)("geometry", () => {
 
   test.each([
     ["area", "GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(0 0,1 1))"],
+    ["area", "GEOMETRYCOLLECTION EMPTY"],
     ["area", "MULTIPOINT(1 2,3 4)"],
     ["area", "MULTIPOLYGON(((0 0,4 0,4 4,0 0)),((5 5,6 5,6 6,5 5)))"],
     ["area", "MULTILINESTRING((0 0,1 1),(2 2,3 3))"],

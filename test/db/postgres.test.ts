@@ -462,6 +462,7 @@ const values: [type: string, sent: unknown, shown?: unknown][] = [
   ["boolean[]", [true, false]],
   ["jsonb[]", [{ a: 1 }, "x"]],
   ["bit(3)", "101"],
+  ["bit varying(3)", ""],
   ["inet", "10.0.0.0/8"],
   ["interval", "1 day 02:03:04"],
   ["int4range", "[1,5)"],
@@ -554,6 +555,10 @@ describe("values", () => {
     ["time", "'12:34:56.999999'", "12:34:56.999999"],
     ["jsonb", "'{\"n\": 12345678901234567890}'", { n: new ExactNumber("12345678901234567890") }],
     ["bigint[]", "'{1,9007199254740993}'", [1, "9007199254740993"]],
+    ["numeric[]", "'{NaN,-Infinity,1.5}'", [null, null, 1.5]],
+    ["real[]", "'{NaN,Infinity,1.5}'", [null, null, 1.5]],
+    ["date[]", "'{-infinity,0044-03-15 BC}'", [null, "0044-03-15 BC"]],
+    ["jsonb[]", "array['null'::jsonb, '\"null\"'::jsonb]", [null, "null"]],
     ["money", "12.5", "$12.50"],
   ])("that others stored as %s %s are shown as %j", async (type, literal, shown) => {
     const { c } = await column(type);

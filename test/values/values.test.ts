@@ -499,6 +499,7 @@ const views: [string, unknown, unknown][] = [
   ["date", showDate("2024-02-29"), "2024-02-29"],
   ["date of a timestamp", showDate("2024-02-29 00:00:00"), "2024-02-29"],
   ["date zero", showDate("0000-00-00"), null],
+  ["date before our era", showDate("0044-03-15 BC"), "0044-03-15 BC"],
   ["time", showTime("12:34:56.789100"), "12:34:56.7891"],
   ["time without seconds", showTime("12:34"), "12:34:00"],
   ["time below zero", showTime("-01:30:00.5"), "-01:30:00.5"],

@@ -33,7 +33,8 @@ export const dateType = defineType(usual, {
 /** `YYYY-MM-DD`, from a date or the beginning of a timestamp; MySQL's zero date is null. */
 export function showDate(text: string): string | null {
   if (text.startsWith("0000-00-00")) return null;
-  return text[10] === " " || text[10] === "T" ? text.slice(0, 10) : text;
+  const hasTime = (text[10] === " " && !text.endsWith("BC")) || text[10] === "T";
+  return hasTime ? text.slice(0, 10) : text;
 }
 
 /** A date with a time of midnight is the date. */

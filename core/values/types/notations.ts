@@ -10,7 +10,7 @@ interface Known {
 }
 
 export const notations: Readonly<Record<Notation, Known>> = {
-  bits: { fault: bitsFault, schema: { pattern: "^[01]+$", examples: ["101"] } },
+  bits: { fault: bitsFault, schema: { pattern: "^[01]*$", examples: ["101"] } },
   wkt: {
     fault: (_column, text) =>
       isGeometry(text) ? null : "must be a geometry as WKT, such as POINT(1 2)",
@@ -56,7 +56,7 @@ function setFault({ members }: Column, text: string): string | null {
 }
 
 function bitsFault({ lengthMax, fixedLength }: Column, text: string): string | null {
-  if (!/^[01]+$/.test(text)) return "must be a text of the digits 0 and 1";
+  if (!/^[01]*$/.test(text)) return "must be a text of the digits 0 and 1";
   if (lengthMax === null || text.length === lengthMax) return null;
   if (fixedLength) return `must have exactly ${lengthMax} digits`;
   return text.length < lengthMax ? null : `must have at most ${lengthMax} digits`;
@@ -88,6 +88,9 @@ const kinds: ReadonlyMap<string, (inner: string) => boolean> = new Map([
 
 const collection = /^(?:GEOMETRYCOLLECTION|GEOMCOLLECTION)$/;
 
+/** Of the kinds, only this one has a value without places. */
+const emptyCollection = /^\s*GEOM(?:ETRY)?COLLECTION\s+EMPTY\s*$/i;
+
 const depthMax = 8;
 
 /**
@@ -95,6 +98,7 @@ const depthMax = 8;
  * its meaning.
  */
 export function isGeometry(text: string, depth = 1): boolean {
+  if (emptyCollection.test(text)) return true;
   const match = /^\s*([A-Z]+)\s*\((.*)\)\s*$/is.exec(text);
   if (!match) return false;
   const [, word = "", inner = ""] = match;

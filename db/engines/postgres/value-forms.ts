@@ -102,12 +102,15 @@ function itemDecoder(element: Column, decimals: Decimals): (text: string) => Jso
   const decode = valueForms[element.type].decoder(element, decimals);
   if (element.type === "integer" && decode === null)
     return (text) => (/^-?\d+$/.test(text) ? Number(text) : text);
-  return decode === null ? asItIs : (text) => decode(text) ?? (isInfinite(text) ? null : text);
+  return decode === null ? asItIs : (text) => decode(text) ?? (hasNoJson(text) ? null : text);
 }
 
 const asItIs = (text: string): string => text;
 
 const isInfinite = (text: string): boolean => text === "infinity" || text === "-infinity";
+
+/** Texts that a decoder shows as null, other than those of another type. */
+const hasNoJson = (text: string): boolean => /^(?:null|NaN|-?[Ii]nfinity)$/.test(text);
 
 /** An array that does not come from a table contains texts. */
 const elementOf = ({ element = textElement }: Column): Column => element;
