@@ -125,7 +125,12 @@ function compositeView(
     writable: without(detail.writable, readOnly),
     queryShown: detail.queryShown.filter((name) => !hidden.has(name)),
   }));
-  return { ...plan, details, writable: without(plan.writable, readOnly) };
+  return {
+    ...plan,
+    details,
+    writable: without(plan.writable, readOnly),
+    shownTotals: without(plan.shownTotals, hidden),
+  };
 }
 
 /** The statuses that may follow would reveal the status. */

@@ -10,6 +10,7 @@ import type { KeyValue } from "../values/types/key.ts";
 import { newKey } from "../records/record-key.ts";
 import { foresee } from "../totals/foreseen-values.ts";
 import {
+  alwaysShowing,
   createAudit,
   fillsBeside,
   filledLater,
@@ -30,7 +31,7 @@ export interface CompositeNeeds extends RecordPlan {
 export function compositeNeeds(entity: Entity): CompositeNeeds | null {
   const plan = recordPlan(entity);
   const { composite } = entity;
-  return plan && composite && { ...plan, composite };
+  return plan && composite && { ...alwaysShowing(plan, composite.shownTotals), composite };
 }
 
 /** A detail that is there. */

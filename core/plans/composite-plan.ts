@@ -15,6 +15,8 @@ export interface CompositePlan {
   readonly details: readonly DetailPlan[];
   /** Fields of the header that a body may set: those of its WritePlan, less the totals. */
   readonly writable: Columns;
+  /** The totals, less the hidden ones: answers of writes tell them even if fieldName does not name them. */
+  readonly shownTotals: Columns;
 }
 
 /** One table of details of a composite. */

@@ -36,6 +36,7 @@ export async function narrowReplay(
     ...(read?.columns.keys() ?? []),
     ...(adjust?.shown.keys() ?? []),
     ...(workflow?.fields.keys() ?? []),
+    ...(composite?.shownTotals.keys() ?? []),
     ...(composite?.details.map(({ table }) => table.name) ?? []),
   ]);
   const members = new Map(Object.entries(data).filter(([name]) => shown.has(name)));

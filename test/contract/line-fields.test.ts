@@ -61,6 +61,7 @@ beforeAll(async () => {
       },
       queried: { ...orders, detailQuery, hiddenFields: { clerk: [...hidden, "zz_shown"] } },
       closed: { ...orders, hiddenFields: hidden, readOnlyFields: ["zz_price"] },
+      titled: { ...orders, fieldName: ["title"], hiddenFields: { clerk: ["total"] } },
       "closed-queried": { ...orders, detailQuery, hiddenFields: [...hidden, "zz_shown"] },
     },
   });
@@ -159,6 +160,30 @@ describe.each(hiding)("columns of details that are hidden from %s", (_, role, en
     }
   });
 });
+
+test.each([
+  ["owner", { total: 15 }, { total: 29 }],
+  ["clerk", {}, {}],
+])(
+  "%s is told the totals that fieldName lacks, unless they are hidden",
+  async (role, made, changed) => {
+    const headers = { "x-api-key": `key of ${role}`, "Idempotency-Key": `totals-${role}` };
+    const body = { orders: { title: "two", order_lines: [line] } };
+    for (let repeat = 0; repeat < 2; repeat++) {
+      const { status, body: answer } = await fixture.post("titled/create-composite", body, headers);
+      const { order_id, order_lines, ...header } = answer.data;
+      expect([status, header]).toEqual([201, { title: "two", ...made }]);
+      expect([typeof order_id, order_lines.length]).toEqual(["string", 1]);
+    }
+    const insert = { orders: { order_id: "o1", order_lines: { insert: [line] } } };
+    expect((await as(role, "titled/update-composite", insert)).body.data).toEqual({
+      order_id: "o1",
+      title: "one",
+      ...changed,
+      _operations: { deleted: 0, updated: 0, inserted: 1 },
+    });
+  },
+);
 
 test.each([
   ["clerk", "orders", [null, null]],

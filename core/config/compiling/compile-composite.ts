@@ -78,11 +78,15 @@ export async function compositeOf(
     });
   const totals = new Set(details.flatMap((detail) => detail.totals.map(({ column }) => column)));
   const isWhole = settings.length > 0 && details.length === settings.length;
-  const writable = new Map([...header.writable].filter(([, column]) => !totals.has(column)));
+  const hidden = forEverybody(survey.payload.hiddenFields);
+  const plan = {
+    tableName: survey.payload.tableName ?? header.table?.name ?? "",
+    details,
+    writable: new Map([...header.writable].filter(([, column]) => !totals.has(column))),
+    shownTotals: byName([...totals].filter(({ name }) => !hidden.includes(name))),
+  };
   return {
-    plan: isWhole
-      ? { tableName: survey.payload.tableName ?? header.table?.name ?? "", details, writable }
-      : null,
+    plan: isWhole ? plan : null,
     cascades: found.flatMap((one) => one?.cascade ?? []),
     columns: lineColumns(found),
   };
