@@ -7,8 +7,9 @@ import type { Assignment } from "../query/statement.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Column } from "../values/types/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import type { KeyValue } from "../values/types/key.ts";
+import { parentsFirst } from "./parents-first.ts";
 
 /** What is set of a record. */
 interface Setting {
@@ -35,22 +36,46 @@ export async function insertSet(
   { table, key, among, optional, same = new Map(), returning }: Inserting,
 ): Promise<Row[]> {
   const stored: Row[] = [];
-  for (const { places, columns, values } of grouped(records, {
-    among,
-    ...(optional && { optional }),
-  })) {
-    if (same.size > 0) for (const row of values) row.push(...same.values());
-    const rows = await queries.insert({
-      kind: "insert",
-      table,
-      key,
-      columns: [...columns, ...same.keys()],
-      rows: values,
-      returning,
-    });
-    for (const [at, row] of rows.entries()) stored[places[at]!] = row;
+  const grouping = { among, ...(optional && { optional }) };
+  for (const set of insertedTogether(records, grouping, table)) {
+    const some = set.map((place) => records[place]!);
+    for (const { places, columns, values } of grouped(some, grouping)) {
+      if (same.size > 0) for (const row of values) row.push(...same.values());
+      const rows = await queries.insert({
+        kind: "insert",
+        table,
+        key,
+        columns: [...columns, ...same.keys()],
+        rows: values,
+        returning,
+      });
+      for (const [at, row] of rows.entries()) stored[set[places[at]!]!] = row;
+    }
   }
   return stored;
+}
+
+/** Places of records in sets: one that refers to a record of another statement is in a later set than that one. */
+function insertedTogether(
+  records: readonly Setting[],
+  grouping: Grouping,
+  table: Table,
+): number[][] {
+  const related = parentsFirst(records, table);
+  if (related === null) return [[...records.keys()]];
+  const sets: number[][] = [[]];
+  /** Of the records of the last set. */
+  const shapes = new Map<number, string>();
+  for (const place of related.order) {
+    const shape = shapeOf(records[place]!, grouping);
+    if (related.parents[place]!.some((parent) => (shapes.get(parent) ?? shape) !== shape)) {
+      sets.push([]);
+      shapes.clear();
+    }
+    sets.at(-1)!.push(place);
+    shapes.set(place, shape);
+  }
+  return sets;
 }
 
 interface Updating extends Grouping, Pick<InsertPlan, "table" | "key"> {
@@ -98,29 +123,34 @@ interface Group<T> {
  * Groups by the columns that a record lacks, in any order. Otherwise, records without values in different places would
  * need many short statements, each printed again (with five such columns, an import took a third longer).
  */
-function grouped<T extends Setting>(
-  items: readonly T[],
-  { among, optional }: Grouping,
-): Group<T>[] {
+function grouped<T extends Setting>(items: readonly T[], grouping: Grouping): Group<T>[] {
+  const { among, optional } = grouping;
   const groups = new Map<string, Group<T>>();
   for (const [place, item] of items.entries()) {
     const values: Scalar[] = [];
-    let without = "";
     for (const column of among) {
       const value = item.values.get(column);
       if (value !== undefined) values.push(value);
       else if (optional?.has(column)) values.push(null);
-      else without += `${column.name}\0`;
     }
-    let group = groups.get(without);
+    const shape = shapeOf(item, grouping);
+    let group = groups.get(shape);
     if (group === undefined) {
       const columns = among.filter((column) => item.values.has(column) || optional?.has(column));
       group = { items: [], places: [], columns, values: [] };
-      groups.set(without, group);
+      groups.set(shape, group);
     }
     group.items.push(item);
     group.places.push(place);
     group.values.push(values);
   }
   return [...groups.values()];
+}
+
+/** The columns that the record lacks, as a text. */
+function shapeOf({ values }: Setting, { among, optional }: Grouping): string {
+  let without = "";
+  for (const column of among)
+    if (!values.has(column) && !optional?.has(column)) without += `${column.name}\0`;
+  return without;
 }

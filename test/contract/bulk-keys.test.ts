@@ -41,6 +41,14 @@ beforeAll(async () => {
         columns: { a: "integer", b: "text(20)", note: "text(20)" },
         primaryKey: ["a", "b"],
       },
+      {
+        name: "branches",
+        columns: {
+          branch_id: "key",
+          trunk_id: { type: "text(36)", references: { table: "branches", column: "branch_id" } },
+          size: { type: "integer", notNull: true, default: "7" },
+        },
+      },
     ],
     setUp: (name) => [
       ...(name === "postgres" ? ["create extension citext"] : []),
@@ -61,6 +69,7 @@ beforeAll(async () => {
       visits: { tableName: "visits", action },
       pairs: { tableName: "pairs", action },
       words: { tableName: "words", action },
+      branches: { tableName: "branches", action },
     },
     project: { limits: { bulkRecords: 50 } },
   });
@@ -396,6 +405,32 @@ describe("where", () => {
     ["bulk-delete with ALL without where", { where: has("ALL"), expect: 0 }],
   ])("refuses %s", async (_name, body) => {
     check(await post("pets/bulk-delete", body), { status: 400, error: "Invalid payload" });
+  });
+});
+
+describe.each(["bulk-create", "upsert"])("records of %s that refer to each other", (name) => {
+  const branch = (branch_id: string, trunk_id: string | null, more: object = {}) => ({
+    branch_id,
+    trunk_id,
+    ...more,
+  });
+  beforeEach(async () => {
+    await fixture.sql("update branches set trunk_id = null");
+    await fixture.sql("delete from branches");
+  });
+
+  test.each([
+    ["behind the other", [branch("a", null), branch("b", "a")]],
+    ["before the other", [branch("c", "b"), branch("b", "a"), branch("a", "a")]],
+    [
+      "with other columns",
+      [branch("x", null, { size: 5 }), branch("a", null), branch("b", "a", { size: 5 })],
+    ],
+    ["in a chain", Array.from({ length: 50 }, (_, at) => branch(`n${at}`, `n${at && at - 1}`))],
+  ])("are stored %s, and answered in their order", async (_, data) => {
+    const answer = await post(`branches/${name}`, { data });
+    check(answer, { status: name === "upsert" ? 200 : 201 });
+    expect(answer.body.data).toEqual(data.map((one) => ({ size: 7, ...one })));
   });
 });
 

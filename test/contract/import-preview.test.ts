@@ -13,6 +13,7 @@ const setUp = () => [
   `create table crates (
     crate_id varchar(36) primary key, code varchar(20) not null unique, label varchar(20) unique, note varchar(20),
     place varchar(10), position integer, hall varchar(10), bay integer, maker varchar(10), inside varchar(36),
+    level integer not null default 7,
     unique (place, position),
     foreign key (hall, bay) references halls (hall, bay),
     foreign key (maker) references makers (code),
@@ -232,6 +233,29 @@ const approved: readonly Case[] = [
       ["k4", "C-4", "k3"],
     ],
     ["2-3 insert"],
+  ],
+  [
+    "records that refer to rows behind them",
+    "plain",
+    [
+      ["crate_id", "code", "inside"],
+      ["k3", "C-3", "k4"],
+      ["k4", "C-4", "k5"],
+      ["k5", "C-5", "k5"],
+    ],
+    ["2-4 insert"],
+  ],
+  [
+    "records that refer to one with other columns",
+    "plain",
+    [
+      ["crate_id", "code", "inside", "level"],
+      ["k3", "C-3", null, 5],
+      ["k4", "C-4", null, null],
+      ["k5", "C-5", "k4", 5],
+      ["k6", "C-6", "k5", null],
+    ],
+    ["2-5 insert"],
   ],
 ];
 

@@ -1,0 +1,60 @@
+/**
+ * The order in which new records of one table can be stored where some refer to others. MySQL checks references row by
+ * row, the other databases at the end of a statement: only records that come first are there for all of them.
+ */
+import { foldedText } from "../query/find-rows.ts";
+import type { Scalar } from "../values/scalar.ts";
+import type { Column, Table } from "../values/types/column.ts";
+
+interface Setting {
+  readonly values: ReadonlyMap<Column, Scalar>;
+}
+
+/** Records by their places in the list that was given. */
+export interface ParentsFirst {
+  /** Each record behind those that it refers to, as far as they do not refer to each other in a circle. */
+  readonly order: readonly number[];
+  /** The others that a record refers to. */
+  readonly parents: readonly (readonly number[])[];
+}
+
+/** Null: no record refers to another. */
+export function parentsFirst(records: readonly Setting[], table: Table): ParentsFirst | null {
+  const parents: number[][] = records.map(() => []);
+  for (const { columns, referencedColumns, referencedIdentity } of table.foreignKeys) {
+    if (referencedIdentity !== table.identity) continue;
+    const places = new Map<string, number>();
+    for (const [place, record] of records.entries()) {
+      const own = textOf(record, referencedColumns, table);
+      if (own !== null) places.set(own, place);
+    }
+    for (const [place, record] of records.entries()) {
+      const parent = places.get(textOf(record, columns, table) ?? "");
+      if (parent !== undefined && parent !== place) parents[place]!.push(parent);
+    }
+  }
+  return parents.every((some) => some.length === 0) ? null : { order: orderOf(parents), parents };
+}
+
+/** Null: one of the values is null or not known. */
+function textOf({ values }: Setting, names: readonly string[], table: Table): string | null {
+  const columns = names.flatMap((name) => table.columns.get(name) ?? []);
+  const key = columns.map((column) => values.get(column) ?? null);
+  return key.length < names.length || key.includes(null) ? null : foldedText(key, columns);
+}
+
+/** Without recursion: a chain may be as long as the list. */
+function orderOf(parents: readonly (readonly number[])[]): number[] {
+  const order = new Set<number>();
+  const begun = new Set<number>();
+  for (const first of parents.keys()) {
+    const waiting = [first];
+    for (let place = waiting.at(-1); place !== undefined; place = waiting.at(-1)) {
+      const next = begun.has(place) ? [] : parents[place]!.filter((parent) => !begun.has(parent));
+      begun.add(place);
+      if (next.length > 0) waiting.push(...next);
+      else order.add(waiting.pop()!);
+    }
+  }
+  return [...order];
+}
