@@ -4,7 +4,6 @@ import { type Call, defineAction } from "../calls/action.ts";
 import type { Column } from "../values/types/column.ts";
 import {
   atOneTime,
-  collectingErrors,
   type CompositeNeeds,
   type NewDetail,
   newDetail,
@@ -18,7 +17,7 @@ import {
   placingRefusals,
 } from "../documents/detail-writes.ts";
 import type { DetailPlan } from "../plans/composite-plan.ts";
-import { type FieldErrors, validationFailed } from "../values/errors.ts";
+import { collectingErrors, type FieldErrors, validationFailed } from "../values/errors.ts";
 import { etagOf } from "../records/etag.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import { past } from "../callers/scoped-session.ts";

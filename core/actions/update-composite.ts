@@ -8,7 +8,6 @@ import {
   atOneTime,
   type ChangedDetail,
   changedDetail,
-  collectingErrors,
   type CompositeNeeds,
   type NewDetail,
   newDetail,
@@ -24,6 +23,7 @@ import {
 } from "../documents/detail-writes.ts";
 import type { DetailPlan } from "../plans/composite-plan.ts";
 import {
+  collectingErrors,
   type FieldErrors,
   invalidPayload,
   noSuchRecord,

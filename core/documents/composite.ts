@@ -5,7 +5,7 @@ import type { Column } from "../values/types/column.ts";
 import { addErrors, type Place } from "./detail-errors.ts";
 import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
-import { AppError, type FieldErrors, notFound } from "../values/errors.ts";
+import { type AppError, collectingErrors, type FieldErrors, notFound } from "../values/errors.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import { newKey } from "../records/record-key.ts";
 import { foresee } from "../totals/foreseen-values.ts";
@@ -114,17 +114,3 @@ export function changedDetail(
 
 export const noSuchDetail = ({ table }: DetailPlan): AppError =>
   notFound(`${table.name} record not found in this header`);
-
-/** The result of `fill`; its field errors are added to the others. */
-export function collectingErrors<Item>(
-  errors: FieldErrors,
-  fill: () => Iterable<Item>,
-): Iterable<Item> {
-  try {
-    return fill();
-  } catch (error) {
-    if (!(error instanceof AppError) || error.errors === undefined) throw error;
-    Object.assign(errors, error.errors);
-    return [];
-  }
-}

@@ -4,7 +4,13 @@ import type { Call } from "../calls/action.ts";
 import type { Queries } from "../query/session.ts";
 import { type Assignment, sourceOf } from "../query/statement.ts";
 import { rowOf } from "../query/key-conditions.ts";
-import { invalidPayload, noSuchRecord, validationFailed } from "../values/errors.ts";
+import {
+  collectingErrors,
+  type FieldErrors,
+  invalidPayload,
+  noSuchRecord,
+  validationFailed,
+} from "../values/errors.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
@@ -43,7 +49,9 @@ export function updatesIn(
 ): Assignment[] {
   const { key, writable, audit } = plan.write;
   const checked = asked.entity.rules.check(asked.body, "update", writable);
-  if (checked.errors) throw validationFailed(checked.errors);
+  const errors: FieldErrors = { ...checked.errors };
+  const stamped = [...collectingErrors(errors, () => updateAudit(plan, asked))];
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
   const namesActor = actorsOf(audit, "update").some(({ name }) => Object.hasOwn(asked.body, name));
   if (checked.values.size === 0 && !namesActor) {
     const names: readonly string[] = key.map(({ name }) => name);
@@ -57,7 +65,7 @@ export function updatesIn(
     column,
     value,
   }));
-  set.push(...updateAudit(plan, asked));
+  set.push(...stamped);
   return set;
 }
 

@@ -2,7 +2,12 @@
  * What the writing actions share: the key in a body, the audit columns that the service fills, the change of one record
  * with handlers and If-Match, and the record that a write answers.
  */
-import { type FieldErrors, noSuchRecord, validationFailed } from "../values/errors.ts";
+import {
+  collectingErrors,
+  type FieldErrors,
+  noSuchRecord,
+  validationFailed,
+} from "../values/errors.ts";
 import type { Call, Write } from "../calls/action.ts";
 import type { Answer } from "../calls/answer.ts";
 import type { Column, Columns } from "../values/types/column.ts";
@@ -84,8 +89,9 @@ export function newValues(call: NewBody, plan: InsertingPlan): ReadonlyMap<Colum
   for (const [column, value] of checked.values) values.set(column, value);
   const { table } = plan.write;
   addTableFaults(errors, call.entity, { table, values, later: () => filledLater(plan) });
+  for (const [column, value] of collectingErrors(errors, () => createAudit(plan, call)))
+    values.set(column, value);
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
-  for (const [column, value] of createAudit(plan, call)) values.set(column, value);
   return values;
 }
 

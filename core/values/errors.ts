@@ -156,6 +156,20 @@ export const invalidField = (message: string): AppError => new AppError("invalid
 export const validationFailed = (errors: FieldErrors, cause?: unknown): AppError =>
   new AppError("validationFailed", "Invalid data", { errors, cause });
 
+/** The result of `fill`; its field errors are added to the others. */
+export function collectingErrors<Item>(
+  errors: FieldErrors,
+  fill: () => Iterable<Item>,
+): Iterable<Item> {
+  try {
+    return fill();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.errors === undefined) throw error;
+    Object.assign(errors, error.errors);
+    return [];
+  }
+}
+
 /** An aggregate request that is not valid. */
 export const validationError = (message: string): AppError =>
   new AppError("validationError", message);

@@ -171,6 +171,13 @@ describe("audit fields", () => {
     expect(created).toBeLessThanOrEqual(Date.now() + 1);
   });
 
+  test("create refuses a created_by that is no text together with the other fields", async () => {
+    const body = { name: null, qty: "many", created_by: {} };
+    const errors = ["code", "created_by", "name", "qty"];
+    const answer = await shop.post("items", "create", body);
+    check(answer, { status: 400, error: "Validation failed", errors });
+  });
+
   test("create takes created_by from the body", async () => {
     const row = record(
       await shop.post("items", "create", { code: "T-2", name: "t", created_by: "Ann" }),

@@ -130,6 +130,12 @@ describe("audit fields", () => {
     );
   });
 
+  test("update refuses an updated_by that is no text together with the other fields", async () => {
+    const body = { item_id: id, name: null, updated_by: {} };
+    const answer = await shop.post("items", "update", body);
+    check(answer, { status: 400, error: "Validation failed", errors: ["name", "updated_by"] });
+  });
+
   test("update never touches created_at and created_by", async () => {
     const { created_at, created_by } = await first();
     const body = { item_id: id, qty: 3, created_at: "2001-01-01T00:00:00.000Z", created_by: "Eve" };
