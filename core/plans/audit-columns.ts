@@ -14,6 +14,8 @@ export type AuditField = (typeof auditFields)[number];
 /** The audit columns that the table really has. */
 export type AuditColumns = readonly (Pick<AuditField, "when" | "kind"> & {
   readonly column: Column;
+  /** Whether a body may not name the user: the column is in `readOnlyFields`. */
+  readonly isReadOnly: boolean;
 })[];
 
 /** The names that the configuration gives; false: there are none. */
@@ -26,9 +28,11 @@ export const auditColumnIn = (
   { property, name }: AuditField,
 ): Column | null => (names === false ? null : (columns.get(names[property] ?? name) ?? null));
 
-/** Columns for who did it. */
+/** Columns for who did it, as far as a body may name the user. */
 export const actorsOf = (audit: AuditColumns, when: AuditField["when"]): Column[] =>
-  audit.flatMap((one) => (one.kind === "user" && one.when === when ? one.column : []));
+  audit.flatMap((one) =>
+    one.kind === "user" && one.when === when && !one.isReadOnly ? one.column : [],
+  );
 
 /** Columns for when it was done. */
 export const timesOf = (audit: AuditColumns, when: AuditField["when"]): Column[] =>

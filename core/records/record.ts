@@ -139,10 +139,10 @@ export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar
   const values = new Map<Column, Scalar>();
   const { flag } = write;
   if (flag) values.set(flag, flagValue(flag, false));
-  for (const { column, when, kind } of write.audit) {
+  for (const { column, when, kind, isReadOnly } of write.audit) {
     // Those of updates stay empty until the first one, unless the table insists on a value.
     if (when === "update" && !insists(column)) continue;
-    const body = when === "create" ? call.body : {};
+    const body = when === "create" && !isReadOnly ? call.body : {};
     if (kind === "time") setTime(values, column, now);
     else values.set(column, actorOf(column, { ...call, body, byDefault: "Input from API" }));
   }
@@ -153,13 +153,14 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
   const values = new Map<Column, Scalar>();
   const stamped: Column[] = [];
   let after: Column | null = null;
-  for (const { column, kind, when } of write.audit) {
+  for (const { column, kind, when, isReadOnly } of write.audit) {
     const isInstant = kind === "time" && columnTypes[column.type].isInstant;
     if (when === "create") {
       if (isInstant) after = column;
-    } else if (kind === "user")
-      values.set(column, actorOf(column, { ...call, byDefault: "Update from API" }));
-    else if (isInstant) stamped.push(column);
+    } else if (kind === "user") {
+      const body = isReadOnly ? {} : call.body;
+      values.set(column, actorOf(column, { ...call, body, byDefault: "Update from API" }));
+    } else if (isInstant) stamped.push(column);
     else setTime(values, column, call.now());
   }
   return [

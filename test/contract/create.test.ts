@@ -185,6 +185,22 @@ describe("audit fields", () => {
     expect(row["created_by"]).toBe("Ann");
   });
 
+  test("create, update and adjust ignore who a body says it was where that is read-only", async () => {
+    const fields = { stock: 1, balance: 0, big: 0, free: 0, created_by: "Ann", updated_by: {} };
+    const created = record(await shop.post("signed", "create", fields));
+    expect(created).toMatchObject({ created_by: "Input from API", updated_by: null });
+    const { counter_id } = created;
+    const byApi = { created_by: "Input from API", updated_by: "Update from API" };
+    const body = { counter_id, label: "new", created_by: "Eve", updated_by: {} };
+    check(await shop.post("signed", "update", body), { status: 200, data: byApi });
+    const adjustments = [{ field: "stock", value: 1 }];
+    const adjusted = { counter_id, adjustments, updated_by: "Eve" };
+    check(await shop.post("signed", "adjust", adjusted), { status: 200, data: byApi });
+    const nothing = { counter_id, updated_by: "Eve" };
+    const refused = await shop.post("signed", "update", nothing);
+    check(refused, { status: 400, error: "Invalid payload" });
+  });
+
   test("create leaves updated_at and updated_by empty", async () => {
     const body = { code: "T-3", name: "t", updated_at: "2001-01-01T00:00:00.000Z" };
     expect(record(await shop.post("items", "create", body))).toMatchObject({

@@ -496,6 +496,13 @@ function endpoints(): Record<string, object> {
         },
       },
     },
+    // Callers say nothing about who did it.
+    signed: {
+      tableName: "counters",
+      action: { create: true, update: true, adjust: true },
+      readOnlyFields: ["created_by", "updated_by"],
+      adjustConfig: { fields: { stock: { type: "integer" } } },
+    },
     reasoned: {
       tableName: "counters",
       primaryKey: "counter_id",

@@ -323,11 +323,15 @@ function checkHeaderKey(
  * The audit columns of the details have the same names as those of the header; a column that does not fit is treated as
  * a normal column.
  */
-const auditColumns = ({ payload }: Survey, columns: Columns): AuditColumns =>
-  auditFields.flatMap((field) => {
+function auditColumns({ payload }: Survey, columns: Columns): AuditColumns {
+  const readOnly = forEverybody(payload.readOnlyFields);
+  return auditFields.flatMap((field) => {
     const column = auditColumnIn(columns, payload.auditColumns, field);
-    return column && fitsAudit(field.kind, column) ? { ...field, column } : [];
+    return column && fitsAudit(field.kind, column)
+      ? { ...field, column, isReadOnly: readOnly.includes(column.name) }
+      : [];
   });
+}
 
 /** Details are written in a transaction, so their table must support rollback. */
 function checkTable(

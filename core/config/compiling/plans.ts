@@ -142,7 +142,8 @@ export function fitsAudit(kind: AuditField["kind"], column: Column): boolean {
 
 /** The audit columns that exist and can store what the service writes into them. */
 export function auditOf(survey: Survey, columns: Columns): AuditColumns {
-  const { auditColumns: names, action } = survey.payload;
+  const { auditColumns: names, action, readOnlyFields } = survey.payload;
+  const readOnly = forEverybody(readOnlyFields);
   const isFilled = switchedOn(action, ({ requires }) => requires.has("auditColumns")).length > 0;
   return auditFields.flatMap((field) => {
     const { property, kind } = field;
@@ -155,7 +156,8 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
         );
       return [];
     }
-    if (fitsAudit(kind, column)) return { ...field, column };
+    if (fitsAudit(kind, column))
+      return { ...field, column, isReadOnly: readOnly.includes(column.name) };
     const expected =
       kind === "time"
         ? "a timestamp or text column"
