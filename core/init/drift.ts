@@ -1,11 +1,13 @@
 /** Differences between a database and the files of a project, other than the faults of `compile-project.ts`. */
 import { nullUnlessAway } from "../config/compiling/survey.ts";
+import { pathInFile, valueAt } from "../config/reading/document.ts";
 import type { Path } from "../config/reading/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../config/reading/read-config.ts";
 import type { Rule } from "../config/reading/rule-schema.ts";
 import { softDeleteConfig } from "../config/compiling/soft-delete-plan.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import type { Column, ColumnType, Table } from "../values/types/column.ts";
+import { isObject } from "../values/json.ts";
 import { ruleTypes } from "../values/types/column-types.ts";
 import { switchedOn } from "../actions.ts";
 import {
@@ -16,7 +18,7 @@ import {
 } from "./draft-relations.ts";
 import { tableNameOf } from "./file-names.ts";
 import { auditNames, looksSecret } from "./name-words.ts";
-import { ruleOf } from "./rules.ts";
+import { type DraftRule, ruleOf } from "./rules.ts";
 
 export interface Drift {
   readonly kind: "table" | "column" | "length" | "labels" | "type" | "relation";
@@ -31,6 +33,7 @@ export interface Drift {
 
 /** A value of a file that is set, or put at the end of a list. */
 export interface Change {
+  /** In the file, whichever spelling it has. */
   readonly path: Path;
   readonly value: unknown;
   readonly isAdded: boolean;
@@ -139,23 +142,31 @@ function columnsKnownTo({ payload, table }: Endpoint): string[] {
   ];
 }
 
-function changesFor(column: Column, { payload }: Endpoint): Change[] {
+function changesFor(column: Column, { payload, document }: Endpoint): Change[] {
   const { name } = column;
   const { hiddenFields, fieldValidation } = payload;
   const isHidden = looksSecret(name);
   if (isHidden && !Array.isArray(hiddenFields)) return [];
-  // A new rule that requires a value would refuse requests that clients send today.
-  const { constraints: { required: _, ...constraints } = {}, ...rule } = ruleOf(column) ?? { name };
-  const isWritten = column.generated !== "computed" && ruleOf(column) !== null;
-  const hasConstraints = Object.keys(constraints).length > 0;
-  const added = { ...rule, ...(hasConstraints && { constraints }) };
+  const rule = column.generated === "computed" ? null : ruleOf(column);
   return [
     { path: ["fieldName"], value: name, isAdded: true },
     ...(isHidden ? [{ path: ["hiddenFields"], value: name, isAdded: true }] : []),
-    ...(isWritten && fieldValidation.length > 0
-      ? [{ path: ["fieldValidation"], value: added, isAdded: true }]
-      : []),
+    ...(rule !== null && fieldValidation.length > 0 ? [newRule(rule, document)] : []),
   ];
+}
+
+/**
+ * The rule in the form in which the file writes its rules. It requires no value: that would refuse requests that
+ * clients send today.
+ */
+function newRule(rule: DraftRule, { value }: Pick<Endpoint["document"], "value">): Change {
+  const { name, type, constraints: { required: _, ...constraints } = {} } = rule;
+  const path = ["fieldValidation"];
+  const typed = type !== undefined && { type };
+  if (isObject(valueAt(value, path)))
+    return { path: [...path, name], value: { ...typed, ...constraints }, isAdded: false };
+  const nested = Object.keys(constraints).length > 0 && { constraints };
+  return { path, value: { name, ...typed, ...nested }, isAdded: true };
 }
 
 /** Rules that no longer fit their columns. */
@@ -164,8 +175,9 @@ function outgrownRules({ payload, document, table }: Endpoint): Drift[] {
     const column = table.columns.get(rule.name);
     if (!column) return [];
     const about = { table: table.name, column: column.name, file: document.file };
-    const path = ["fieldValidation", at, "constraints"];
-    return [lengthOf(rule, column, path), labelsOf(rule, column, path), typeOf(rule, column)]
+    const pathOf = (name: string): Path =>
+      pathInFile(document, ["fieldValidation", at, "constraints", name]);
+    return [lengthOf(rule, column, pathOf), labelsOf(rule, column, pathOf), typeOf(rule, column)]
       .filter((one) => one !== null)
       .map((one): Drift => ({ ...about, ...one }));
   });
@@ -173,8 +185,11 @@ function outgrownRules({ payload, document, table }: Endpoint): Drift[] {
 
 type Outgrown = Pick<Drift, "kind" | "message" | "changes"> | null;
 
+/** Of a constraint of the rule. */
+type PathOf = (name: string) => Path;
+
 /** A rule with its own message is intentional. */
-function lengthOf({ name, constraints }: Rule, column: Column, path: Path): Outgrown {
+function lengthOf({ name, constraints }: Rule, column: Column, pathOf: PathOf): Outgrown {
   const { maxLength, maxLengthMessage } = constraints;
   const { lengthMax } = column;
   if (maxLength === undefined || lengthMax === null || maxLength === lengthMax) return null;
@@ -182,11 +197,11 @@ function lengthOf({ name, constraints }: Rule, column: Column, path: Path): Outg
   return {
     kind: "length",
     message: `the rule of ${name} allows ${maxLength} characters, the column holds ${lengthMax}`,
-    changes: [{ path: [...path, "maxLength"], value: lengthMax, isAdded: false }],
+    changes: [{ path: pathOf("maxLength"), value: lengthMax, isAdded: false }],
   };
 }
 
-function labelsOf({ name, constraints }: Rule, { labels }: Column, path: Path): Outgrown {
+function labelsOf({ name, constraints }: Rule, { labels }: Column, pathOf: PathOf): Outgrown {
   const allowed = constraints.enum;
   if (allowed === undefined || labels === null) return null;
   const listed = allowed.filter((one) => typeof one === "string");
@@ -200,7 +215,7 @@ function labelsOf({ name, constraints }: Rule, { labels }: Column, path: Path): 
   return {
     kind: "labels",
     message: `the rule of ${name} lists other values than its column: ${told.join("; ")}`,
-    changes: [{ path: [...path, "enum"], value: [...labels], isAdded: false }],
+    changes: [{ path: pathOf("enum"), value: [...labels], isAdded: false }],
   };
 }
 

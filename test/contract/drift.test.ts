@@ -191,6 +191,63 @@ test.each([
   );
 });
 
+const wide = { required: true, maxLength: 60 };
+const narrow = { required: true, maxLength: 40 };
+const code = { type: "string", maxLength: 9 };
+test.each([
+  [
+    "an object",
+    { made: { type: "string", ...wide }, kept: { type: "string", pattern: "^k" } },
+    { made: { type: "string", ...narrow }, kept: { type: "string", pattern: "^k" }, code },
+  ],
+  [
+    "an object with constraints",
+    { kept: { type: "string" }, made: { type: "string", constraints: wide } },
+    { kept: { type: "string" }, made: { type: "string", constraints: narrow }, code },
+  ],
+  [
+    "a list without constraints",
+    [{ name: "made", type: "string", ...wide }],
+    [
+      { name: "made", type: "string", ...narrow },
+      { name: "code", type: "string", constraints: { maxLength: 9 } },
+    ],
+  ],
+])("sync keeps rules that are written as %s in that form", async (_, written, expected) => {
+  const own = await freshDatabase(engine);
+  const other = await openSession(engine, own.url);
+  await other.run(
+    "create table goods (id varchar(36) primary key, kept varchar(36), made varchar(40), code varchar(9))",
+  );
+  await other.close();
+  const folder = await mkdtemp(join(tmpdir(), "rowgate-drift-"));
+  const file = join(folder, "shop", "goods.json");
+  await mkdir(join(folder, "shop"));
+  await writeFile(
+    join(folder, "shop", "project.json"),
+    JSON.stringify({ database: { url: own.url } }),
+  );
+  await writeFile(
+    file,
+    JSON.stringify({
+      tableName: "goods",
+      action: { read: true },
+      fieldName: ["id", "kept", "made"],
+      fieldValidation: written,
+    }),
+  );
+  await runSync({ isDryRun: false, env: { CONFIG_DIR: folder }, out: () => undefined });
+  const { fieldName, fieldValidation } = JSON.parse(await readFile(file, "utf8"));
+  const checked = await checkConfig({ files: await readConfigFiles(folder), env: {} });
+  await rm(folder, { recursive: true });
+  await own.drop();
+  expect({ fieldName, fieldValidation }).toEqual({
+    fieldName: ["id", "kept", "made", "code"],
+    fieldValidation: expected,
+  });
+  expect([checked.faults, checked.drift]).toEqual([[], []]);
+});
+
 test("a database that is away is a fault of its file", async () => {
   const away =
     engine === "sqlite"

@@ -41,7 +41,7 @@ export function faultAt(
   path: Path,
   { found, expected, hint }: { found?: string; expected: string; hint?: string | undefined },
 ): Fault {
-  const origin = originOf(document, path);
+  const origin = pathInFile(document, path);
   return {
     file: document.file,
     path: formatPath(origin),
@@ -56,7 +56,8 @@ export function faultAt(
   };
 }
 
-function originOf(document: Document, path: Path): Path {
+/** Where the file has, or would have, what is at a path of the normalised value. */
+export function pathInFile(document: Pick<Document, "origins">, path: Path): Path {
   for (let length = path.length; length > 0; length--) {
     const origin = document.origins.get(formatPath(path.slice(0, length)));
     if (origin !== undefined) return [...origin, ...path.slice(length)];
