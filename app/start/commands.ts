@@ -58,9 +58,19 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<voi
   },
 };
 
+/** Commands that go on without anybody who reads what they print. */
+const services = new Set(["serve", "serve-process", "worker"]);
+
+/** `head`, for example, ends before everything is printed. */
+function leaveReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+}
+
 /** Runs a command. A failure ends the process with exit code 1. */
 export async function runCommand(name = "", args: readonly string[] = []): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!services.has(name)) process.stdout.on("error", leaveReader);
   if (command) return command(args).catch(exitWith);
   process.stderr.write(usage);
   process.exitCode = name === "" || name === "help" ? 0 : 1;

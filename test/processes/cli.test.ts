@@ -76,6 +76,19 @@ test("openapi prints the document of all projects, or writes that of one", async
   expect(document.paths["/api/demo/suppliers/create"].post.operationId).toBe("suppliersCreate");
 });
 
+test("openapi ends quietly where its reader does not want all of it", async () => {
+  const database = join(folder, "demo.db");
+  createDemo(database);
+  const command = `"${process.execPath}" "${join(root, "app/start/cli.ts")}" openapi | head -c 10`;
+  const { status, stdout, stderr } = await runAside("bash", ["-o", "pipefail", "-c", command], {
+    ...process.env,
+    CONFIG_DIR: join(root, "configs"),
+    DEMO_DATABASE_URL: `sqlite:${database}`,
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(stdout).toHaveLength(10);
+});
+
 test("openapi names the projects that there are, and the faults of a configuration", async () => {
   const database = join(folder, "demo.db");
   createDemo(database);
