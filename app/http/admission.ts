@@ -85,9 +85,20 @@ export const countingSteps =
     const share = shareOf(caller, addressOf(incoming, trustProxy));
     const asked = steps.map(({ endpoint, action }) => ({ share, endpoint, action }));
     const { headers, refusals } = await limiter.countSteps(asked);
-    exchange.answerHeaders = { ...exchange.answerHeaders, ...headers };
+    const earlier = exchange.answerHeaders;
+    const told = Object.entries(headers).map(([name, items]) => [
+      name,
+      withItems(earlier[name], items),
+    ]);
+    exchange.answerHeaders = { ...earlier, ...Object.fromEntries(told) };
     return refusals;
   };
+
+/** The header, with the later items instead of those of the same limits. */
+function withItems(earlier = "", later: string): string {
+  const items = [earlier, later].filter((text) => text !== "").flatMap((text) => text.split(", "));
+  return [...new Map(items.map((item) => [item.split(";")[0], item])).values()].join(", ");
+}
 
 /** For the rare case that the window of the limit ended between the two checks. */
 const unlooked = unauthorized("Credentials are missing or invalid");

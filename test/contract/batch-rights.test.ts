@@ -223,6 +223,13 @@ describe("limits", () => {
     expect(left(answer, "default")).toBe(before - 3);
   });
 
+  test("are both told of a single step, the general one first", async () => {
+    const step = { endpoint: "items", action: "lookup", body: {} };
+    const { headers } = await batch("admin", [step]);
+    for (const name of ["RateLimit", "RateLimit-Policy"])
+      expect(headers.get(name)).toMatch(/^"default";[^,]+, "lookup";[^,]+$/);
+  });
+
   test("of an action count its steps; the first one too many refuses the batch", async () => {
     const lookup: Step = { endpoint: "items", action: "lookup", body: {} };
     const two = await batch("limited", [lookup, create("one"), lookup]);
