@@ -26,6 +26,8 @@ export interface ConnectionOptions {
   readonly tables: TableWatch;
   /** Absent: it cannot be taken away. */
   readonly file?: Pick<DatabaseFile, "check" | "isClosed">;
+  /** What its transactions read may be as old as other reads, which look at the file from time to time. */
+  readonly onlyReads?: boolean;
 }
 
 /** A statement, and what the driver says of it: each of its answers crosses into native code. */
@@ -35,7 +37,7 @@ interface Prepared {
   readonly answers: boolean;
   /** It changes the database. BEGIN and COMMIT do not. */
   readonly writes: boolean;
-  /** COMMIT, or the question whether the database answers. */
+  /** It must use the file at the path: COMMIT, or the question whether the database answers. */
   readonly isProbe: boolean;
 }
 
@@ -47,14 +49,19 @@ class SqliteConnection implements Connection {
   private readonly forms: StoredForms;
   private readonly tables: TableWatch;
   private readonly file: ConnectionOptions["file"];
+  private readonly onlyReads: boolean;
   private readonly prepared = new Map<string, Prepared>();
 
-  constructor(database: Database, { release, forms, tables, file }: ConnectionOptions) {
+  constructor(
+    database: Database,
+    { release, forms, tables, file, onlyReads = false }: ConnectionOptions,
+  ) {
     this.database = database;
     this.release = release;
     this.forms = forms;
     this.tables = tables;
     this.file = file;
+    this.onlyReads = onlyReads;
   }
 
   get alive(): boolean {
@@ -117,9 +124,8 @@ class SqliteConnection implements Connection {
     const { statement, answers, writes, isProbe } = this.statementOf(text, reuse && !isNative);
     // The operator's SQL may write values in any form.
     if (isNative && writes) this.forms.touch();
-    // Writes, BEGIN, COMMIT and the probe must use the file at the path.
-    if (isProbe || ((writes || !answers) && !this.database.inTransaction))
-      this.file?.check(this.database);
+    const begins = (writes || !answers) && !this.onlyReads && !this.database.inTransaction;
+    if (isProbe || begins) this.file?.check(this.database);
     try {
       if (!answers)
         return { rows: [], matched: statement.run(params as unknown[]).changes, insertId: null };
@@ -145,7 +151,8 @@ class SqliteConnection implements Connection {
         statement,
         answers: statement.reader,
         writes: !statement.readonly,
-        isProbe: text === engineDefaults.commit || text === engineDefaults.probe,
+        isProbe:
+          text === engineDefaults.probe || (text === engineDefaults.commit && !this.onlyReads),
       };
       if (!reuse) return one;
       if (prepared.size >= limits.statementShapesMax)

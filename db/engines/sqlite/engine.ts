@@ -73,7 +73,8 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     file.opened(database);
     latest[role] = database;
     if (role === "read") database.pragma("query_only = on");
-    return keep(database, { release: () => file.close(database), forms, tables, file });
+    const onlyReads = role === "read";
+    return keep(database, { release: () => file.close(database), forms, tables, file, onlyReads });
   }
 
   /** The data exist only in this connection, so it stays open after its users are done. */
