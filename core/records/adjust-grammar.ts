@@ -18,7 +18,13 @@ import { arithmeticOf, scaleOf } from "../values/types/arithmetic.ts";
 import { closest } from "../values/closest.ts";
 import type { Column } from "../values/types/column.ts";
 import { addDecimals, compareDecimals, digitsOf, normalDecimal } from "../values/decimal.ts";
-import { type AppError, invalidPayload, validationFailed } from "../values/errors.ts";
+import {
+  type AppError,
+  collectingErrors,
+  type FieldErrors,
+  invalidPayload,
+  validationFailed,
+} from "../values/errors.ts";
 import { ExactNumber } from "../values/json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { anyOf, closedObject } from "../values/json-shapes.ts";
@@ -85,11 +91,14 @@ export function joinedReasons({ adjustments }: AdjustRequest): string | null {
 /** The amount to add per field. Rejects a missing reason, and a number that the field cannot store. */
 export function changesIn(adjustments: readonly Adjustment[], plan: AdjustPlan): FieldChange[] {
   const sums = new Map<AdjustField, string>();
+  const errors: FieldErrors = {};
   for (const { field, number, reason: given } of adjustments) {
     if (plan.reasonRequired && !given?.trim())
       throw invalidPayload("Each adjustment must have a reason");
-    sums.set(field, addDecimals(sums.get(field) ?? "0", deltaOf(number, field.column)));
+    for (const delta of collectingErrors(errors, () => [deltaOf(number, field.column)]))
+      sums.set(field, addDecimals(sums.get(field) ?? "0", delta));
   }
+  if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return [...sums].map(([field, delta]) => ({ field, delta }));
 }
 

@@ -211,6 +211,12 @@ describe("numbers that a column cannot hold", () => {
     },
   );
 
+  test("adjust names each field that cannot hold what is added to it", async () => {
+    const answer = await adjust(by("balance", 1e30), by("free", 1), by("big", 1e30));
+    check(answer, { status: 400, error: "Validation failed" });
+    expect(Object.keys(answer.body.errors).sort()).toEqual(["balance", "big"]);
+  });
+
   const inexact: { what: string; field: string; value: number }[] = [
     { what: "a fraction to an integer", field: "stock", value: 0.5 },
     { what: "more decimals than the scale of a decimal", field: "balance", value: 0.005 },
