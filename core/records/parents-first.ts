@@ -20,10 +20,10 @@ export interface ParentsFirst {
 
 /** Null: no record refers to another. */
 export function parentsFirst(records: readonly Setting[], table: Table): ParentsFirst | null {
-  const own = table.foreignKeys.filter((one) => one.referencedIdentity === table.identity);
-  if (own.length === 0) return null;
+  const within = table.foreignKeys.filter((one) => one.referencedIdentity === table.identity);
+  if (within.length === 0) return null;
   const parents: number[][] = records.map(() => []);
-  for (const { columns, referencedColumns } of own) {
+  for (const { columns, referencedColumns } of within) {
     const places = new Map<string, number>();
     for (const [place, record] of records.entries()) {
       const own = textOf(record, referencedColumns, table);

@@ -124,6 +124,7 @@ class SqliteConnection implements Connection {
     const { statement, answers, writes, isProbe } = this.statementOf(text, reuse && !isNative);
     // The operator's SQL may write values in any form.
     if (isNative && writes) this.forms.touch();
+    // Writes, and the BEGIN before them, must use the file at the path too.
     const begins = (writes || !answers) && !this.onlyReads && !this.database.inTransaction;
     if (isProbe || begins) this.file?.check(this.database);
     try {

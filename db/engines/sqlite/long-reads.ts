@@ -1,6 +1,7 @@
 /**
  * Which reads may take long. SQLite runs a statement on the calling thread and cannot stop it, so those run in another
- * process (`reader.ts`). Decided by the plan: how many rows it visits at most, from the sizes of the tables.
+ * process (`reader.ts`). Decided by the plan: how many rows it visits at most, from the sizes of the tables, and from the
+ * rows of a range where these are few.
  */
 import type { Database } from "better-sqlite3";
 import type { Column } from "../../../core/values/types/column.ts";
