@@ -18,6 +18,7 @@ import { keyAsJson } from "../records/replay.ts";
 import { restoreFound, type RestorePlan } from "../records/restore-records.ts";
 import { AppError, invalidPayload, noSuchRecord, notFound } from "../values/errors.ts";
 import type { KeyValue } from "../values/types/key.ts";
+import { maySend } from "../values/types/new-key.ts";
 
 interface RevertPlan extends HistoryPlan, RecordPlan {
   readonly marking: RestorePlan["marking"] | null;
@@ -169,13 +170,18 @@ async function beginRestore(
 function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChange): Write {
   mustAlso(call, "create");
   const { write, recorded } = plan;
-  const isNamed = (name: string): boolean =>
-    write.writable.has(name) || write.key.some((column) => column.name === name);
+  const key = new Map(write.key.map((column) => [column.name, column]));
+  const isNamed = (name: string): boolean => {
+    const named = key.get(name);
+    return named === undefined ? write.writable.has(name) : maySend(named, write);
+  };
   const before = Object.entries(change.before ?? {});
   const unrecorded = [...write.table.columns.keys()].filter((name) => !recorded.kept.has(name));
   if (unrecorded.length > 0) throw isIncomplete("not all of its values were recorded", unrecorded);
   const foreign = before.flatMap(([name, value]) =>
-    value !== null && recorded.settable.has(name) && !isNamed(name) ? [name] : [],
+    value !== null && (key.has(name) || recorded.settable.has(name)) && !isNamed(name)
+      ? [name]
+      : [],
   );
   if (foreign.length > 0) throw isIncomplete("you may not set all of its values", foreign);
   const values = before.filter(([name]) => isNamed(name));

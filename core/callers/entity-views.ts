@@ -109,6 +109,7 @@ const writeView = <Plan extends InsertPlan>(
   writable: without(plan.writable, readOnly),
   // Whether a record has a key would reveal the key.
   namesRecords: plan.namesRecords && !plan.key.some(({ name }) => hidden.has(name)),
+  readOnly: plan.readOnly.union(readOnly.difference(hidden)),
 });
 
 /** Hidden and read-only names apply to details too. Null unless the header's key is shown, because details show it. */
@@ -123,6 +124,7 @@ function compositeView(
     shown: without(detail.shown, hidden),
     namesRecords: !detail.lineKey.some(({ name }) => hidden.has(name)),
     writable: without(detail.writable, readOnly),
+    readOnly: detail.readOnly.union(readOnly.difference(hidden)),
     queryShown: detail.queryShown.filter((name) => !hidden.has(name)),
   }));
   return {

@@ -367,19 +367,18 @@ function insertPlan(
     marks: MarkColumns | null;
   },
 ): InsertPlan | null {
-  const { payload } = survey;
   const { keys, shown, audit, reading, marks } = own;
-  if (table === null) return null;
-  const key = keyAmong(table.columns, keys.names);
-  if (key.length < keys.names.length) return null;
+  const key = table && keyAmong(table.columns, keys.names);
+  if (table === null || key === null || key.length < keys.names.length) return null;
   if (table.kind === "view" && (key.length === 0 || !takesWrites(table))) return null;
+  const readOnly = new Set(forEverybody(survey.payload.readOnlyFields));
   const closed = new Set([
-    ...forEverybody(payload.readOnlyFields),
+    ...readOnly,
     ...audit.map(({ column }) => column.name),
     ...keys.names,
     ...Object.values(marks ?? {}).flatMap((column: Column | null) => column?.name ?? []),
   ]);
-  const fields = new Set(payload.fieldName ?? table.columns.keys());
+  const fields = new Set(survey.payload.fieldName ?? table.columns.keys());
   const isWritable = (column: Column): boolean =>
     fields.has(column.name) && !closed.has(column.name) && column.generated !== "computed";
   return {
@@ -396,5 +395,6 @@ function insertPlan(
       key.length > 0 &&
       key.every(({ name }) => reading.columns.has(name)),
     namesRecords: true,
+    readOnly,
   };
 }

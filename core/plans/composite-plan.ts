@@ -36,6 +36,8 @@ export interface DetailPlan {
   readonly shown: Columns;
   /** See `InsertPlan`; about `lineKey`. */
   readonly namesRecords: boolean;
+  /** See `InsertPlan`. */
+  readonly readOnly: ReadonlySet<string>;
   readonly writable: Columns;
   readonly audit: AuditColumns;
   readonly rules: Rules;

@@ -21,6 +21,8 @@ export interface InsertPlan {
   readonly readBack: boolean;
   /** Whether a request may name a record by its key; false for a caller from whom the key is hidden. */
   readonly namesRecords: boolean;
+  /** The names in `readOnlyFields`: a new record's key does not come from the body if it is among them. */
+  readonly readOnly: ReadonlySet<string>;
 }
 
 /** What the other writing actions need; present only for an entity with a table that has a key. */

@@ -89,11 +89,12 @@ export const recordColumns = (
 export function recordMembers(columns: RecordColumns, when: AuditField["when"]): Parts {
   const { key, lineKey = key, shown, writable, audit, answered } = columns;
   const actors = actorsOf(audit, when);
+  const named = when === "create" ? sentKey(columns) : lineKey;
   return {
     ...(when === "create" ? newKeyMembers(columns) : keyMembers(lineKey, key)),
     ...writableMembers(columns),
     ...actorMembers(actors, shown),
-    ...readOnlyMembers(answered, [...lineKey, ...writable.values(), ...actors]),
+    ...readOnlyMembers(answered, [...named, ...writable.values(), ...actors]),
   };
 }
 
@@ -126,12 +127,15 @@ export const keyMembers = (named: Key, key: Key = named): Parts =>
     ]),
   );
 
+/** The columns of a new record's key whose values in a body count. */
+const sentKey = (made: NewKeyColumns): Key =>
+  [...made.keyColumns.values()].filter((column) => maySend(column, made));
+
 /** The key of a new record, by its columns. If it can be generated, several values request that. */
 function newKeyMembers(made: RecordColumns): Parts {
   const needed = mustBeSent(made);
-  const sent = [...made.keyColumns.values()].filter((column) => maySend(column, made));
   return Object.fromEntries(
-    sent.map((column) => [
+    sentKey(made).map((column) => [
       column.name,
       unread(() => {
         const own = made.rules.schemaOf(column);

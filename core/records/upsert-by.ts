@@ -17,21 +17,24 @@ export interface UpsertBy {
 
 /** All that the caller can write or name. */
 export function upsertChoices({ write }: RecordPlan): readonly UpsertBy[] {
-  const { key, keyColumns, writable, table, namesRecords } = write;
+  const { key, keyColumns, writable, table, namesRecords, readOnly } = write;
   const own = key.map(({ name }) => name);
-  const sets = [...(namesRecords ? [own] : []), ...table.unique.map(({ columns }) => columns)];
+  const named = new Map(
+    [...(namesRecords ? keyColumns : [])].filter(([name]) => !readOnly.has(name)),
+  );
+  const sets = [own, ...table.unique.map(({ columns }) => columns)];
   const found = new Map<string, UpsertBy>();
   for (const names of sets) {
     const columns = [...new Set(names)].flatMap(
-      (name) => writable.get(name) ?? (namesRecords ? keyColumns.get(name) : undefined) ?? [],
+      (name) => writable.get(name) ?? named.get(name) ?? [],
     );
     const text = JSON.stringify(names.toSorted());
     const isKey = text === JSON.stringify(own.toSorted());
     const isUsable = columns.length === names.length && columns.every(findsRows);
     if (columns.length === 0 || !isUsable || found.has(text)) continue;
     const byKey = isKey ? key : columns;
-    const named = new Map(byKey.map((column) => [column.name, column]));
-    found.set(text, { columns: byKey, named, isKey });
+    const byName = new Map(byKey.map((column) => [column.name, column]));
+    found.set(text, { columns: byKey, named: byName, isKey });
   }
   return [...found.values()];
 }

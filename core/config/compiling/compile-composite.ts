@@ -237,6 +237,7 @@ function planOf(
     lineKey,
     keyColumns: byName(lineKey),
     namesRecords: true,
+    readOnly,
     shown: new Map(columns.filter(([, column]) => isShown(column))),
     writable: new Map(columns.filter(([, column]) => isWritable(column))),
     queryShown: query?.columns.map(({ name }) => name).filter((name) => !hidden.has(name)) ?? [],

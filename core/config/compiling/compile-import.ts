@@ -48,7 +48,9 @@ export async function importOf(
   if (!write) return null;
   // Files are uploaded, and no cell can name one.
   const columns: Columns = new Map(
-    [...write.keyColumns, ...write.writable].filter(([, { type }]) => type !== "file"),
+    [...write.keyColumns, ...write.writable].filter(
+      ([name, { type }]) => type !== "file" && !write.readOnly.has(name),
+    ),
   );
   checkTaken(survey, columns, { upsertKeys, required, lookups });
   const locksTable = upsertKeys.length > 0 && !isUnique(table, upsertKeys);

@@ -7,8 +7,11 @@ import type { Survey } from "./survey.ts";
 
 /** Tables that foreign keys name and that cannot be seen are left to the database. */
 export async function constraintsOf(survey: Survey, write: WritePlan): Promise<ImportConstraints> {
-  const { table, key, writable, audit, flag } = write;
-  const settable = new Set<Column>([...key, ...writable.values()]);
+  const { table, key, writable, readOnly, audit, flag } = write;
+  const settable = new Set<Column>([
+    ...key.filter(({ name }) => !readOnly.has(name)),
+    ...writable.values(),
+  ]);
   const takes = (column: Column): boolean =>
     settable.has(column) && columnTypes[column.type].findsRows;
   const references: ImportReference[] = [];

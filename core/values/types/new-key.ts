@@ -14,18 +14,23 @@ export interface NewKeyColumns {
   readonly shown: Columns;
   /** Whether a request may name a record by its key; false for a caller from whom a part of the key is hidden. */
   readonly namesRecords: boolean;
+  /** Names of the columns in `readOnlyFields`, among others. */
+  readonly readOnly: ReadonlySet<string>;
 }
 
 /** The columns that a body must hold. */
-export const mustBeSent = ({ key, keyColumns }: NewKeyColumns): readonly Column[] =>
-  [...keyColumns.values()].filter((column) => mustSend(column, key));
+export const mustBeSent = ({ key, keyColumns, readOnly }: NewKeyColumns): readonly Column[] =>
+  [...keyColumns.values()].filter((column) => mustSend(column, key) && !readOnly.has(column.name));
 
 /**
  * Whether the value in the body counts. If the column is hidden from the caller, the value would reveal which keys are
  * taken; it then counts only if nothing else makes one.
  */
-export const maySend = (column: Column, { key, shown, namesRecords }: NewKeyColumns): boolean =>
-  namesRecords || shown.has(column.name) || mustSend(column, key);
+export const maySend = (
+  column: Column,
+  { key, shown, namesRecords, readOnly }: NewKeyColumns,
+): boolean =>
+  !readOnly.has(column.name) && (namesRecords || shown.has(column.name) || mustSend(column, key));
 
 /** The service generates no part of a composite key, because it does not know what the other parts mean. */
 export const mustSend = (column: Column, key: Key): boolean =>
