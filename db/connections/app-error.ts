@@ -261,5 +261,7 @@ function constraintColumns(
 function writtenColumns(statement: Statement): readonly Column[] {
   if (statement.kind === "insert") return statement.columns;
   if (statement.kind === "calculate") return [statement.column];
-  return statement.kind === "update" ? statement.set.map(({ column }) => column) : [];
+  if (statement.kind !== "update" && statement.kind !== "updateMany") return [];
+  const own = statement.kind === "updateMany" ? statement.columns : [];
+  return [...own, ...statement.set.map(({ column }) => column)];
 }

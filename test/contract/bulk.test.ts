@@ -249,6 +249,27 @@ describe("bulk-update", () => {
     ]);
   });
 
+  test("names a missing reference with its record, as an update does", async () => {
+    const [a, b] = await added(2);
+    const key = a!["item_id"];
+    const data = [
+      { item_id: b!["item_id"], category_id: "c1" },
+      { item_id: key, category_id: "nowhere" },
+    ];
+    const where = { conditions: [{ key: "item_id", operator: "=", value: key }] };
+    const requests: [action: string, body: object, field: string][] = [
+      ["bulk-update", { data }, "[1].category_id"],
+      ["upsert", { data }, "[1].category_id"],
+      ["bulk-update", { where, set: { category_id: "nowhere" }, expect: 1 }, "category_id"],
+    ];
+    for (const [action, body, field] of requests)
+      check(await shop.post("items", action, body), {
+        status: 400,
+        error: "Foreign key constraint",
+        errors: { [field]: ["does not exist"] },
+      });
+  });
+
   test("compares versions, of which null means any", async () => {
     const data = codes(2).map((code) => ({ code, name: "made" }));
     const made = (await shop.post("items", "bulk-create", { data })).body;
