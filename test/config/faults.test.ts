@@ -1353,10 +1353,13 @@ describe("text that is not JSON is refused with line and column:", () => {
   });
 });
 
-test("faults of all files come at once, by file and place, whatever step finds them", async () => {
+test.each([
+  ["which has none", {}, []],
+  ["which has some", { cahce: {}, decimals: 1, onFault: "skip" }, ["cahce", "decimals"]],
+])("faults of all files come at once, beside a project.json %s", async (_, more, own) => {
   const { faults } = await load(
     filesOf({
-      "project.json": { database: { url: "x:" } },
+      "project.json": { database: { url: "x:" }, ...more },
       "b.json": { ...base, fieldName: ["skuu", "sku"], hiddenFields: ["nam"] },
       "a.json": { action: { raed: true }, tableName: 5 },
       "c.json": "{",
@@ -1368,6 +1371,7 @@ test("faults of all files come at once, by file and place, whatever step finds t
     "shop/b.json fieldName[0]",
     "shop/b.json hiddenFields[0]",
     "shop/c.json $",
+    ...own.map((path) => `shop/project.json ${path}`),
   ]);
 });
 

@@ -1,8 +1,8 @@
 /**
  * Turns the files of a configuration folder into checked projects, without access to a database. Start here: this is
- * the first half of loading, `compile-project.ts` the second. All faults are collected. An endpoint with a fault stays
- * in the result without the members at fault where the others mean something without them, else it is left out: so all
- * that can be compiled is, and its faults are shown in the same run.
+ * the first half of loading, `compile-project.ts` the second. All faults are collected. A project or an endpoint with a
+ * fault stays in the result without the members at fault where the others mean something without them, else it is left
+ * out: so all that can be compiled is, and its faults are shown in the same run.
  */
 import type { Dashboard } from "../../plans/dashboard.ts";
 import { isObject } from "../../values/json.ts";
@@ -132,7 +132,7 @@ function readProject(
 const mayLeaveOut = ({ onFault, auth }: ProjectSettings): boolean =>
   onFault === "skip" && Object.keys(auth ?? {}).length === 0;
 
-/** Null: project.json is missing or has a fault. */
+/** Null: project.json is missing, or means nothing without what is at fault in it. */
 function readSettings(
   name: string,
   folder: ReadonlyMap<string, string>,
@@ -153,16 +153,22 @@ function readSettings(
   faults.push(...textFaults);
   if (document === null) return null;
   const replaced = replaceVariables(document, env);
-  const checked = checkShape(projectSchema, document, replaced.value);
+  const checked = checkShape(projectSchema, document, replaced.value, neededSettings);
   faults.push(...replaced.faults, ...checked.faults);
   if (
-    checked.value === null ||
+    checked.rest === null ||
     textFaults.length + replaced.faults.length > 0 ||
     !nameShape.test(name)
   )
     return null;
-  return { ...checked.value, document };
+  // A fault here prevents serving, so those of endpoints are told beside it, not left out.
+  return checked.value
+    ? { ...checked.value, document }
+    : { ...checked.rest, onFault: "stop", document };
 }
+
+/** They say where the tables are, and whether there are roles. */
+const neededSettings: ReadonlySet<string> = new Set(["database", "auth"]);
 
 const dashboardFile = "dashboard.json";
 
