@@ -13,7 +13,7 @@ import type { Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "../calls/handler.ts";
-import { ExactNumber, isObject, parseOwnJson } from "../values/json.ts";
+import { canonicalJson, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import {
   answerRequest,
@@ -61,7 +61,7 @@ export function repeatable(handler: Handler, about: Repeated): Handler {
     const run: Run = {
       request,
       place: { ledger, id: digest(JSON.stringify(place)) },
-      bodyHash: digest(canonical(request.body)),
+      bodyHash: digest(canonicalJson(request.body)),
       claim: request.newId(),
     };
     try {
@@ -215,14 +215,3 @@ export function writtenBy({
 }
 
 const unknown = ["unknown"] as const;
-
-/** Equal for equal JSON values: members in the order of their names. */
-function canonical(value: unknown): string {
-  if (value instanceof ExactNumber) return value.source;
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (!isObject(value)) return JSON.stringify(value ?? null);
-  const members = Object.keys(value)
-    .toSorted()
-    .map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`);
-  return `{${members.join(",")}}`;
-}

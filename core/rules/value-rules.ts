@@ -1,7 +1,7 @@
 /** Rules for fields of every type: whether there is a value, which ones, and in which form. And those for lists. */
 import { z } from "zod";
 import { anything } from "../values/json-schema.ts";
-import type { Json } from "../values/json.ts";
+import { canonicalJson, type Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/types/accept.ts";
 import { columnTypes } from "../values/types/column-types.ts";
@@ -122,7 +122,7 @@ export const uniqueItems = defineRule<boolean>({
     isOn
       ? listTest(
           "must not hold an item twice",
-          (items) => new Set(items.map((item) => JSON.stringify(item))).size === items.length,
+          (items) => new Set(items.map(canonicalJson)).size === items.length,
         )
       : null,
   keywords: (isOn) => (isOn ? { type: "array", uniqueItems: true } : anything),

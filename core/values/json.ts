@@ -65,6 +65,17 @@ export function copyOfJson(value: unknown): unknown {
   );
 }
 
+/** Equal for equal JSON values: members in the order of their names. */
+export function canonicalJson(value: unknown): string {
+  if (value instanceof ExactNumber) return value.source;
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const members = Object.keys(value)
+    .toSorted()
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`);
+  return `{${members.join(",")}}`;
+}
+
 /** Sixteen digits in a row (a point among them), or an exponent: only then can a double differ from its text. */
 const mayLoseDigits = /\d[\d.]{15}|\d[eE][+-]?\d/;
 

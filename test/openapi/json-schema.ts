@@ -1,6 +1,6 @@
 /** The part of JSON Schema that the service's schemas use. An unknown keyword or format throws an error. */
 import type { JsonSchema } from "../../core/values/json-schema.ts";
-import { isObject } from "../../core/values/json.ts";
+import { canonicalJson, isObject } from "../../core/values/json.ts";
 import { isDate, readTimestamp } from "../../core/values/formats.ts";
 import { characterCount } from "../../core/values/text.ts";
 
@@ -74,9 +74,7 @@ const keywords: Record<string, Check> = {
   ),
   minItems: ofItems((items, min) => items.length >= Number(min)),
   maxItems: ofItems((items, max) => items.length <= Number(max)),
-  uniqueItems: ofItems(
-    (items) => new Set(items.map((item) => JSON.stringify(item))).size === items.length,
-  ),
+  uniqueItems: ofItems((items) => new Set(items.map(canonicalJson)).size === items.length),
   // Annotations for readers, which validate nothing.
   description: () => true,
   readOnly: () => true,

@@ -186,7 +186,13 @@ export const ruleCases: Readonly<Record<RuleName, RuleCase>> = {
     column: "json",
     rules: { uniqueItems: true },
     taken: { sent: [1, 2], shown: [1, 2] },
-    refused: { sent: [1, 1], message: "must not hold an item twice" },
+    refused: {
+      sent: [
+        { a: 1, b: [2] },
+        { b: [2], a: 1 },
+      ],
+      message: "must not hold an item twice",
+    },
     isInSchema: true,
   },
   strict: {
