@@ -20,6 +20,7 @@ import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import type { EventName } from "../plans/hook.ts";
 import type { Queries } from "../query/session.ts";
 import { flagValue } from "../callers/visibility.ts";
+import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 import { keyAsJson } from "./replay.ts";
 import { type Assignment, type Insert, selectFrom } from "../query/statement.ts";
@@ -95,15 +96,27 @@ export function newValues(call: NewBody, plan: InsertingPlan): ReadonlyMap<Colum
   return values;
 }
 
-/** The body with the fields that the caller's scope fills in, as far as a body may set them. */
+/**
+ * The body with the fields that the caller's scope fills in, as far as a body may set them. Values that their columns do
+ * not take are left out: they are no fault of the body, and the record then lies outside the scope.
+ */
 export function withFills(
   { body, fills }: Pick<Call, "body" | "fills">,
   { writable }: Pick<InsertPlan, "writable">,
 ): Record<string, unknown> {
   if (fills.size === 0) return body;
-  const missing = [...fills].filter(([name]) => writable.has(name) && !Object.hasOwn(body, name));
+  const missing = [...fills].flatMap(([name, value]) => {
+    const column = writable.get(name);
+    if (column === undefined || Object.hasOwn(body, name)) return [];
+    const filled = fillOf(column, value);
+    return accept(column, filled).ok ? [[name, filled] as const] : [];
+  });
   return missing.length === 0 ? body : { ...body, ...Object.fromEntries(missing) };
 }
+
+/** Numbers and booleans of a claim are compared with a text column as text, and stored as that. */
+const fillOf = ({ type }: Column, value: Json): Json =>
+  columnTypes[type].isText ? String(value) : value;
 
 /** Values from the caller's scope for columns that no body may set. */
 export function fillsBeside(
@@ -115,7 +128,7 @@ export function fillsBeside(
     const column = table.columns.get(name);
     if (!column || isOfKey(key, column) || writable.has(name) || column.generated === "computed")
       continue;
-    const accepted = accept(column, columnTypes[column.type].isText ? String(value) : value);
+    const accepted = accept(column, fillOf(column, value));
     if (accepted.ok) values.set(column, accepted.value);
   }
   return values;

@@ -49,6 +49,7 @@ const auth = {
     key("number", ["clerk"], { tenant: 7 }),
     key("null", ["clerk"], { tenant: null }),
     key("true", ["clerk"], { tenant: true }),
+    key("long", ["clerk"], { tenant: "more than ten" }),
     key("missing", ["clerk"]),
     key("nested", ["deep"], { org: { tenant: "a" } }),
     key("dotted", ["deep"], { "org.tenant": "a" }),
@@ -245,6 +246,15 @@ describe("a row that differs from the scope by case, accent or blank alone", () 
   });
 });
 
+test.each([
+  ["number", "7"],
+  ["true", "true"],
+])("the claim of %s is filled in as the text %s", async (id, tenant) => {
+  const created = await as(id, "loose/create", { loose_id: "new" });
+  expect([created.status, created.body.data?.tenant]).toEqual([201, tenant]);
+  await fixture.sql("delete from loose where loose_id = 'new'");
+});
+
 describe("a change that would leave the scope", () => {
   test("by adjust is 403, and changes nothing", async () => {
     const adjust = (value: number): Promise<Answer> =>
@@ -253,6 +263,18 @@ describe("a change that would leave the scope", () => {
     expect(await fixture.sql("select qty from loose where loose_id = '3'")).toEqual([{ qty: 3 }]);
     expect((await adjust(1)).status).toBe(200);
     expect((await adjust(-1)).status).toBe(200);
+  });
+
+  test("by a create is 403 where no record can have the claim", async () => {
+    expect(gist(await as("wordy", "loose/create", { loose_id: "new" }))).toEqual([
+      403,
+      "Forbidden",
+    ]);
+    const papers = { paper_id: "p0", papers_lines: [{ line_id: "l0" }] };
+    expect(gist(await as("long", "papers/create-composite", { papers }))).toEqual([
+      403,
+      "Forbidden",
+    ]);
   });
 
   test("of an operator's column has nothing to fill in", async () => {
@@ -398,12 +420,18 @@ describe("an import", () => {
     },
   );
 
-  test("without a usable claim has an error in each row", async () => {
-    const file = await workbookOf([
-      ["paper_id", "tenant"],
-      ["i5", "a"],
-    ]);
-    const { body } = await importer("missing").previewed("papers", file);
+  test.each([
+    [
+      "missing",
+      [
+        ["paper_id", "tenant"],
+        ["i5", "a"],
+      ],
+    ],
+    ["long", [["paper_id"], ["i5"]]],
+  ])("without a usable claim has an error in each row: %s", async (id, sheet) => {
+    const file = await workbookOf(sheet);
+    const { body } = await importer(id).previewed("papers", file);
     expect([body.status, body.errors[0].messages]).toEqual([
       "preview_error",
       ["tenant: is outside the rows that you may access"],
