@@ -42,6 +42,7 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
       return brokenReference(failure, statement, columns, cause);
     case "badValue":
       if (isRead(statement) && columns.length === 1) return incomparable(columns[0]!, cause);
+      if (failure.isCompared) return incomparable(null, cause);
       return refusedValue(failure.kind, columns, cause);
     case "notNull":
     case "check":
@@ -111,12 +112,12 @@ const sayEnough: ReadonlySet<Failure["kind"]> = new Set([
  * parameter or column, except for types without that comparison and for impossible dates on MySQL.
  */
 const isOfSource = (
-  { kind, mayHaveChanged, mayBeSent }: Failure,
+  { kind, mayHaveChanged, mayBeSent, isCompared }: Failure,
   { statement, parameter }: Refused,
   columns: readonly string[],
 ): boolean => {
   if (statement === null || !changesNothing(statement)) return false;
-  if (!sourceFaults.has(kind) || mayHaveChanged || mayBeSent) return false;
+  if (!sourceFaults.has(kind) || mayHaveChanged || mayBeSent || isCompared) return false;
   return parameter === null && columns.length === 0;
 };
 
@@ -140,10 +141,14 @@ const refusedValue = (
     cause,
   });
 
-const incomparable = (name: string, cause: unknown): AppError =>
-  new AppError("invalidParameter", `The value for column "${name}" is not valid for its type`, {
-    cause,
-  });
+const incomparable = (name: string | null, cause: unknown): AppError =>
+  new AppError(
+    "invalidParameter",
+    name === null
+      ? "A text has characters that the column it is compared with cannot hold"
+      : `The value for column "${name}" is not valid for its type`,
+    { cause },
+  );
 
 function rejectedByTrigger(
   { message = "" }: Failure,

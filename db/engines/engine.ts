@@ -133,6 +133,8 @@ export interface Failure {
   readonly mayHaveChanged?: true;
   /** In a read, the database may have failed to read a value of the statement, although the error names none. */
   readonly mayBeSent?: true;
+  /** The value is a text of a condition, with characters that its column cannot hold. */
+  readonly isCompared?: true;
   readonly columns?: readonly string[];
   /** Name of the violated constraint or index; its columns are found in the table. */
   readonly constraint?: string;

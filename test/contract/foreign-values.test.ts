@@ -117,3 +117,77 @@ describe.runIf(columns.length > 0)("types that the database alone can read", () 
     },
   );
 });
+
+describe.runIf(engine === "mysql")("texts that a column cannot hold", () => {
+  let service: Fixture;
+  beforeAll(async () => {
+    service = await openFixture({
+      tables: [],
+      setUp: () => [
+        `create table old (id varchar(9) character set latin1 primary key,
+          three varchar(20) character set utf8mb3, plain varchar(20) character set ascii, flags bit(9))`,
+        "insert into old values ('a', 'b', 'c', 5)",
+      ],
+      endpoints: {
+        old: {
+          tableName: "old",
+          action: { read: true, first: true, update: true, delete: true, aggregate: true },
+        },
+      },
+      project: { cache: { enabled: false } },
+    });
+  });
+  afterAll(() => service.close());
+
+  const smile = "\u{1F600}";
+  const expected = {
+    status: 400,
+    error: "Invalid parameter",
+    message: "A text has characters that the column it is compared with cannot hold",
+  };
+
+  test.each(["id", "three", "plain"])("are refused in conditions on %s", async (key) => {
+    const conditions = [
+      { key, operator: "=", value: smile },
+      { key, operator: "!=", value: smile },
+      { key, operator: ">", value: smile },
+      { key, operator: "LIKE", value: `${smile}%` },
+      { key, operator: "IN", value: [smile, "a"] },
+      { key, operator: "IN", value: [smile, "a", "b", "c", "d"] },
+      { key, operator: "BETWEEN", value: ["a", smile] },
+    ];
+    for (const condition of conditions) {
+      const where = { conditions: [condition] };
+      check(await service.post("old/read", { where }), expected);
+      check(await service.post("old/aggregate", { where }), expected);
+    }
+    const where = [{ key, value: smile }];
+    check(await service.post("old/first", { where }), expected);
+    check(await service.post("old/delete", { where }), expected);
+    const having = { conditions: [{ key: "most", operator: "=", value: smile }] };
+    const operations = [{ function: "max", field: key, alias: "most" }];
+    check(await service.post("old/aggregate", { group_by: [key], operations, having }), expected);
+  });
+
+  test("are refused as a key", async () => {
+    check(await service.post("old/update", { id: smile, plain: "d" }), expected);
+  });
+
+  test("are searched for, and not found", async () => {
+    const answer = await service.post("old/read", { search_value: smile });
+    expect([answer.status, answer.body.data]).toEqual([200, []]);
+  });
+
+  test("no digits come before all bits", async () => {
+    const found = async (operator: string) => {
+      const where = { conditions: [{ key: "flags", operator, value: "" }] };
+      const answer = await service.post("old/read", { where, select: ["id"] });
+      return [answer.status, answer.body.data.length];
+    };
+    expect(await Promise.all(["=", "<", ">"].map(found))).toEqual([
+      [200, 0],
+      [200, 0],
+      [200, 1],
+    ]);
+  });
+});

@@ -20,6 +20,8 @@ export function failure(error: unknown): Failure {
   const { errno, code, fatal, sqlMessage, sqlState } = error as DriverError;
   const message = typeof sqlMessage === "string" ? sqlMessage : "";
   if (errno === signalled || sqlState === "45000") return { kind: "rejected", message };
+  if (typeof errno === "number" && isTextCompared(errno, message))
+    return { kind: "badValue", isCompared: true };
   const kind = typeof errno === "number" ? kindOf(errno, message) : undefined;
   if (kind === undefined) {
     const isGone = (fatal === true && !cannotBeRead(error)) || isLost(code);
@@ -75,6 +77,13 @@ const signalled = 1644;
 const isLost = (code: unknown): boolean =>
   typeof code === "string" &&
   /^(E[A-Z]+|PROTOCOL_\w+|HANDSHAKE_\w+|CERT_\w+|.*_CERT.*)$/.test(code);
+
+/**
+ * Illegal mix of collations. A value is the coercible side: it has characters that the character set of the column lacks.
+ * Otherwise two columns clash. The third number, for long lists of values, says nothing of its sides.
+ */
+const isTextCompared = (errno: number, message: string): boolean =>
+  errno === 1271 || ((errno === 1267 || errno === 1270) && message.includes(",COERCIBLE)"));
 
 /** By the server's number; MariaDB's own numbers are 1900 to 1999, and 4000 and above. */
 const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kind"]>([

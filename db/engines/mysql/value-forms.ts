@@ -90,7 +90,9 @@ export const valueForms = formsBeside(plain, {
   array: { textOf: null },
   other: {
     bind({ notation, members }, value) {
-      if (notation === "bits") return wholeNumber(BigInt(`0b${String(value)}`));
+      // No digits at all, as a condition may have: that comes before every stored value.
+      if (notation === "bits")
+        return wholeNumber(value === "" ? -1n : BigInt(`0b${String(value)}`));
       return notation === "set" && members ? memberList(members, String(value)) : String(value);
     },
     output: ({ notation }, name) => (notation === "wkt" ? sql`st_astext(${name})` : name),
