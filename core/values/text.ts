@@ -25,6 +25,16 @@ export function characterCount(text: string): number {
   return count;
 }
 
+/** Whether the text has a character above the code point, which is below 0x10000. */
+export function hasAbove(text: string, codePoint: number): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    // Surrogates are halves of characters from 0x10000 on.
+    if (unit > codePoint || (unit & 0xf800) === 0xd800) return true;
+  }
+  return false;
+}
+
 /** Bytes of a well formed text in UTF-8. */
 export function utf8Length(text: string): number {
   let bytes = 0;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { check, record } from "./cases.ts";
 import { type Fixture, openFixture } from "./harness.ts";
+import { importerOf, workbookOf } from "./imports.ts";
 
 const engine = inject("engine");
 
@@ -127,11 +128,20 @@ describe.runIf(engine === "mysql")("texts that a column cannot hold", () => {
         `create table old (id varchar(9) character set latin1 primary key,
           three varchar(20) character set utf8mb3, plain varchar(20) character set ascii, flags bit(9))`,
         "insert into old values ('a', 'b', 'c', 5)",
+        "create table parts (part_id varchar(9) primary key, id varchar(9), note varchar(20) character set utf8mb3)",
       ],
       endpoints: {
         old: {
           tableName: "old",
           action: { read: true, first: true, update: true, delete: true, aggregate: true },
+        },
+        parts: {
+          tableName: "parts",
+          action: { import: true },
+          importConfig: {
+            upsertKeys: ["note"],
+            lookupFields: { Old: { targetTable: "old", targetField: "id", lookupField: "three" } },
+          },
         },
       },
       project: { cache: { enabled: false } },
@@ -140,11 +150,7 @@ describe.runIf(engine === "mysql")("texts that a column cannot hold", () => {
   afterAll(() => service.close());
 
   const smile = "\u{1F600}";
-  const expected = {
-    status: 400,
-    error: "Invalid parameter",
-    message: "A text has characters that the column it is compared with cannot hold",
-  };
+  const expected = { status: 400, error: "Invalid parameter" };
 
   test.each(["id", "three", "plain"])("are refused in conditions on %s", async (key) => {
     const conditions = [
@@ -170,7 +176,42 @@ describe.runIf(engine === "mysql")("texts that a column cannot hold", () => {
   });
 
   test("are refused as a key", async () => {
-    check(await service.post("old/update", { id: smile, plain: "d" }), expected);
+    check(await service.post("old/update", { id: smile, plain: "d" }), {
+      ...expected,
+      message: "A text has characters that the column it is compared with cannot hold",
+    });
+  });
+
+  test.each([
+    ["three", "ñ"],
+    ["plain", "n"],
+  ])("are refused in %s, and %s is not", async (field, fitting) => {
+    for (const text of [smile, `a${smile}`, ...(field === "plain" ? ["ñ"] : [])])
+      check(await service.post("old/update", { id: "a", [field]: text }), {
+        status: 400,
+        error: "Validation failed",
+        errors: { [field]: ["has characters that the column cannot hold"] },
+      });
+    const updated = await service.post("old/update", { id: "a", [field]: fitting });
+    expect(record(updated)).toMatchObject({ [field]: fitting });
+  });
+
+  test("are errors of their rows in an import", async () => {
+    const file = await workbookOf([
+      ["part_id", "note", "Old"],
+      ["p1", smile, null],
+      ["p2", "n", smile],
+      ["p3", "m", null],
+    ]);
+    const { body } = await importerOf(service).previewed("parts", file);
+    expect([body.status, body.summary]).toEqual([
+      "preview_error",
+      { valid: 1, invalid: 2, skip: 0 },
+    ]);
+    expect(body.errors.map(({ messages }: { messages: string[] }) => messages)).toEqual([
+      ["note: has characters that the column cannot hold"],
+      [expect.stringContaining("Old")],
+    ]);
   });
 
   test("are searched for, and not found", async () => {

@@ -61,6 +61,8 @@ export interface Column {
   readonly lengthMax: number | null;
   /** Longest text or bytes in bytes (UTF-8), if the engine counts bytes; null = no limit known. */
   readonly bytesMax: number | null;
+  /** Texts: the greatest code point of the column's character set; absent = all characters fit, or it is not known. */
+  readonly codePointMax?: number;
   /** `char(n)`, `binary(n)`: the engine pads shorter values, so trailing blanks, or fewer bytes, cannot be stored. */
   readonly fixedLength: boolean;
   /** Smallest and largest integer that the column holds; null for other types. */

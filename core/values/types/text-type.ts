@@ -3,7 +3,7 @@ import type { Column } from "./column.ts";
 import { ExactNumber } from "../json.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import type { Scalar } from "../scalar.ts";
-import { isLonger, textFault, utf8Length } from "../text.ts";
+import { hasAbove, isLonger, textFault, utf8Length } from "../text.ts";
 import {
   type Accepted,
   accepted,
@@ -52,6 +52,8 @@ export function acceptText(column: Column, value: unknown): Accepted {
     return refused(`must have at most ${bytesMax} bytes`);
   }
   if (column.fixedLength && text.endsWith(" ")) return refused("must not end with a space");
+  if (column.codePointMax !== undefined && hasAbove(text, column.codePointMax))
+    return refused("has characters that the column cannot hold");
   return accepted(text);
 }
 

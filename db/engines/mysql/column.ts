@@ -43,6 +43,7 @@ export function columnOf(facts: ColumnFacts): Column {
     generated: isOpaque ? "computed" : facts.generated,
     lengthMax: kind === "char" || kind === "varchar" || isBits ? size : null,
     bytesMax: isText && !facts.isUtf8 ? null : bytes,
+    ...(type === "text" && codePointsOf(facts)),
     fixedLength: kind === "char" || kind === "binary" || isBits,
     ...(notation && { notation }),
     ...(isOpaque && { isOpaque }),
@@ -68,6 +69,14 @@ export function columnOf(facts: ColumnFacts): Column {
     labels: kind === "enum" && details !== "" ? labelsOf(native) : null,
     ...(kind === "set" && details !== "" && { members: labelsOf(native) }),
   };
+}
+
+/** Of other character sets, such as latin1, only the server knows the characters. */
+function codePointsOf({ charset }: ColumnFacts): Pick<Column, "codePointMax"> {
+  if (charset === "ascii") return { codePointMax: 0x7f };
+  return charset !== null && /^(?:utf8|utf8mb3|ucs2)$/.test(charset)
+    ? { codePointMax: 0xffff }
+    : {};
 }
 
 /** A collation's weights are equal for equal texts; most collations ignore trailing spaces. */
