@@ -54,6 +54,6 @@ export function bindViews(action: Action, { entity, views, within }: Binding) {
 
 const forbidden = (): AppError => new AppError("forbidden", "You may not use this action");
 
-/** A caller without credentials may have the right once it sends some. */
-const refusalFor = ({ kind }: Caller): AppError =>
+/** For a caller that may not use an action. One without credentials may have the right once it sends some. */
+export const refusalFor = ({ kind }: Caller): AppError =>
   kind === "anonymous" ? unauthorized("This action requires credentials") : forbidden();

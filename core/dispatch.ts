@@ -5,7 +5,7 @@
 import type { Action, Method } from "./calls/action.ts";
 import type { Answer } from "./calls/answer.ts";
 import { actions } from "./actions.ts";
-import { bindViews } from "./bind-views.ts";
+import { bindViews, refusalFor } from "./bind-views.ts";
 import { batch, batchesAreOff, batchName, bindBatch } from "./batch/batch-action.ts";
 import { boundChanges, changesName, isAboutChanges, noChangesAt } from "./live/changes-action.ts";
 import type { Feed } from "./changes/feed.ts";
@@ -129,12 +129,19 @@ export function bindProject(
     const isServed = [...endpoints.values()].some((bound) => bound.has(action.name));
     if (!action.isProjectWide || !isServed) continue;
     const handler = projectWideHandler(action, { endpoints, leftOut });
+    const mayUse = (caller: Caller): boolean =>
+      usableEndpoints(endpoints, { caller, action: action.name }).length > 0;
     projectWide.set(action.name, {
       action,
       entity: null,
       viewFor: () => null,
-      handlerFor: () => handler,
-      mayUse: (caller) => usableEndpoints(endpoints, { caller, action: action.name }).length > 0,
+      // A caller that may use it at no endpoint is refused whatever the body names. Whether it may at one that is left
+      // out is not known.
+      handlerFor(caller) {
+        if (leftOut.size === 0 && !mayUse(caller)) throw refusalFor(caller);
+        return handler;
+      },
+      mayUse,
       showsErrorsInline: false,
     });
   }

@@ -230,6 +230,17 @@ describe("an action", () => {
     expect(gist(await as("clerk-a", "lock/acquire", body))).toEqual([403, "Forbidden"]);
     expect((await as("admin", "lock/status", body)).status).toBe(200);
   });
+
+  test.each(["{", "{}", '{"resource": "nothing"}'])(
+    "for the whole project is refused before the body %s is looked at",
+    async (body) => {
+      expect(gist(await as("clerk-a", "lock/acquire", body))).toEqual([403, "Forbidden"]);
+      const unknown = await fixture.post("lock/acquire", body);
+      expect(gist(unknown)).toEqual([401, "Unauthorized"]);
+      expect(unknown.headers.get("WWW-Authenticate")).toContain("Bearer");
+      expect((await as("admin", "lock/acquire", body)).status).not.toBe(403);
+    },
+  );
 });
 
 describe("rows", () => {
