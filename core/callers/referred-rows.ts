@@ -1,7 +1,17 @@
 /** What a statement writes into foreign keys, to be compared with the rows that these may reference. */
-import { allOf, type Assignment, type Condition, equals } from "../query/statement.ts";
+import { findRows, scalarOf } from "../query/find-rows.ts";
+import {
+  allOf,
+  type Assignment,
+  type Condition,
+  equals,
+  sourceOf,
+  type UpdateMany,
+  type UpdateOne,
+} from "../query/statement.ts";
 import { limits } from "../values/limits.ts";
 import type { Column, Table } from "../values/types/column.ts";
+import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Referred, Scope } from "./scope.ts";
 
@@ -14,6 +24,15 @@ export interface WrittenValues {
 export function assigned(set: readonly Assignment[]): WrittenValues {
   const given = set.filter((one) => one.kind === "set");
   return { columns: given.map(assignedColumn), rows: [given.map(({ value }) => value)] };
+}
+
+/** What an update of many rows writes into each of them. */
+export function assignedEach({ columns, rows, set }: UpdateMany): WrittenValues {
+  const same = assigned(set);
+  return {
+    columns: [...columns, ...same.columns],
+    rows: rows.map(({ values }) => [...values, ...same.rows.flat()]),
+  };
 }
 
 /** The rows that a foreign key may reference for this caller, and the referenced columns. */
@@ -40,6 +59,37 @@ export function limitedReferences({ foreignKeys }: Table, scope: Scope): readonl
 }
 
 const none: readonly Reference[] = [];
+
+/** Records that a statement writes. */
+export interface Changed {
+  readonly table: Table;
+  readonly key: Key;
+  readonly keys: readonly KeyValue[];
+}
+
+/**
+ * What is written to each record, with what it stores in the other columns of foreign keys of which only a part is
+ * written. The records stay locked, so that this does not change meanwhile.
+ */
+export async function withOtherParts(
+  queries: Parameters<typeof findRows>[0],
+  { table, key, keys, scope }: Changed & { readonly scope: Scope },
+  written: WrittenValues,
+): Promise<WrittenValues> {
+  const isWritten = (name: string): boolean => written.columns.some((one) => one.name === name);
+  const names = limitedReferences(table, scope).flatMap(({ columns }) =>
+    columns.some(isWritten) ? columns.filter((name) => !isWritten(name)) : [],
+  );
+  if (names.length === 0) return written;
+  const columns = [...new Set(names)].map((name) => table.columns.get(name)!);
+  const search = { source: sourceOf(table), by: key, columns, lock: true };
+  const stored = await findRows(queries, search, keys);
+  const rows = written.rows.flatMap((values, at) => {
+    const [row] = stored.get(keyText(keys[at]!)) ?? [];
+    return row ? [[...values, ...columns.map((column) => scalarOf(column, row))]] : [];
+  });
+  return { columns: [...written.columns, ...columns], rows };
+}
 
 const tupleText = (values: readonly Scalar[]): string => values.map(String).join("\0");
 
@@ -95,6 +145,13 @@ async function haveRowsEach(
 }
 
 export const assignedColumn = ({ column }: Assignment): Column => column;
+
+/** The key of the row after the update. */
+export const keyAfter = ({ key, keyValue, set }: UpdateOne): KeyValue =>
+  key.map((column, at) => {
+    const change = set.find((one) => one.kind === "set" && one.column === column);
+    return change?.kind === "set" ? change.value : keyValue[at]!;
+  });
 
 /** Whether a change of these columns can move a row out of the scope. */
 export function mayMove(columns: readonly Column[], within: Condition): boolean {

@@ -40,17 +40,21 @@ import {
 } from "../query/statement.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
+import { keyText } from "../values/types/key.ts";
 import type { Passage } from "./passages.ts";
 import { asNarrowed, namesRelated, narrowRelated, narrowTo, reachOf } from "./narrow.ts";
 import {
   assigned,
   assignedColumn,
+  assignedEach,
+  type Changed,
   haveAllRows,
+  keyAfter,
   type ReferredRows,
   limitedReferences,
   mayMove,
   tuplesOf,
+  withOtherParts,
   withoutOwn,
   type WrittenValues,
 } from "./referred-rows.ts";
@@ -186,43 +190,37 @@ class ScopedQueries implements Queries {
     const { table, key, keyValue, guard, set } = update;
     const within = this.ownRows(table);
     const reached = allOf(guard, reachOf(this.scope, sourceOf(table)));
+    const written = await this.whole({ table, key, keys: [keyValue] }, assigned(set));
     try {
-      await this.mustReferFirst(table, assigned(set));
+      await this.mustReferFirst(table, written);
     } catch (error) {
       const [source, where] = [sourceOf(table), allOf(keyIn(key, [keyValue]), reached)];
       if ((await this.queries.count(asNarrowed({ kind: "count", source, where }))) === 0)
         return null;
       throw error;
     }
-    const row = await this.sparing(table, assigned(set), () =>
+    const row = await this.sparing(table, written, () =>
       this.queries.updateOne(asNarrowed({ ...update, guard: reached })),
     );
-    if (row !== null) await this.mustReferToSeen(table, assigned(set));
+    if (row !== null) await this.mustReferToSeen(table, written);
     if (row === null || within === null || !mayMove(set.map(assignedColumn), within)) return row;
-    const moved = key.map((column, at) => {
-      const change = set.find((one) => one.kind === "set" && one.column === column);
-      return change?.kind === "set" ? change.value : keyValue[at]!;
-    });
-    const keys = [moved];
-    await this.mustLieWithin({ table, key, keys }, within);
+    await this.mustLieWithin({ table, key, keys: [keyAfter(update)] }, within);
     return row;
   }
 
   async updateMany(update: UpdateMany): Promise<number> {
     const { table, key, columns, rows, guard, set } = update;
     const within = this.ownRows(table);
-    const written = { columns, rows: rows.map(({ values }) => values) };
+    const keys = rows.map(({ keyValue }) => keyValue);
+    const reached = allOf(guard, reachOf(this.scope, sourceOf(table)));
+    const written = await this.whole({ table, key, keys }, assignedEach(update));
     await this.mustReferFirst(table, written);
     const matched = await this.sparing(table, written, () =>
-      this.queries.updateMany(
-        asNarrowed({ ...update, guard: allOf(guard, reachOf(this.scope, sourceOf(table))) }),
-      ),
+      this.queries.updateMany(asNarrowed({ ...update, guard: reached })),
     );
     await this.mustReferToSeen(table, written);
-    await this.mustReferToSeen(table, assigned(set));
-    if (within === null || !mayMove([...columns, ...set.map(assignedColumn)], within))
-      return matched;
-    await this.mustLieWithin({ table, key, keys: rows.map(({ keyValue }) => keyValue) }, within);
+    if (within !== null && mayMove([...columns, ...set.map(assignedColumn)], within))
+      await this.mustLieWithin({ table, key, keys }, within);
     return matched;
   }
 
@@ -244,6 +242,12 @@ class ScopedQueries implements Queries {
   /** Whether a write to the table is checked afterwards, which needs a transaction. */
   protected isCheckedAfter(table: Table): boolean {
     return this.ownRows(table) !== null || limitedReferences(table, this.scope).length > 0;
+  }
+
+  /** A part of a foreign key is compared together with what its record stores in the others. */
+  private whole(changed: Changed, written: WrittenValues): Promise<WrittenValues> {
+    const all = (select: Select): Promise<Row[]> => this.queries.all(asNarrowed(select));
+    return withOtherParts({ all }, { ...changed, scope: this.scope }, written);
   }
 
   /**
@@ -304,10 +308,7 @@ class ScopedQueries implements Queries {
   }
 
   /** Rejects with `forbidden`, which rolls the transaction back, unless all rows with these keys are in the scope. */
-  private async mustLieWithin(
-    { table, key, keys }: { table: Table; key: Key; keys: readonly KeyValue[] },
-    within: Condition,
-  ): Promise<void> {
+  private async mustLieWithin({ table, key, keys }: Changed, within: Condition): Promise<void> {
     for (const values of keyBatches(key, keys)) {
       const where = allOf(keyIn(key, values), within);
       const inside = await this.queries.count(

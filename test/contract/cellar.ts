@@ -1,6 +1,6 @@
 /**
  * A project of tables with soft delete and tables that refer to them in every way: `makers` with endpoints of each
- * visibility, the tables that refer to it, and `orders` with lines.
+ * visibility, the tables that refer to it, `orders` with lines, and `pages` with a key of two columns.
  */
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Json } from "../../core/values/json.ts";
@@ -58,6 +58,11 @@ const tables: FixtureOptions["tables"] = [
   },
   { name: "tags", columns: { tag_id: "key", maker_id: maker("CASCADE") } },
   { name: "notes", columns: { note_id: "key", maker_id: maker("SET NULL"), text: "text(40)" } },
+  {
+    name: "pages",
+    columns: { book: "text(36)", page: "integer", deleted_at: "timestamp" },
+    primaryKey: ["book", "page"],
+  },
   {
     name: "orders",
     columns: { order_id: "key", name: "text(40)", total: "integer", ...marks },
@@ -122,7 +127,11 @@ const onlyMysql = [
 
 export const cellarOptions: FixtureOptions = {
   tables,
-  setUp: (engine) => (engine === "mysql" ? onlyMysql : []),
+  setUp: (engine) => [
+    `create table marks (book varchar(36) not null, mark integer not null, page integer, primary key (book, mark),
+      foreign key (book, page) references pages (book, page))`,
+    ...(engine === "mysql" ? onlyMysql : []),
+  ],
   endpoints: {
     makers: { ...makers, softDelete: { reusable } },
     gone: { ...makers, softDelete: { visibility: "deleted_only" } },
@@ -202,6 +211,8 @@ export const cellarOptions: FixtureOptions = {
       softDelete: true,
     },
     lines: { tableName: "order_lines", action: { read: true } },
+    pages: { tableName: "pages", action: { create: true, delete: true }, softDelete: true },
+    marks: { tableName: "marks", action: { create: true, update: true, first: true } },
   },
   project: { cache: { enabled: true } },
 };

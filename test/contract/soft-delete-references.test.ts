@@ -60,6 +60,15 @@ describe("a row that others point at", () => {
     check(await post("parts", "create", { part_id: "a3p", maker_id: "a3" }), points);
   });
 
+  test("is not pointed at by a change of a part of the reference", async () => {
+    for (const page of [1, 2]) await post("pages", "create", { book: "a5", page });
+    await remove("pages", "page", "2");
+    await post("marks", "create", { book: "a5", mark: 1, page: 1 });
+    check(await post("marks", "update", { book: "a5", mark: 1, page: 2 }), points);
+    const first = await post("marks", "first", by("book", "a5"));
+    check(first, { status: 200, data: { page: 1 } });
+  });
+
   test("takes a row that points at itself with it, and whole trees", async () => {
     await maker("a4");
     for (const [id, boss_id] of [

@@ -43,7 +43,16 @@ beforeAll(async () => {
         primaryKey: ["tenant", "part_no"],
       },
     ],
+    setUp: () => [
+      `create table bookings (booking_id varchar(36) not null primary key, tenant varchar(10), part_no integer,
+        foreign key (tenant, part_no) references parts (tenant, part_no))`,
+    ],
     endpoints: {
+      bookings: {
+        tableName: "bookings",
+        action: { update: true, "bulk-update": true },
+        access: { clerk: ["update", "bulk-update"] },
+      },
       parts: {
         tableName: "parts",
         action,
@@ -66,6 +75,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 beforeEach(async () => {
+  await fixture.sql("delete from bookings");
   await fixture.sql("delete from parts");
   await fixture.sql(
     "insert into parts (tenant, part_no, name, qty) values ('a', 1, 'a1', 10), ('a', 2, 'a2', 10), ('b', 1, 'b1', 10)",
@@ -198,5 +208,34 @@ describe("a caller who may not see a part of the key", () => {
     const made = await as("a", "create", { part_no: 4, name: "a4" }, blind);
     check(made, { status: 201 });
     expect(record(made)).toEqual({ tenant: "a", name: "a4", qty: null });
+  });
+});
+
+describe("a foreign key to it", () => {
+  const booking_id = "b1";
+  beforeEach(() => fixture.sql("insert into bookings values ('b1', 'a', 1)"));
+  const change = (action: string, body: object) =>
+    fixture.post(`bookings/${action}`, body, { "x-tenant": "a" });
+
+  test.each([
+    ["a foreign record", { tenant: "b" }],
+    ["none", { part_no: 9 }],
+  ])("of which a part is changed may not come to name %s", async (_, fields) => {
+    const refused = { status: 400, error: "Foreign key constraint" };
+    check(await change("update", { booking_id, ...fields }), refused);
+    check(await change("bulk-update", { data: [{ booking_id, ...fields }] }), refused);
+    const where = { conditions: [{ key: "booking_id", operator: "=", value: booking_id }] };
+    check(await change("bulk-update", { where, set: fields, expect: 1 }), refused);
+    const [row] = await fixture.sql("select tenant, part_no from bookings");
+    expect([row!["tenant"], Number(row!["part_no"])]).toEqual(["a", 1]);
+  });
+
+  test("may have a part changed, or emptied", async () => {
+    check(await change("update", { booking_id, part_no: 2 }), { status: 200 });
+    check(await change("update", { booking_id, part_no: null }), { status: 200 });
+    check(await change("update", { booking_id: "b2", part_no: 2 }), {
+      status: 404,
+      error: "Not found",
+    });
   });
 });
