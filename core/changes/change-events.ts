@@ -1,4 +1,5 @@
 /** Changes -> what one caller is told of them: one event for each write, endpoint and type, with keys only. */
+import type { SeenRows } from "../plans/soft-delete.ts";
 import type { Condition } from "../query/statement.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
@@ -12,8 +13,8 @@ export interface Watched {
   readonly table: string;
   /** The caller's rows; null = all. */
   readonly rows: Condition | null;
-  /** Records that are marked as deleted are among them. */
-  readonly seesMarked: boolean;
+  /** Which of them, by whether they are marked as deleted. */
+  readonly sees: SeenRows;
   /** Days after which its changes are removed; null = never. */
   readonly keepDays: number | null;
   /** False: the key is hidden from the caller. */
@@ -92,10 +93,10 @@ export class EventBuilder {
 /** Null: the caller is not told. */
 function typeFor(
   { kind, before, after, scoped, isMarked }: PlacedChange,
-  { rows, seesMarked }: Watched,
+  { rows, sees }: Watched,
 ): EventType | null {
   const isSeen = (marked: boolean, image: Row): boolean =>
-    (seesMarked || !marked) && (rows === null || holds(rows, image));
+    (sees === "all" || marked === (sees === "marked")) && (rows === null || holds(rows, image));
   const was =
     kind !== "create" && isSeen(isMarked || kind === "restore", { ...before, ...scoped.before });
   const is =

@@ -157,14 +157,13 @@ function watchedBy(
   if (read === undefined)
     throw notFound(`The endpoint ${JSON.stringify(name)} tells of no changes`);
   read.handlerFor(caller);
-  const { write, changes } = read.viewFor(caller)!;
+  const { write, changes, visibility } = read.viewFor(caller)!;
   const scope = scopeWithRelated(caller, { entity: read.entity!, action: "read" }, within);
-  const source = sourceOf(write!.table);
   return {
     endpoint: name,
     table: write!.table.identity,
-    rows: scope.rowsOf(source),
-    seesMarked: scope.visibleRows(source) === null,
+    rows: scope.rowsOf(sourceOf(write!.table)),
+    sees: (visibility?.own && visibility.seen.get("read")) ?? "all",
     keepDays: changes.recorded.get(write!.table.identity)!.keepDays,
     namesRecords: write!.namesRecords,
   };

@@ -53,6 +53,15 @@ beforeAll(async () => {
         access: { admin: "*", clerk: ["read"] },
         rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
       },
+      // Another one, which shows nothing else.
+      trash: {
+        tableName: "items",
+        action: { read: true },
+        live: true,
+        softDelete: { visibility: "deleted_only" },
+        access: { admin: "*", clerk: ["read"] },
+        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      },
       orders: {
         tableName: "orders",
         action: { create: true, read: true },
@@ -206,6 +215,15 @@ describe("the list of changes", () => {
         ["goods", "deleted", [item_id]],
         ["goods", "created", [born]],
         ["goods", "updated", [born]],
+      ]);
+      expect(await toldOf("trash")).toEqual([
+        ["trash", "created", [item_id]],
+        ["trash", "updated", [item_id]],
+        ["trash", "deleted", [item_id]],
+        ["trash", "created", [item_id]],
+        ["trash", "deleted", [item_id]],
+        ["trash", "created", [born]],
+        ["trash", "deleted", [born]],
       ]);
     },
   );
@@ -423,14 +441,14 @@ describe("the document of the project", () => {
   });
 
   test.for<[string, readonly string[]]>([
-    ["admin", ["goods", "items", "orders"]],
-    ["clerk", ["goods", "items"]],
+    ["admin", ["goods", "items", "orders", "trash"]],
+    ["clerk", ["goods", "items", "trash"]],
     ["blind", []],
   ])("names what %s may read", async ([id, endpoints]) => {
     const document = await documentFor(id);
     const list = document.operations.find((one) => one.id === "changesList");
     const body = list?.requestBody.content["application/json"].schema;
-    const named = ["goods", "items", "orders", "quiet"].filter(
+    const named = ["goods", "items", "orders", "quiet", "trash"].filter(
       (name) => body !== undefined && document.faultOf(body, { endpoints: [name] }) === null,
     );
     expect(named).toEqual(endpoints);
