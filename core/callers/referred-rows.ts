@@ -1,10 +1,12 @@
 /** What a statement writes into foreign keys, to be compared with the rows that these may reference. */
+import { comparand } from "../query/comparisons.ts";
 import { findRows, scalarOf } from "../query/find-rows.ts";
 import {
   allOf,
   type Assignment,
   type Condition,
   equals,
+  type Insert,
   sourceOf,
   type UpdateMany,
   type UpdateOne,
@@ -12,6 +14,7 @@ import {
 import { limits } from "../values/limits.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
+import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Referred, Scope } from "./scope.ts";
 
@@ -59,6 +62,40 @@ export function limitedReferences({ foreignKeys }: Table, scope: Scope): readonl
 }
 
 const none: readonly Reference[] = [];
+
+/**
+ * Columns of limited foreign keys that the database fills in by itself. What it stored is read back, so a table without
+ * a key has none.
+ */
+export function filledReferences({ table, key, columns }: Insert, scope: Scope): Column[] {
+  if (key.length === 0) return [];
+  const given = new Set(columns.map(({ name }) => name));
+  const names = limitedReferences(table, scope).flatMap(({ columns: own }) => own);
+  return [...new Set(names)]
+    .map((name) => table.columns.get(name)!)
+    .filter(({ name, hasDefault }) => hasDefault && !given.has(name));
+}
+
+/** What is written, and what was stored in further columns of the same rows. */
+export const withStored = (
+  { columns, rows }: WrittenValues,
+  more: readonly Column[],
+  stored: readonly Row[],
+): WrittenValues => ({
+  columns: [...columns, ...more],
+  rows: rows.map((values, at) => [...values, ...more.map((one) => scalarOf(one, stored[at]!))]),
+});
+
+/** The keys of new rows. */
+export function storedKeys({ key, columns, rows }: Insert, stored: readonly Row[]): KeyValue[] {
+  const places = key.map((column) => columns.indexOf(column));
+  return stored.map((row, index) =>
+    key.map((column, part) => {
+      const at = places[part]!;
+      return at >= 0 ? rows[index]![at]! : comparand(column, row[column.name]);
+    }),
+  );
+}
 
 /** Records that a statement writes. */
 export interface Changed {

@@ -5,7 +5,6 @@
  */
 import type { Source, Table } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
-import { comparand } from "../query/comparisons.ts";
 import type {
   DbQueries,
   DbSession,
@@ -48,14 +47,17 @@ import {
   assignedColumn,
   assignedEach,
   type Changed,
+  filledReferences,
   haveAllRows,
   keyAfter,
   type ReferredRows,
   limitedReferences,
   mayMove,
+  storedKeys,
   tuplesOf,
   withOtherParts,
   withoutOwn,
+  withStored,
   type WrittenValues,
 } from "./referred-rows.ts";
 import type { LineUse, Scope } from "./scope.ts";
@@ -160,28 +162,20 @@ class ScopedQueries implements Queries {
   async insert(insert: Insert): Promise<Row[]> {
     const { table, key, columns, rows, returning } = insert;
     const within = this.ownRows(table);
-    await this.mustReferFirst(table, { columns, rows });
-    const store = (asked: Insert): Promise<Row[]> =>
-      this.sparing(table, { columns, rows }, () => this.queries.insert(asNarrowed(asked)));
-    if (within === null) {
-      const stored = await store(insert);
-      await this.mustReferToSeen(table, { columns, rows });
-      return stored;
-    }
-    if (key.length === 0)
+    const written = { columns, rows };
+    await this.mustReferFirst(table, written);
+    if (within !== null && key.length === 0)
       throw new AppError("forbidden", "Records without a key cannot be held against your rows");
-    const answered = [...new Set([...returning, ...key])];
-    const stored = await store({ ...insert, returning: answered });
-    const places = key.map((column) => columns.indexOf(column));
-    const keys = stored.map((row, index) =>
-      key.map((column, part) => {
-        const at = places[part]!;
-        return at >= 0 ? rows[index]![at]! : comparand(column, row[column.name]);
-      }),
+    const filled = filledReferences(insert, this.scope);
+    const more = [...(within === null ? [] : key), ...filled];
+    const answered = [...new Set([...returning, ...more])];
+    const stored = await this.sparing(table, written, () =>
+      this.queries.insert(asNarrowed({ ...insert, returning: answered })),
     );
-    await this.mustReferToSeen(table, { columns, rows });
-    await this.mustLieWithin({ table, key, keys }, within);
-    for (const column of key)
+    await this.mustReferToSeen(table, withStored(written, filled, stored));
+    if (within !== null)
+      await this.mustLieWithin({ table, key, keys: storedKeys(insert, stored) }, within);
+    for (const column of more)
       if (!returning.includes(column)) for (const row of stored) delete row[column.name];
     return stored;
   }

@@ -128,7 +128,7 @@ const onlyMysql = [
 export const cellarOptions: FixtureOptions = {
   tables,
   setUp: (engine) => [
-    `create table marks (book varchar(36) not null, mark integer not null, page integer, primary key (book, mark),
+    `create table marks (book varchar(36) not null, mark integer not null, page integer default 9, primary key (book, mark),
       foreign key (book, page) references pages (book, page))`,
     ...(engine === "mysql" ? onlyMysql : []),
   ],
@@ -212,7 +212,10 @@ export const cellarOptions: FixtureOptions = {
     },
     lines: { tableName: "order_lines", action: { read: true } },
     pages: { tableName: "pages", action: { create: true, delete: true }, softDelete: true },
-    marks: { tableName: "marks", action: { create: true, update: true, first: true } },
+    marks: {
+      tableName: "marks",
+      action: { create: true, update: true, first: true, delete: true },
+    },
   },
   project: { cache: { enabled: true } },
 };

@@ -69,6 +69,15 @@ describe("a row that others point at", () => {
     check(first, { status: 200, data: { page: 1 } });
   });
 
+  test("is not pointed at by a default of the database", async () => {
+    await post("pages", "create", { book: "a6", page: 9 });
+    check(await post("marks", "create", { book: "a6", mark: 1 }), { status: 201 });
+    await remove("marks", "book", "a6");
+    await remove("pages", "book", "a6");
+    check(await post("marks", "create", { book: "a6", mark: 2 }), points);
+    check(await post("marks", "create", { book: "a6", mark: 2, page: null }), { status: 201 });
+  });
+
   test("takes a row that points at itself with it, and whole trees", async () => {
     await maker("a4");
     for (const [id, boss_id] of [
