@@ -59,7 +59,6 @@ export const bulkUpdate = defineAction<RecordPlan, ByKey | ByWhere>({
     "preconditionFailed",
     "unexpectedCount",
   ],
-  sees: "active",
   takesOptions: false,
   takesEmptyBody: false,
   takesDryRun: true,

@@ -61,6 +61,12 @@ beforeAll(async () => {
         relations: { group: { endpoint: "groups", column: "group_id" } },
         defaultScope: { read: { count: { operator: "<", value: 1000 } } },
       },
+      ...Object.fromEntries(
+        ["deleted_only", "include_deleted"].map((visibility) => [
+          visibility,
+          { tableName: "parts", action: { "bulk-update": true }, softDelete: { visibility } },
+        ]),
+      ),
       groups: {
         tableName: "groups_of",
         action: { read: true },
@@ -267,6 +273,27 @@ describe("soft delete", () => {
     expect(again.status).toBe(404);
     const restored = await post("parts/restore", { where: [{ key: "part_id", value: ids[0] }] });
     expect(restored.status).toBe(200);
+  });
+
+  test.each([
+    ["parts", [200, 404]],
+    ["deleted_only", [404, 200]],
+    ["include_deleted", [200, 200]],
+  ])("bulk-update of %s changes the records that update sees", async (endpoint, statuses) => {
+    const ids = await made(2);
+    await post("parts/bulk-delete", { keys: [ids[1]] });
+    for (const [at, part_id] of ids.entries()) {
+      const keyed = await post(`${endpoint}/bulk-update`, { data: [{ part_id, count: 5 }] });
+      expect(keyed.status).toBe(statuses[at]);
+      const where = { conditions: [{ key: "part_id", operator: "=", value: part_id }] };
+      const expected = statuses[at] === 200 ? 1 : 0;
+      const answer = await post(`${endpoint}/bulk-update`, {
+        where,
+        set: { count: 6 },
+        expect: expected,
+      });
+      expect([answer.status, answer.body.data.length]).toEqual([200, expected]);
+    }
   });
 
   test("upsert of a marked record is a duplicate that names the field alone", async () => {
