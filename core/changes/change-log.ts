@@ -5,7 +5,7 @@ import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
 import { hashOf } from "../values/hash.ts";
-import { isObject, type Json, parseOwnJson } from "../values/json.ts";
+import { canonicalJson, isObject, type Json, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -154,8 +154,9 @@ export function changeKind(
   return isSame ? null : "update";
 }
 
+/** An object with the same members in another order does not differ. */
 export const differs = (name: string, before: Row, after: Row): boolean =>
-  before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+  before[name] !== after[name] && canonicalJson(before[name]) !== canonicalJson(after[name]);
 
 export const pick = (row: Row, isMeant: (name: string) => boolean): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => isMeant(name)));
