@@ -2,20 +2,13 @@
  * Details of `rowScope`: exact comparisons whatever the collation, operators, claims of every shape, several roles, and
  * values that a scope fills in or refuses in documents and imports.
  */
-import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import type { EngineName } from "../servers/session.ts";
+import { apiKey as key, by } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import { afterStatement } from "./sent-statements.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
-
-const key = (id: string, roles: readonly string[], claims: object = {}) => ({
-  id,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles,
-  claims,
-});
 
 /** Scopes that compare, by their column: values inside, and values outside. */
 const bounds: Readonly<Record<string, { rule: object; inside: Json[]; outside: Json[] }>> = {
@@ -183,7 +176,6 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-const by = (id: string): Record<string, string> => ({ "x-api-key": `key of ${id}` });
 const as = (id: string, path: string, body: unknown): Promise<Answer> =>
   fixture.post(path, body, by(id));
 const gist = ({ status, body }: Answer): unknown[] => [status, body.error];

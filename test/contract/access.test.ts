@@ -2,20 +2,12 @@
  * Access rules in the configuration files: API keys, tokens and callers without credentials; actions, rows and columns
  * of each role. `scopes.test.ts` tests which rows a scope hides from each action.
  */
-import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiKey, by, hashOf } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const secret = "a secret of at least thirty-two bytes";
-const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex");
-const apiKey = (id: string, roles: string[], claims: object = {}) => ({
-  id,
-  sha256: hashOf(`key of ${id}`),
-  roles,
-  claims,
-});
-
 const auth = {
   apiKeys: [
     apiKey("admin", ["admin"]),
@@ -110,7 +102,6 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.close());
 
-const by = (id: string): Record<string, string> => ({ "x-api-key": `key of ${id}` });
 const as = (id: string, path: string, body: unknown): Promise<Answer> =>
   fixture.post(path, body, by(id));
 const everything = { sort_columns: [{ column: "item_id" }] };

@@ -1,6 +1,6 @@
 /** Declared joins of `aggregate` for callers with access to all of the joined table, a part of it, or none. */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const roles = ["reader", "part-reader", "stranger"] as const;
@@ -11,11 +11,7 @@ beforeAll(async () => {
   fixture = await openFixture({
     project: {
       auth: {
-        apiKeys: roles.map((id) => ({
-          id,
-          sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-          roles: [id],
-        })),
+        apiKeys: roles.map((id) => apiKey(id)),
       },
     },
     tables: [
@@ -52,7 +48,7 @@ const grouped = (id: string, field: string): Promise<Answer> =>
   fixture.post(
     "items/aggregate",
     { joins: ["place"], operations, group_by: [`place.${field}`] },
-    { "x-api-key": `key of ${id}` },
+    by(id),
   );
 
 describe("a field of a declared join", () => {

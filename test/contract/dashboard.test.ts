@@ -1,6 +1,6 @@
 /** `GET /api/{project}/dashboard.json`: the tiles that a caller may see, and nothing of the others. */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
 const tables = [
@@ -9,9 +9,7 @@ const tables = [
     columns: { good_id: "key", name: "text(40)", price: "decimal(8,2)", made_on: "date" },
   },
 ] as const;
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
-const apiKey = (id: string) => ({ id, sha256: hashOf(`key of ${id}`), roles: [id] });
-const keyOf = (id: string) => ({ headers: { "x-api-key": `key of ${id}` } });
+const keyOf = (id: string) => ({ headers: by(id) });
 const goods = { tableName: "goods", fieldLabels: { name: "Name", price: "Price" } };
 
 const priced = {
@@ -179,7 +177,7 @@ describe("with roles", () => {
           hiddenFields: { clerk: ["price"] },
         },
       },
-      project: { auth: { apiKeys: ["all", "reader", "clerk", "writer"].map(apiKey) } },
+      project: { auth: { apiKeys: ["all", "reader", "clerk", "writer"].map((id) => apiKey(id)) } },
       files: filesWith([priced, listed]),
     });
   });

@@ -1,18 +1,15 @@
 /** `GET /`: what runs here, as JSON and as a page for browsers, each limited to what the caller can use. */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const tables = [{ name: "goods", columns: { good_id: "key", name: "text(40)" } }] as const;
 const goods = { tableName: "goods", fieldNameLookup: { id: "good_id", text: "name" } };
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
-const apiKey = (id: string, roles: string[]) => ({ id, sha256: hashOf(`key of ${id}`), roles });
 /** As Chromium sends it. */
 const browser = {
   accept:
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8",
 };
-const keyOf = (id: string): Record<string, string> => ({ "x-api-key": `key of ${id}` });
 
 const endpoints = {
   products: {
@@ -198,7 +195,7 @@ describe("with auth", () => {
       ],
     ],
   ])("%s sees what it may use", async (id, expected) => {
-    const { body } = await get(keyOf(id));
+    const { body } = await get(by(id));
     expect(body.projects.map((project: { endpoints: object[] }) => project.endpoints)).toEqual([
       expected,
     ]);
@@ -206,12 +203,12 @@ describe("with auth", () => {
   });
 
   test("a caller without rights sees no name", async () => {
-    const { status, body } = await get(keyOf("stranger"));
+    const { status, body } = await get(by("stranger"));
     expect([status, body.projects]).toEqual([200, []]);
   });
 
   test("a key that does not exist is refused", async () => {
-    const { status, body, headers } = await get(keyOf("nobody"));
+    const { status, body, headers } = await get(by("nobody"));
     expect([status, body.error]).toEqual([401, "Unauthorized"]);
     expect(headers.get("WWW-Authenticate")).toContain("X-Api-Key");
   });

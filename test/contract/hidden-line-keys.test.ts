@@ -2,15 +2,9 @@
  * Document details whose key is hidden from the caller because the header has a hidden column of the same name: no
  * request reveals which keys exist.
  */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
-
-const apiKey = (role: string) => ({
-  id: role,
-  sha256: createHash("sha256").update(`key of ${role}`).digest("hex"),
-  roles: [role],
-});
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -52,7 +46,7 @@ beforeEach(async () => {
 });
 
 const as = (role: string, action: string, body: object): Promise<Answer> =>
-  fixture.post(`orders/${action}`, body, { "x-api-key": `key of ${role}` });
+  fixture.post(`orders/${action}`, body, by(role));
 const changed = (role: string, lines: object): Promise<Answer> =>
   as(role, "update-composite", { orders: { order_id: "o1", order_lines: lines } });
 const created = (role: string): Promise<Answer> =>
@@ -89,7 +83,7 @@ describe("a caller who does not see the key of details", () => {
 
   test("finds it nowhere in the OpenAPI document", async () => {
     const documentFor = async (role: string): Promise<string> => {
-      const headers = { "x-api-key": `key of ${role}` };
+      const headers = by(role);
       return (await fixture.fetch("/api/test/openapi.json", { headers })).text();
     };
     expect(await documentFor("clerk")).toContain("badge");

@@ -2,15 +2,9 @@
  * `hiddenFields` and `readOnlyFields` for columns that only a document's details have, for all callers and for one
  * role. Hidden columns are in no answer, error or OpenAPI document; read-only ones are ignored in a body.
  */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
-
-const apiKey = (role: string) => ({
-  id: role,
-  sha256: createHash("sha256").update(`key of ${role}`).digest("hex"),
-  roles: [role],
-});
 
 const detailQuery =
   "select line_id, text, zz_cost, zz_price, zz_cost as zz_shown from order_lines where order_id = :header_id";
@@ -77,7 +71,7 @@ beforeEach(async () => {
 });
 
 const as = (role: string, place: string, body: object): Promise<Answer> =>
-  fixture.post(place, body, { "x-api-key": `key of ${role}` });
+  fixture.post(place, body, by(role));
 const where = [{ key: "order_id", value: "o1" }];
 const line = { text: "y", qty: 3, zz_cost: 5, zz_price: 6 };
 const stored = (): Promise<unknown[]> =>
@@ -146,7 +140,7 @@ describe.each(hiding)("columns of details that are hidden from %s", (_, role, en
   });
 
   test("stand in the OpenAPI document only where they may be written", async () => {
-    const headers = { "x-api-key": `key of ${role}` };
+    const headers = by(role);
     const response = await fixture.fetch("/api/test/openapi.json", { headers });
     const document = (await response.json()) as Document;
     for (const action of ["create-composite", "read-composite", "update-composite"]) {
@@ -167,7 +161,7 @@ test.each([
 ])(
   "%s is told the totals that fieldName lacks, unless they are hidden",
   async (role, made, changed) => {
-    const headers = { "x-api-key": `key of ${role}`, "Idempotency-Key": `totals-${role}` };
+    const headers = { ...by(role), "Idempotency-Key": `totals-${role}` };
     const body = { orders: { title: "two", order_lines: [line] } };
     for (let repeat = 0; repeat < 2; repeat++) {
       const { status, body: answer } = await fixture.post("titled/create-composite", body, headers);

@@ -2,14 +2,12 @@
  * A 404 for a path without an action: it suggests a similar path and names actions that are switched off. It shows a
  * caller only names that the caller has access to.
  */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const tables = [{ name: "goods", columns: { good_id: "key", name: "text(40)" } }] as const;
 const goods = { tableName: "goods", fieldNameLookup: { id: "good_id", text: "name" } };
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
-const apiKey = (id: string, roles: string[]) => ({ id, sha256: hashOf(`key of ${id}`), roles });
 
 const gist = ({ status, body }: Answer): unknown[] => [status, body.error, body.message];
 const notFound = (message: string): unknown[] => [404, "Not found", message];
@@ -107,8 +105,7 @@ describe("with credentials", () => {
   });
   afterAll(() => fixture?.close());
 
-  const as = (id: string, path: string): Promise<Answer> =>
-    fixture.post(path, {}, { "x-api-key": `key of ${id}` });
+  const as = (id: string, path: string): Promise<Answer> => fixture.post(path, {}, by(id));
 
   test.each([
     ["an endpoint that the caller may use", "prodcuts/read", "products"],
@@ -139,7 +136,7 @@ describe("with credentials", () => {
     ["the key of a caller with rights", "clerk", 'Unknown project "tset"; did you mean "test"?'],
     ["the key of a caller without rights", "stranger", "Unknown project"],
   ])("a mistyped project and %s", async (_, id, message) => {
-    const headers = { "x-api-key": `key of ${id}` };
+    const headers = by(id);
     const answer = await fixture.request("/api/tset/products/read", { method: "POST", headers });
     expect(gist(answer)).toEqual(notFound(message));
     // They would reveal that a project of a similar name exists.

@@ -1,10 +1,9 @@
 /** `x-rowgate` at the tags of the OpenAPI document: data for forms and grids beyond the schemas, by caller. */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiKey } from "./api-keys.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 
-const key = "key of the clerk";
-const sha256 = createHash("sha256").update(key).digest("hex");
+const key = "key of clerk";
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -44,19 +43,7 @@ beforeAll(async () => {
     ],
     project: {
       auth: {
-        apiKeys: [
-          { id: "clerk", sha256, roles: ["clerk"] },
-          {
-            id: "owner",
-            sha256: createHash("sha256").update("key of the owner").digest("hex"),
-            roles: ["owner"],
-          },
-          {
-            id: "chief",
-            sha256: createHash("sha256").update("key of the chief").digest("hex"),
-            roles: ["chief"],
-          },
-        ],
+        apiKeys: [apiKey("clerk"), apiKey("owner"), apiKey("chief")],
       },
     },
     endpoints: {
@@ -147,7 +134,7 @@ async function notesOf(name: string, secret: string): Promise<Record<string, unk
 }
 
 test("an endpoint's tag says its key, labels, references, statuses and lines", async () => {
-  const { fields, ...notes } = await notesOf("orders", "key of the owner");
+  const { fields, ...notes } = await notesOf("orders", "key of owner");
   expect(notes).toMatchObject({
     project: "test",
     endpoint: "orders",
@@ -174,9 +161,7 @@ test("an endpoint's tag says its key, labels, references, statuses and lines", a
 });
 
 test("the notes of lines have the formulas of which the caller sees every operand", async () => {
-  const [lines] = (await notesOf("orders", "key of the owner"))["lines"] as [
-    Record<string, unknown>,
-  ];
+  const [lines] = (await notesOf("orders", "key of owner"))["lines"] as [Record<string, unknown>];
   const price = ["*", ["*", "qty", "price"], ["-", ["value", "1"], ["value", "0.05"]]];
   const calculation = {
     detail: { amount: ["round", price, 2] },
@@ -191,7 +176,7 @@ test("the notes of lines have the formulas of which the caller sees every operan
     filled: ["qty", "margin"],
   };
   expect(lines).toHaveProperty("calculation", calculation);
-  const [all] = (await notesOf("orders", "key of the chief"))["lines"] as [
+  const [all] = (await notesOf("orders", "key of chief"))["lines"] as [
     Record<string, { detail: object; header: object }>,
   ];
   expect(all["calculation"]).toEqual({
@@ -206,10 +191,10 @@ test("the notes of lines have the formulas of which the caller sees every operan
 
 test("the lines of a document have the labels of their endpoint, in its document alone too", async () => {
   const { body } = await fixture.request("/api/test/orders/openapi.json", {
-    headers: { "X-Api-Key": "key of the owner" },
+    headers: { "X-Api-Key": "key of owner" },
   });
   expect(body.tags).toEqual([
-    { name: "orders", "x-rowgate": await notesOf("orders", "key of the owner") },
+    { name: "orders", "x-rowgate": await notesOf("orders", "key of owner") },
   ]);
   const { amount, partner_id } = body.tags[0]["x-rowgate"].lines[0].fields;
   expect(amount).toHaveProperty("label", "Sum");
@@ -218,7 +203,7 @@ test("the lines of a document have the labels of their endpoint, in its document
 });
 
 test("an endpoint's tag says which endpoints refer to it", async () => {
-  expect(await notesOf("partners", "key of the owner")).toMatchObject({
+  expect(await notesOf("partners", "key of owner")).toMatchObject({
     referencedBy: [
       { endpoint: "links", field: "partner_id" },
       { endpoint: "orders", field: "partner_id" },
@@ -237,7 +222,7 @@ test("a caller learns of no field, action or endpoint that it may not use", asyn
 });
 
 test("an endpoint's tag says where its relations lead, and what names the records there", async () => {
-  const notes = await notesOf("orders", "key of the owner");
+  const notes = await notesOf("orders", "key of owner");
   expect(notes["titleField"]).toBe("number");
   expect(notes["relations"]).toEqual({
     partner: {
@@ -271,7 +256,7 @@ test("the notes say what the console shows first, without what the caller may no
     order: ["-number"],
     columns: ["number"],
   };
-  const owner = await notesOf("orders", "key of the owner");
+  const owner = await notesOf("orders", "key of owner");
   expect(owner["console"]).toEqual({
     ...place,
     columns: ["number", "partner.name", "secret"],
@@ -297,9 +282,9 @@ test("the notes say what the console shows first, without what the caller may no
     views: [open],
   });
   // Without an order: the newest first, where the time of creation is known.
-  const partners = await notesOf("partners", "key of the owner");
+  const partners = await notesOf("partners", "key of owner");
   expect(partners["console"]).toEqual({ order: ["-created_at"] });
-  expect(await notesOf("lines", "key of the owner")).not.toHaveProperty("console");
+  expect(await notesOf("lines", "key of owner")).not.toHaveProperty("console");
 });
 
 test("the index says where endpoints stand in menus, for those that the caller may use", async () => {
@@ -316,7 +301,7 @@ test("the index says where endpoints stand in menus, for those that the caller m
   };
   const orders = { name: "orders", console: { label: "Sales", group: "Trade", icon: "cart" } };
   expect(await index(key)).toEqual([orders]);
-  expect(await index("key of the owner")).toEqual([
+  expect(await index("key of owner")).toEqual([
     { name: "lines", lines_of: "orders" },
     { name: "links", lines_of: "orders" },
     orders,

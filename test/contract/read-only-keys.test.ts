@@ -1,17 +1,11 @@
 /** Keys in `readOnlyFields`: the service or the database makes those of new records, whatever a body says. */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
 import { check, record, uuid } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const write = { create: true, update: true, read: true, delete: true };
 const bulk = { "bulk-create": true, upsert: true };
-const apiKey = (role: string) => ({
-  id: role,
-  sha256: createHash("sha256").update(`key of ${role}`).digest("hex"),
-  roles: [role],
-});
-
 let fixture: Fixture;
 beforeAll(async () => {
   const owners = {
@@ -82,7 +76,7 @@ beforeEach(async () => {
 });
 
 const as = (role: string, place: string, body: object): Promise<Answer> =>
-  fixture.post(place, body, { "x-api-key": `key of ${role}` });
+  fixture.post(place, body, by(role));
 const ids = async (): Promise<unknown[]> =>
   ((await fixture.sql("select owner_id from owners order by title")) as { owner_id: string }[]).map(
     ({ owner_id }) => owner_id,
@@ -192,7 +186,7 @@ test("a deleted record comes back under its key, or not at all", async () => {
 
 test("OpenAPI says that no body of create sets it", async () => {
   const { body } = await fixture.request("/api/test/openapi.json", {
-    headers: { "x-api-key": "key of owner" },
+    headers: by("owner"),
   });
   const { OwnersCreate, SomeCreate } = body.components.schemas;
   expect(OwnersCreate.properties.owner_id).toEqual({ readOnly: true });

@@ -2,9 +2,9 @@
  * Columns whose type or collation ignores case, accents or trailing blanks: a `rowScope` compares them exactly, in
  * reads and in writes.
  */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
+import { apiKey, by } from "./api-keys.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
 const engine = inject("engine");
@@ -59,12 +59,7 @@ const callers = {
   list: ["A", "a "],
 };
 const auth = {
-  apiKeys: Object.entries(callers).map(([id, tenant]) => ({
-    id,
-    sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-    roles: ["clerk"],
-    claims: { tenant },
-  })),
+  apiKeys: Object.entries(callers).map(([id, tenant]) => apiKey(id, ["clerk"], { tenant })),
 };
 
 let fixture: Fixture;
@@ -98,7 +93,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 const as = (id: string, path: string, body: unknown): Promise<Answer> =>
-  fixture.post(path, body, { "x-api-key": `key of ${id}` });
+  fixture.post(path, body, by(id));
 const count = [{ function: "count", field: "*", alias: "n" }];
 
 describe.each(Object.keys(kinds))("a scope on a column of %s", (kind) => {

@@ -2,16 +2,10 @@
  * Nothing around the API reveals what the caller cannot access: OpenAPI documents, front page, `/docs`, `/metrics`, the
  * service's state, suggestions in a 404. All secret names contain `zz`, which the tests search for.
  */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { actions as catalog } from "../../core/actions.ts";
+import { apiKey as key, by } from "./api-keys.ts";
 import { type Fixture, openFixture } from "./harness.ts";
-
-const key = (id: string, roles: readonly string[]) => ({
-  id,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles,
-});
 
 const operatorToken = "a-token-for-operators";
 const auth = {
@@ -186,7 +180,6 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 type Headers = Readonly<Record<string, string>>;
-const by = (id: string): Headers => ({ "x-api-key": `key of ${id}` });
 const strangers: Readonly<Record<string, Headers>> = {
   "without credentials": {},
   "with a wrong key": by("nobody"),

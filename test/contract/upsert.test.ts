@@ -1,16 +1,9 @@
 /** upsert: the indexes it finds records by, the rights of what a record counts as, scopes and marked rows, and races. */
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
+import { apiKey, by as headersOf } from "./api-keys.ts";
 import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
-
-const apiKey = (id: string, roles: string[], claims: object = {}) => ({
-  id,
-  sha256: createHash("sha256").update(`key of ${id}`).digest("hex"),
-  roles,
-  claims,
-});
 
 /** Unique indexes that are no keys: each row could have the same value as another one. */
 const partialIndexes: Record<EngineName, readonly string[]> = {
@@ -105,7 +98,7 @@ beforeEach(async () => {
 });
 
 const post = (path: string, body: unknown, id = "admin"): Promise<Answer> =>
-  fixture.post(path, body, { "x-api-key": `key of ${id}` });
+  fixture.post(path, body, headersOf(id));
 const upsert = (body: unknown, id?: string): Promise<Answer> => post("goods/upsert", body, id);
 const rows = (): Promise<Record<string, unknown>[]> =>
   fixture.sql("select code, name from goods order by code");
