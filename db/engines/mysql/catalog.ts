@@ -28,9 +28,8 @@ export async function readTable(
   if (!table) return null;
   const isView = /view/i.test(String(table["kind"]));
   const version = String(table["version"]);
-  const jsonColumns = new Set(
-    isMariaDb(version) && !isView ? (await read(checksQuery)).map(checkedAsJson) : [],
-  );
+  const checks = isMariaDb(version) && !isView ? await read(checksQuery) : [];
+  const jsonColumns = new Set(checks.map(checkedAsJson));
   const fills = (await read(fillingQuery)).length > 0;
   const indexes = [...groupedBy(await read(indexesQuery))];
   const primaryKey = indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [];
@@ -69,6 +68,13 @@ export async function readTable(
       referencedIdentity: String(parts[0]!["referenced_identity"]),
       referencedColumns: parts.map((part) => String(part["referenced_column"])),
     })),
+    checks: checks.map((row) => {
+      const names = namesIn(String(row["clause"]));
+      return {
+        name: String(row["name"]),
+        columns: columnRows.map(columnNamed).filter((one) => names.has(one)),
+      };
+    }),
     refusals: isView
       ? taken.refusals
       : [
@@ -173,7 +179,7 @@ const fillingQuery = `
 
 /** Only MariaDB has the table's name there. */
 const checksQuery = `
-  select CHECK_CLAUSE as clause from information_schema.CHECK_CONSTRAINTS
+  select CONSTRAINT_NAME as name, CHECK_CLAUSE as clause from information_schema.CHECK_CONSTRAINTS
   where CONSTRAINT_SCHEMA = coalesce(?, database()) and TABLE_NAME = ?`;
 
 export const namesQuery = `
@@ -234,9 +240,14 @@ const columnName = (part: RawRow): string => String(part["column_name"]);
 
 /** MariaDB makes a JSON column a longtext with this check; null for any other. */
 function checkedAsJson(row: RawRow): string | null {
-  const clause = /^json_valid\(`((?:[^`]|``)+)`\)$/i.exec(String(row["clause"]));
-  return clause ? clause[1]!.replaceAll("``", "`") : null;
+  const clause = String(row["clause"]);
+  const [name = null] = /^json_valid\(`(?:[^`]|``)+`\)$/i.test(clause) ? namesIn(clause) : [];
+  return name;
 }
+
+/** The names in a condition as the server prints it. */
+const namesIn = (clause: string): Set<string> =>
+  new Set([...clause.matchAll(/`((?:[^`]|``)+)`/g)].map(([, name]) => name!.replaceAll("``", "`")));
 
 const groupedBy = (rows: readonly RawRow[]): Map<string, RawRow[]> =>
   Map.groupBy(rows, (row) => String(row["name"]));
