@@ -5,7 +5,7 @@
  */
 import type { ChangeTables, RecordedTable } from "../plans/change-tables.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
-import { PassingSession, PassingTransaction } from "../query/passing-session.ts";
+import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
 import type {
   DbSession,
   DbTransaction,
@@ -26,8 +26,8 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";
-import { keyValueOf, only, union } from "../totals/row-values.ts";
-import { limits } from "../values/limits.ts";
+import { hasCascades, visitCascades } from "../totals/database-cascades.ts";
+import { only, union } from "../totals/row-values.ts";
 import type { Row } from "../values/row.ts";
 import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
@@ -97,6 +97,13 @@ class RecordingTransaction extends PassingTransaction {
   }
 
   override async updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    const reached = await this.reached(update);
+    const row = await this.recordedUpdate(update);
+    await this.noteReached(reached);
+    return row;
+  }
+
+  private async recordedUpdate(update: Narrowed<UpdateOne>): Promise<Row | null> {
     const recorded = this.recorded(update);
     if (recorded === undefined) return this.queries.updateOne(update);
     const { key, keyValue, returning } = update;
@@ -110,12 +117,13 @@ class RecordingTransaction extends PassingTransaction {
   }
 
   override async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
+    const reached = await this.reached(update);
     const recorded = this.recorded(update);
-    if (recorded === undefined) return this.queries.updateMany(update);
     const values = update.rows.map(({ keyValue }) => keyValue);
-    const before = await this.images(recorded, { key: update.key, values });
+    const before = recorded ? await this.images(recorded, { key: update.key, values }) : [];
     const matched = await this.queries.updateMany(update);
-    await this.noteChanged(recorded, before);
+    if (recorded) await this.noteChanged(recorded, before);
+    await this.noteReached(reached);
     return matched;
   }
 
@@ -128,19 +136,17 @@ class RecordingTransaction extends PassingTransaction {
   }
 
   override async delete(statement: Narrowed<Delete>): Promise<Row[]> {
-    const { table, where, returning } = statement;
+    const { returning } = statement;
     const recorded = this.recorded(statement);
-    const reached = await this.reached(table, where);
-    if (recorded === undefined && reached.length === 0) return this.queries.delete(statement);
+    const reached = await this.reached(statement);
     const gone = await this.queries.delete({
       ...statement,
       returning: recorded ? union(returning, recorded.columns) : returning,
     });
     if (recorded)
       for (const row of gone) this.book.note(recorded, only(row, recorded.columns), null);
-    for (const { recorded: child, before, after } of reached)
-      this.book.note(child, before, after, true);
-    return gone.map((row) => only(row, returning));
+    await this.noteReached(reached, true);
+    return recorded ? gone.map((row) => only(row, returning)) : gone;
   }
 
   private recorded({ table }: { readonly table: Table }): RecordedTable | undefined {
@@ -179,49 +185,63 @@ class RecordingTransaction extends PassingTransaction {
   }
 
   private async noteChanged(recorded: RecordedTable, before: readonly Row[]): Promise<void> {
-    const { table, key, columns } = recorded;
     const old = new Map(before.map((row) => [keyText(imageKey(recorded, row)), row]));
-    for (const some of keyBatches(
-      key,
-      before.map((row) => imageKey(recorded, row)),
-    )) {
-      const where = keyIn(key, some);
-      for (const row of await this.own.all(selectFrom(sourceOf(table), { columns, where }))) {
-        const was = old.get(keyText(imageKey(recorded, row)));
-        if (was !== undefined) this.book.note(recorded, was, row);
-      }
+    for (const row of await this.present(recorded, before)) {
+      const was = old.get(keyText(imageKey(recorded, row)));
+      if (was !== undefined) this.book.note(recorded, was, row);
     }
   }
 
-  /** The recorded rows that the database changes by itself when these are deleted. */
-  private async reached(
-    table: Table,
-    where: Condition,
-    depth: number = limits.totalsLevelsMax,
-  ): Promise<{ recorded: RecordedTable; before: Row; after: Row | null }[]> {
-    const found: { recorded: RecordedTable; before: Row; after: Row | null }[] = [];
-    for (const cascade of this.tables.cascades.get(table.identity) ?? []) {
-      const { table: child, columns, referenced, effect } = cascade;
-      const rows = await this.own.all(selectFrom(sourceOf(table), { columns: referenced, where }));
-      const values = rows.flatMap((row) => keyValueOf(columns, row, referenced));
-      const recorded = this.tables.recorded.get(child.identity);
-      for (const some of keyBatches(columns, values)) {
-        const below = keyIn(columns, some);
-        if (recorded)
-          for (const before of await this.lock(recorded, below)) {
-            const cleared = Object.fromEntries(columns.map(({ name }) => [name, null]));
-            found.push({
-              recorded,
-              before,
-              after: effect === "clear" ? { ...before, ...cleared } : null,
-            });
-          }
-        if (effect === "delete" && depth > 0)
-          found.push(...(await this.reached(child, below, depth - 1)));
-      }
-    }
+  /** The rows with the keys of these ones, as they are now. */
+  private async present(recorded: RecordedTable, rows: readonly Row[]): Promise<Row[]> {
+    const { table, key, columns } = recorded;
+    const keys = new Map(
+      rows.map((row) => imageKey(recorded, row)).map((value) => [keyText(value), value]),
+    );
+    const found: Row[] = [];
+    for (const some of keyBatches(key, [...keys.values()]))
+      found.push(
+        ...(await this.own.all(selectFrom(sourceOf(table), { columns, where: keyIn(key, some) }))),
+      );
     return found;
   }
+
+  /** The recorded rows that the database changes by itself with the statement. */
+  private async reached(statement: Delete | UpdateOne | UpdateMany): Promise<ReachedRows[]> {
+    const found: ReachedRows[] = [];
+    const { cascades, recorded } = this.tables;
+    const reaching = { cascades, queries: this.own };
+    await visitCascades(reaching, statement, async ({ cascade, where, moved }) => {
+      const child = recorded.get(cascade.table.identity);
+      if (child === undefined) return;
+      const before = await this.lock(child, where);
+      const after = cascade.effect === "delete" ? null : before.map(moved);
+      found.push({ recorded: child, before, after });
+    });
+    return found;
+  }
+
+  private async noteReached(reached: readonly ReachedRows[], isCascade = false): Promise<void> {
+    const present: { recorded: RecordedTable; row: Row }[] = [];
+    for (const { recorded, before, after } of reached) {
+      // Only the database knows what it stored: a default, or only some of the columns.
+      const rows = after === null ? [] : await this.present(recorded, [...before, ...after]);
+      const now = new Map(rows.map((row) => [keyText(imageKey(recorded, row)), row]));
+      for (const was of before)
+        this.book.note(recorded, was, now.get(keyText(imageKey(recorded, was))) ?? null, isCascade);
+      present.push(...rows.map((row) => ({ recorded, row })));
+    }
+    // Last, because a row may now have the key that another one had.
+    for (const { recorded, row } of present) this.book.note(recorded, null, row, isCascade);
+  }
+}
+
+/** Rows of a recorded table that the database changes by itself. */
+interface ReachedRows {
+  readonly recorded: RecordedTable;
+  readonly before: readonly Row[];
+  /** As far as is known beforehand, for the sake of their keys; null = they are deleted. */
+  readonly after: readonly Row[] | null;
 }
 
 class RecordingSession extends PassingSession {
@@ -232,9 +252,9 @@ class RecordingSession extends PassingSession {
     this.recording = recording;
   }
 
-  protected concerns(identity: string, isDelete: boolean): boolean {
+  protected concerns(statement: RowWrite): boolean {
     const { recorded, cascades } = this.recording.tables;
-    return recorded.has(identity) || (isDelete && cascades.has(identity));
+    return recorded.has(statement.table.identity) || hasCascades(cascades, statement);
   }
 
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {

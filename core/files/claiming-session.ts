@@ -10,7 +10,7 @@ import { identityOf } from "../plans/caller.ts";
 import type { FilesColumn, FileTable, FileTables } from "../plans/file-tables.ts";
 import { findRows } from "../query/find-rows.ts";
 import { keyIs } from "../query/key-conditions.ts";
-import { PassingSession, PassingTransaction } from "../query/passing-session.ts";
+import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
 import type {
   DbSession,
   DbTransaction,
@@ -317,8 +317,8 @@ class ClaimingSession extends PassingSession {
     return new ClaimingSession(session, this.claiming);
   }
 
-  protected concerns(identity: string, isDelete: boolean): boolean {
-    return !isDelete && this.claiming.tables.has(identity);
+  protected concerns({ kind, table }: RowWrite): boolean {
+    return kind !== "delete" && this.claiming.tables.has(table.identity);
   }
 }
 

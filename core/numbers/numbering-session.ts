@@ -14,7 +14,7 @@ import type {
   TransactionOptions,
   UnscopedQueries,
 } from "../query/session.ts";
-import { PassingSession, PassingTransaction } from "../query/passing-session.ts";
+import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
 import {
   allOf,
   type Assignment,
@@ -272,8 +272,8 @@ class NumberingSession extends PassingSession {
     return new NumberingSession(session, this.numbering);
   }
 
-  protected concerns(identity: string, isDelete: boolean): boolean {
-    return !isDelete && this.numbering.tables.has(identity);
+  protected concerns({ kind, table }: RowWrite): boolean {
+    return kind !== "delete" && this.numbering.tables.has(table.identity);
   }
 }
 

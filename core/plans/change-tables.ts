@@ -55,7 +55,7 @@ export interface ChangeTables {
   /** Names of the endpoints whose changes clients may be told. */
   readonly live: ReadonlySet<string>;
   readonly recorded: ReadonlyMap<string, RecordedTable>;
-  /** By the table whose rows are deleted: the ways on which the database itself reaches rows of `recorded`. */
+  /** By the table whose rows are written: the ways on which the database itself reaches rows of `recorded`. */
   readonly cascades: ReadonlyMap<string, readonly DatabaseCascade[]>;
 }
 

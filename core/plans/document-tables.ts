@@ -37,10 +37,12 @@ export interface HeaderTable {
   readonly totals: readonly HeaderTotal[];
 }
 
-/** Rows that the database changes when a row that they reference is deleted. */
+/** Rows that the database changes by itself, because of a row that they reference. */
 export interface DatabaseCascade {
-  /** `clear`: the columns become null. */
-  readonly effect: "delete" | "clear";
+  /** What becomes of that row: it is deleted, or its `referenced` columns get other values. */
+  readonly on: "delete" | "update";
+  /** `change`: the columns get other values. */
+  readonly effect: "delete" | "change";
   readonly table: Table;
   readonly columns: Key;
   /** Of the other table, in the order of `columns`. */

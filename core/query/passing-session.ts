@@ -26,6 +26,9 @@ import type {
   UpdateOne,
 } from "./statement.ts";
 
+/** A statement that writes rows of one table. */
+export type RowWrite = Insert | UpdateOne | UpdateMany | Calculate | Delete;
+
 export class PassingQueries implements DbQueries {
   protected readonly queries: DbQueries;
 
@@ -116,8 +119,8 @@ export abstract class PassingSession extends PassingQueries implements DbSession
     this.session = session;
   }
 
-  /** Whether a write to the table of this identity, a DELETE or another one, is the layer's business. */
-  protected abstract concerns(identity: string, isDelete: boolean): boolean;
+  /** Whether the write is the layer's business. */
+  protected abstract concerns(statement: RowWrite): boolean;
   abstract tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** The same layer over another session. */
   protected abstract over(session: DbSession): DbSession;
@@ -179,10 +182,7 @@ export abstract class PassingSession extends PassingQueries implements DbSession
     return this.atomically(statement, (queries) => queries.delete(statement));
   }
 
-  private atomically<T>(
-    { kind, table: { identity } }: { readonly kind: string; readonly table: Table },
-    work: (queries: DbQueries) => Promise<T>,
-  ): Promise<T> {
-    return this.concerns(identity, kind === "delete") ? this.tx(work) : work(this.queries);
+  private atomically<T>(statement: RowWrite, work: (queries: DbQueries) => Promise<T>): Promise<T> {
+    return this.concerns(statement) ? this.tx(work) : work(this.queries);
   }
 }

@@ -177,7 +177,7 @@ class KeptQueries extends PassingQueries {
     const lines = this.linesIn(statement);
     const { table, where, returning } = statement;
     const { settlement } = this;
-    await oweCascades(this.reaching, { table, where });
+    await oweCascades(this.reaching, statement);
     if (lines === undefined) {
       const gone = await this.queries.delete(statement);
       await settlement.settle();

@@ -4,7 +4,7 @@ import type { DocumentTables, HeaderTable } from "../plans/document-tables.ts";
 import type { Row } from "../values/row.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import {
-  type Condition,
+  type Delete,
   type Insert,
   sourceOf,
   type UpdateOne,
@@ -13,7 +13,7 @@ import {
 import type { Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
-import { limits } from "../values/limits.ts";
+import { visitCascades } from "./database-cascades.ts";
 import { keyValueOf, shownScalar, union } from "./row-values.ts";
 import type { Settlement } from "./settlement.ts";
 
@@ -25,23 +25,14 @@ export interface Reaching {
 }
 
 /** Owes totals for the lines that the database itself deletes with the rows. */
-export async function oweCascades(
-  reaching: Reaching,
-  { table, where }: { table: Table; where: Condition },
-  depth: number = limits.totalsLevelsMax,
-): Promise<void> {
-  const { queries, settlement, tables } = reaching;
-  for (const { table: child, columns, referenced } of tables.cascades.get(table.identity) ?? []) {
-    const rows = await queries.all(selectFrom(sourceOf(table), { columns: referenced, where }));
-    const values = rows.flatMap((row) => keyValueOf(columns, row, referenced));
-    const lines = tables.lines.get(child.identity);
-    for (const some of keyBatches(columns, values)) {
-      const below = { table: child, where: keyIn(columns, some) };
-      if (lines) settlement.owe(lines, await settlement.lockAbove(lines, below));
-      if (depth > 0) await oweCascades(reaching, below, depth - 1);
-    }
-  }
-}
+export const oweCascades = (
+  { queries, settlement, tables: { cascades, lines } }: Reaching,
+  statement: Delete,
+): Promise<void> =>
+  visitCascades({ cascades, queries }, statement, async ({ cascade: { table }, where }) => {
+    const own = lines.get(table.identity);
+    if (own) settlement.owe(own, await settlement.lockAbove(own, { table, where }));
+  });
 
 /** The keys of headers that `keys` name. */
 export async function headerKeys(

@@ -12,7 +12,7 @@ import {
   type StatusTables,
 } from "../plans/status-tables.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
-import { PassingSession, PassingTransaction } from "../query/passing-session.ts";
+import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
 import type {
   DbSession,
   DbTransaction,
@@ -34,9 +34,9 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";
-import { keyValueOf, only, pinned, scalarFor, shownScalar, union } from "../totals/row-values.ts";
+import { hasCascades, visitCascades } from "../totals/database-cascades.ts";
+import { only, pinned, scalarFor, shownScalar, union } from "../totals/row-values.ts";
 import { AppError, validationFailed } from "../values/errors.ts";
-import { limits } from "../values/limits.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -121,15 +121,20 @@ class StatusTransaction extends PassingTransaction {
 
   override async updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
     const met = this.rulesOf(update);
-    if (met === null) return this.queries.updateOne(update);
     const { key, keyValue, guard, set } = update;
-    await this.admit(met, allOf(keyIs(key, keyValue), guard)!, set);
+    if (met !== null) await this.admit(met, allOf(keyIs(key, keyValue), guard)!, set);
+    await this.refuseCascades(update);
     return this.queries.updateOne(update);
   }
 
   override async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
     const met = this.rulesOf(update);
-    if (met === null) return this.queries.updateMany(update);
+    if (met !== null) await this.admitMany(met, update);
+    await this.refuseCascades(update);
+    return this.queries.updateMany(update);
+  }
+
+  private async admitMany(met: Met, update: UpdateMany): Promise<void> {
     const { key, columns, rows, guard, set } = update;
     const { own, links } = met;
     const written = { columns, rows: rows.map(({ values }) => values) };
@@ -152,14 +157,12 @@ class StatusTransaction extends PassingTransaction {
       for (const among of keyBatches(key, keys))
         await this.admit(met, allOf(keyIn(key, among), guard)!, [...set, ...given]);
     }
-    return this.queries.updateMany(update);
   }
 
   override async delete(statement: Narrowed<Delete>): Promise<Row[]> {
-    const { table, where } = statement;
     const met = this.rulesOf(statement);
-    if (met !== null) await this.admit(met, where);
-    await this.refuseCascades(table, where);
+    if (met !== null) await this.admit(met, statement.where);
+    await this.refuseCascades(statement);
     return this.queries.delete(statement);
   }
 
@@ -217,22 +220,13 @@ class StatusTransaction extends PassingTransaction {
   }
 
   /** Rejects when the database itself would change a closed record, or details of one, with these rows. */
-  private async refuseCascades(
-    table: Table,
-    where: Condition,
-    depth: number = limits.totalsLevelsMax,
-  ): Promise<void> {
-    for (const cascade of this.guarding.tables.cascades.get(table.identity) ?? []) {
-      const { table: child, columns, referenced, effect } = cascade;
-      const rows = await this.own.all(selectFrom(sourceOf(table), { columns: referenced, where }));
-      const values = rows.flatMap((row) => keyValueOf(columns, row, referenced));
+  private refuseCascades(statement: Delete | UpdateOne | UpdateMany): Promise<void> {
+    const { cascades } = this.guarding.tables;
+    const reaching = { cascades, queries: this.own };
+    return visitCascades(reaching, statement, async ({ cascade, where }) => {
       const met = this.rulesOf(cascade);
-      for (const some of keyBatches(columns, values)) {
-        const below = keyIn(columns, some);
-        if (met !== null) await this.admit(met, below);
-        if (effect === "delete" && depth > 0) await this.refuseCascades(child, below, depth - 1);
-      }
-    }
+      if (met !== null) await this.admit(met, where);
+    });
   }
 
   /**
@@ -297,9 +291,10 @@ class StatusSession extends PassingSession {
     this.guarding = guarding;
   }
 
-  protected concerns(identity: string, isDelete: boolean): boolean {
+  protected concerns(statement: RowWrite): boolean {
     const { guarded, owners, cascades } = this.guarding.tables;
-    return guarded.has(identity) || owners.has(identity) || (isDelete && cascades.has(identity));
+    const { identity } = statement.table;
+    return guarded.has(identity) || owners.has(identity) || hasCascades(cascades, statement);
   }
 
   tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {

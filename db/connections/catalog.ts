@@ -149,7 +149,7 @@ function createTurns(most: number): Turns {
 
 /**
  * Foreign keys that point at a table, one for each `id`. Rows come in the order of the key's columns: `id`, `table`,
- * `column`, `referenced` (null = a column of the primary key) and `rule` (the SQL words after ON DELETE).
+ * `column`, `referenced` (null = a column of the primary key), `on_delete` and `on_update` (the SQL words after these).
  */
 const incomingKeys = (rows: readonly RawRow[]): readonly IncomingKey[] =>
   [...Map.groupBy(rows, ({ id }) => String(id)).values()].map((parts) => ({
@@ -158,10 +158,14 @@ const incomingKeys = (rows: readonly RawRow[]): readonly IncomingKey[] =>
     referencedColumns: parts.flatMap(({ referenced }) =>
       referenced === null || referenced === undefined ? [] : [String(referenced)],
     ),
-    onDelete: onDelete.get(String(parts[0]!["rule"]).toUpperCase()) ?? "refuse",
+    onDelete: ruleOf(parts[0]!["on_delete"]),
+    onUpdate: ruleOf(parts[0]!["on_update"]),
   }));
 
-const onDelete: ReadonlyMap<string, IncomingKey["onDelete"]> = new Map([
+const ruleOf = (words: unknown): IncomingKey["onDelete"] =>
+  rules.get(String(words).toUpperCase()) ?? "refuse";
+
+const rules: ReadonlyMap<string, IncomingKey["onDelete"]> = new Map([
   ["CASCADE", "cascade"],
   ["SET NULL", "clear"],
   ["SET DEFAULT", "clear"],

@@ -466,6 +466,64 @@ describe("writes that come with others", () => {
     check(await post("groups", "delete", by("group_id", group_id)), { status: 200 });
   });
 
+  describe.each<[string, (spot_id: string, code: string) => Promise<Answer>]>([
+    ["update", (spot_id, next) => post("spots", "update", { spot_id, code: next })],
+    [
+      "bulk-update",
+      (spot_id, next) => post("spots", "bulk-update", { data: [{ spot_id, code: next }] }),
+    ],
+    ["upsert", (spot_id, next) => post("spots", "upsert", { data: { spot_id, code: next } })],
+    ["a step of a batch", (spot_id, next) => batch("spots", "update", { spot_id, code: next })],
+  ])("%s of what others reference", (_, send) => {
+    async function spot(): Promise<{ spot_id: string; old: string; next: string }> {
+      const spot_id = randomUUID();
+      check(await post("spots", "create", { spot_id, code: code(spot_id) }), { status: 201 });
+      return { spot_id, old: code(spot_id), next: `${code(spot_id)}-b` };
+    }
+
+    test("is refused where the database would change a closed record", async () => {
+      const { spot_id, old, next } = await spot();
+      const order_id = await office.order("posted", { spot_code: old });
+      check(await send(spot_id, next), closed);
+      expect((await office.rows("orders", "order_id", order_id))[0]!["spot_code"]).toBe(old);
+    });
+
+    test("is refused where the database would clear a closed record's line", async () => {
+      const { spot_id, old, next } = await spot();
+      const order_id = await office.order();
+      await office.line(order_id, { spot_code: old });
+      check(await post("orders", "change-status", { order_id, status: "posted" }), { status: 200 });
+      check(await send(spot_id, next), closed);
+    });
+
+    test("goes on with the value that it has", async () => {
+      const { spot_id, old } = await spot();
+      await office.order("posted", { spot_code: old });
+      check(await send(spot_id, old), { status: 200 });
+    });
+
+    test("goes on where nothing is closed", async () => {
+      const { spot_id, old, next } = await spot();
+      const order_id = await office.order("draft", { spot_code: old });
+      check(await send(spot_id, next), { status: 200 });
+      expect((await office.rows("orders", "order_id", order_id))[0]!["spot_code"]).toBe(next);
+    });
+  });
+
+  test("an import that the database carries on to a closed record is refused", async () => {
+    const spot_id = randomUUID();
+    await post("spots", "create", { spot_id, code: code(spot_id) });
+    const order_id = await office.order("posted", { spot_code: code(spot_id) });
+    const answer = await office.imported("spots", [
+      ["spot_id", "code"],
+      [spot_id, "moved"],
+    ]);
+    expect(JSON.stringify(answer.body)).toContain("The record is closed");
+    expect((await office.rows("orders", "order_id", order_id))[0]!["spot_code"]).toBe(
+      code(spot_id),
+    );
+  });
+
   test("restore of a closed record is refused", async () => {
     const order_id = await office.order();
     check(await post("lines", "delete", by("order_id", order_id)), { status: 200 });

@@ -18,9 +18,16 @@ const toOrder = (onDelete?: string) =>
     references: { table: "orders", column: "order_id", ...(onDelete && { onDelete }) },
   }) as const;
 
+const atSpot = (onUpdate: string) =>
+  ({ type: "text(20)", references: { table: "spots", column: "code", onUpdate } }) as const;
+
 const tables: readonly FixtureTable[] = [
   { name: "products", columns: { product_id: "key", name: "text(40)", is_deleted: "boolean" } },
   { name: "groups", columns: { group_id: "key", name: "text(40)" } },
+  {
+    name: "spots",
+    columns: { spot_id: "key", code: { type: "text(20)", unique: true }, name: "text(40)" },
+  },
   {
     name: "orders",
     columns: {
@@ -35,6 +42,7 @@ const tables: readonly FixtureTable[] = [
         type: "text(36)",
         references: { table: "groups", column: "group_id", onDelete: "CASCADE" },
       },
+      spot_code: atSpot("CASCADE"),
       is_deleted: "boolean",
       deleted_at: "timestamp",
       updated_at: "timestamp",
@@ -49,6 +57,7 @@ const tables: readonly FixtureTable[] = [
         type: "text(36)",
         references: { table: "products", column: "product_id", onDelete: "SET NULL" },
       },
+      spot_code: atSpot("SET NULL"),
       code: "text(20)",
       amount: { type: "decimal(12,2)", default: "0" },
       is_deleted: "boolean",
@@ -168,6 +177,12 @@ const endpoints = {
   remarks: { tableName: "remarks", action: everything, ...forAdmin },
   products: { tableName: "products", action: single, ...forAdmin },
   groups: { tableName: "groups", action: single, ...forAdmin },
+  spots: {
+    tableName: "spots",
+    action: everything,
+    importConfig: { upsertKeys: ["spot_id"] },
+    ...forAdmin,
+  },
 };
 
 /** Unique per run: another run can use the same Redis. */

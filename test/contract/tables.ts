@@ -36,9 +36,14 @@ export interface FixtureColumn {
   /** SQL over unquoted column names: `price >= 0`. */
   readonly check?: string;
   /** The table whose `id` it holds, or table and column. */
-  readonly references?:
-    | string
-    | { readonly table: string; readonly column: string; readonly onDelete?: string };
+  readonly references?: string | FixtureReference;
+}
+
+interface FixtureReference {
+  readonly table: string;
+  readonly column: string;
+  readonly onDelete?: string;
+  readonly onUpdate?: string;
 }
 
 export interface FixtureTable {
@@ -80,11 +85,12 @@ function createTable(
       constraints.push(`CHECK (${quote(columnName)} BETWEEN 0 AND 4294967295)`);
     }
     if (column.references) {
-      const target =
+      const target: FixtureReference =
         typeof column.references === "string"
-          ? { table: column.references, column: "id", onDelete: undefined }
+          ? { table: column.references, column: "id" }
           : column.references;
-      const rule = target.onDelete === undefined ? "" : ` ON DELETE ${target.onDelete}`;
+      const { onDelete, onUpdate } = target;
+      const rule = `${onDelete ? ` ON DELETE ${onDelete}` : ""}${onUpdate ? ` ON UPDATE ${onUpdate}` : ""}`;
       // As a constraint of the table: MySQL and MariaDB can ignore it beside the column.
       constraints.push(
         `FOREIGN KEY (${quote(columnName)}) REFERENCES ${quote(target.table)} (${quote(target.column)})${rule}`,

@@ -55,7 +55,7 @@ export async function changeTables(
   if (recorded.size === 0) return { changes: noChanges, faults };
   const live = asking.flatMap(({ survey, entity }) => (survey.payload.live ? entity.name : []));
   const tables = [...recorded.values()].map(({ table }) => table);
-  const cascades = await cascadesTo(tables, { catalog, effects: ["delete", "clear"] });
+  const cascades = await cascadesTo(tables, { catalog, effects: ["delete", "change"] });
   return { changes: { live: new Set(live), recorded, cascades }, faults };
 }
 

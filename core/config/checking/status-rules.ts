@@ -53,7 +53,7 @@ export async function statusTables(
       if (!links.some((other) => isSame(other, link))) links.push(link);
     }
   }
-  const cascades = await cascadesTo([...kept.values()], { catalog, effects: ["delete", "clear"] });
+  const cascades = await cascadesTo([...kept.values()], { catalog, effects: ["delete", "change"] });
   return { guarded, owners, cascades };
 }
 

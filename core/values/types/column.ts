@@ -286,6 +286,8 @@ export interface IncomingKey {
   readonly referencedColumns: readonly string[];
   /** What a DELETE of the referenced row does: it is refused, deletes the rows too, or clears the columns. */
   readonly onDelete: "refuse" | "cascade" | "clear";
+  /** What an UPDATE of the referenced columns does: it is refused, changes the columns too, or clears them. */
+  readonly onUpdate: "refuse" | "cascade" | "clear";
 }
 
 /** The statements that change rows. */

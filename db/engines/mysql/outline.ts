@@ -35,7 +35,8 @@ export const schemasQuery = `
 export const referencesQuery = `
   select concat(k.CONSTRAINT_SCHEMA, '.', k.TABLE_NAME, '.', k.CONSTRAINT_NAME) as id,
     if(k.TABLE_SCHEMA = database(), k.TABLE_NAME, concat(k.TABLE_SCHEMA, '.', k.TABLE_NAME)) as \`table\`,
-    k.COLUMN_NAME as \`column\`, k.REFERENCED_COLUMN_NAME as referenced, r.DELETE_RULE as rule
+    k.COLUMN_NAME as \`column\`, k.REFERENCED_COLUMN_NAME as referenced, r.DELETE_RULE as on_delete,
+    r.UPDATE_RULE as on_update
   from information_schema.KEY_COLUMN_USAGE k
   join information_schema.REFERENTIAL_CONSTRAINTS r
     on r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA and r.CONSTRAINT_NAME = k.CONSTRAINT_NAME and r.TABLE_NAME = k.TABLE_NAME

@@ -283,7 +283,8 @@ export const pointingQuery = `
   select k.oid::text as id,
     case when pg_catalog.pg_table_is_visible(c.oid) then c.relname else s.nspname || '.' || c.relname end::text as table,
     child.attname::text as column, parent.attname::text as referenced,
-    case k.confdeltype when 'c' then 'CASCADE' when 'n' then 'SET NULL' when 'd' then 'SET DEFAULT' else 'NO ACTION' end as rule
+    case k.confdeltype when 'c' then 'CASCADE' when 'n' then 'SET NULL' when 'd' then 'SET DEFAULT' else 'NO ACTION' end as on_delete,
+    case k.confupdtype when 'c' then 'CASCADE' when 'n' then 'SET NULL' when 'd' then 'SET DEFAULT' else 'NO ACTION' end as on_update
   from pg_catalog.pg_constraint k
   join pg_catalog.pg_class c on c.oid = k.conrelid
   join pg_catalog.pg_namespace s on s.oid = c.relnamespace

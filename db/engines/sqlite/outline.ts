@@ -64,7 +64,7 @@ const unquoted = (name: string): string =>
 /** The foreign keys that point at a table; a foreign key stays within its schema. */
 export const referencesQuery = `
   select t.name || ' ' || f.id as id, coalesce(asked.schema || '.', '') || t.name as "table", f."from" as "column",
-    f."to" as referenced, f.on_delete as rule
+    f."to" as referenced, f.on_delete, f.on_update
   from (select ? as schema, ? as name) as asked, pragma_table_list as t, pragma_foreign_key_list(t.name, t.schema) as f
   where t.schema = coalesce(asked.schema, 'main') and t.type = 'table' and f."table" = asked.name collate nocase
   order by t.name, f.id, f.seq`;
