@@ -12,6 +12,8 @@ import { openObservation } from "./observing/open-observation.ts";
 import { openJobThread } from "./opening/open-job-thread.ts";
 import { logLeftOut, readProjects } from "./settings/read-projects.ts";
 import { type ConfigSource, createReloads } from "./reloading/reloads.ts";
+import { createMemoryLocks } from "../stores/memory-locks.ts";
+import { byProject } from "../stores/stores.ts";
 import { createWorkerMetrics } from "../metrics/service-metrics.ts";
 import { workerWatcher } from "../metrics/metrics-watcher.ts";
 import type { MetricsServer } from "./servers/metrics-server.ts";
@@ -47,7 +49,9 @@ export async function startWorker({
     );
   const kept = await openFiles(storage, log);
   const raise = async () => undefined;
-  const thread = openJobThread({ files, env, log, logLevel, logFormat, raise });
+  // Without Redis, those of the service are out of its sight.
+  const locks = byProject(() => createMemoryLocks());
+  const thread = openJobThread({ files, env, log, logLevel, logFormat, raise, locks });
   const metrics = createWorkerMetrics();
   const metricsServer = await serveMetrics(settings, { text: metrics.text, log });
   const watchers = metricsServer === null ? [] : [workerWatcher(metrics)];

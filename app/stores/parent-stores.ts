@@ -32,17 +32,6 @@ export function createParentState(sizes?: MemoryLockSizes): ParentState {
   /** What each process has taken. */
   const taken = new Map<object, { readonly project: string; readonly share: string }[]>();
 
-  const locks: Offers[string] = {
-    acquire: (project: string, ...args: Parameters<LockStore["acquire"]>) =>
-      locksOf(project).acquire(...args),
-    extend: (project: string, ...args: Parameters<LockStore["extend"]>) =>
-      locksOf(project).extend(...args),
-    release: (project: string, ...args: Parameters<LockStore["release"]>) =>
-      locksOf(project).release(...args),
-    status: (project: string, ...args: Parameters<LockStore["status"]>) =>
-      locksOf(project).status(...args),
-  };
-
   function streamsTo(process: object): Offers[string] {
     const own = taken.get(process) ?? [];
     taken.set(process, own);
@@ -65,7 +54,7 @@ export function createParentState(sizes?: MemoryLockSizes): ParentState {
     offersTo: (process, others) => ({
       cache: { stamp, raise },
       counters: { ...counters },
-      locks,
+      locks: offeredLocks(locksOf),
       streams: streamsTo(process),
       nudges: {
         tell: (about: string) => {
@@ -99,13 +88,7 @@ export function openParentStores(calls: ProcessCalls): Stores {
         "raise",
       ]),
     },
-    locks: (project) =>
-      calling<LockStore>(calls, { object: "locks", first: [project] }, [
-        "acquire",
-        "extend",
-        "release",
-        "status",
-      ]),
+    locks: calledLocks(calls),
     counters: calling<Counters>(calls, { object: "counters" }, ["count", "read"]),
     streams: parentStreams(calls),
     nudge: (about) => ({
@@ -126,6 +109,29 @@ export function openParentStores(calls: ProcessCalls): Stores {
     close: () => undefined,
   };
 }
+
+/** What another process, or a thread of this one, may do with the locks of each project. */
+export const offeredLocks = (locksOf: Stores["locks"]): Offers[string] => ({
+  acquire: (project: string, ...args: Parameters<LockStore["acquire"]>) =>
+    locksOf(project).acquire(...args),
+  extend: (project: string, ...args: Parameters<LockStore["extend"]>) =>
+    locksOf(project).extend(...args),
+  release: (project: string, ...args: Parameters<LockStore["release"]>) =>
+    locksOf(project).release(...args),
+  status: (project: string, ...args: Parameters<LockStore["status"]>) =>
+    locksOf(project).status(...args),
+});
+
+/** The locks that the other side of these calls offers as `locks`. */
+export const calledLocks =
+  (calls: Pick<ProcessCalls, "call">): Stores["locks"] =>
+  (project) =>
+    calling<LockStore>(calls, { object: "locks", first: [project] }, [
+      "acquire",
+      "extend",
+      "release",
+      "status",
+    ]);
 
 /** Processes with Redis count their streams here, too. */
 export const parentStreams =

@@ -88,6 +88,11 @@ export interface RequestLocks {
    * record through lock/acquire and resource locks are enforced; with unavailable if the store cannot tell.
    */
   checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void>;
+  /** The resource locks on these records, in their order; null = none. Rejects with unavailable. */
+  holdersOf(
+    write: WritePlan,
+    keyValues: readonly KeyValue[],
+  ): Promise<readonly (LockState | null)[]>;
   /** lock/acquire: all keys or none; extends those of `token`. Rejects: lockConflict, tooManyRequests, unavailable. */
   acquire(keys: readonly LockKey[], claim: ResourceClaim): Promise<Acquisition>;
   /** lock/release: how many of the keys the token held. Rejects with unavailable. */
@@ -218,19 +223,11 @@ class LocksOfRequest implements RequestLocks {
   }
 
   async checkWrite(write: WritePlan, keyValues: readonly KeyValue[]): Promise<void> {
-    const { store } = this.parts;
     const { tokens } = this.request;
     if (this.own.held?.isLost())
       throw new LockConflict(lockLost, { key: null, value: null, holder: null });
     if (!this.settings.enforceResourceLocks || keyValues.length === 0) return;
-    const states: (LockState | null)[] = [];
-    for (const some of batches(keyValues)) {
-      const names = await this.namesOf(
-        "resource",
-        some.map((value) => lockedRecord(write, value)),
-      );
-      states.push(...(await store.status(names, tokens)));
-    }
+    const states = await this.holdersOf(write, keyValues);
     const foreign = states.findIndex((state) => state !== null && !state.isOwn);
     const value = keyValues[Math.max(foreign, 0)]!;
     const key = shownKey(write, value);
@@ -239,6 +236,21 @@ class LocksOfRequest implements RequestLocks {
     const isHeld = states.some((state) => state !== null);
     if (tokens.length === 1 && !isHeld)
       throw new LockConflict(tokenEnded, { key, value, holder: null });
+  }
+
+  async holdersOf(
+    write: WritePlan,
+    keyValues: readonly KeyValue[],
+  ): Promise<readonly (LockState | null)[]> {
+    const states: (LockState | null)[] = [];
+    for (const some of batches(keyValues)) {
+      const names = await this.namesOf(
+        "resource",
+        some.map((value) => lockedRecord(write, value)),
+      );
+      states.push(...(await this.parts.store.status(names, this.request.tokens)));
+    }
+    return states;
   }
 
   async acquire(

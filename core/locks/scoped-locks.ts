@@ -58,6 +58,10 @@ export function scopedLocks(locks: RequestLocks, seeing: Seeing): RequestLocks {
     },
     // Only called after one of the two above.
     checkWrite: (write, keyValues) => locks.checkWrite(write, keyValues),
+    async holdersOf(write, keyValues) {
+      await mustSee(write, keyValues);
+      return locks.holdersOf(write, keyValues);
+    },
     async acquire(keys, claim) {
       const seen = await seenKeys(keys);
       if (seen.size < keys.length) throw noSuchRecord(entity);

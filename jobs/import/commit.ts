@@ -11,6 +11,7 @@ import type { Json } from "../../core/values/json.ts";
 import type { Run } from "../../core/jobs/job.ts";
 import type { Table } from "../../core/values/types/column.ts";
 import type { JobContext } from "../job/job-context.ts";
+import { changingRows, type ChangingRow, heldRecords } from "./held-records.ts";
 import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
 import type { FileRow } from "./row-batches.ts";
@@ -130,16 +131,19 @@ async function storeBatches(
   const { plan, columns, totalRows } = uploaded;
   const { job, signal } = run;
   const about = { caller, scope, entity, plan, columns, words };
-  const judge = createJudge({ ...about, newId, lock: true, foresees: false });
+  const findHeld = heldRecords(context, plan);
+  const judge = createJudge({ ...about, newId, lock: true, foresees: false, findHeld });
   const options = { ...about, newId, now, log, jobId: job.id, signal };
   const store = storeRows(options);
   const counts: Counts = { inserted: 0, updated: 0, skipped: 0, failed: 0 };
+  const changing: (readonly ChangingRow[])[] = [];
   let processed = 0;
   run.progress(0, totalRows);
   for await (const rows of uploaded.batches()) {
     run.signal.throwIfAborted();
     const verdicts = await judge(tx, rows);
     refuseInvalid(rows, verdicts);
+    if (context.project.locks !== null) changing.push(changingRows(rows, verdicts));
     const {
       inserted,
       updated,
@@ -162,6 +166,8 @@ async function storeBatches(
     processed += rows.length;
     run.progress(processed, totalRows);
   }
+  for (const rows of changing)
+    for (const [rowIndex, text] of await findHeld(tx, rows)) throw noLongerValid(rowIndex, text);
   return counts;
 }
 
@@ -176,10 +182,12 @@ function existing({ values }: FileRow, { plan, columns }: UploadedRows): Rejecte
 function refuseInvalid(rows: readonly FileRow[], verdicts: readonly Verdict[]): void {
   for (const [at, verdict] of verdicts.entries()) {
     if (verdict.kind !== "invalid") continue;
-    const messages = textsOf(verdict.faults).join("; ");
-    throw new AppError(
-      "validationFailed",
-      `Nothing was stored: row ${rows[at]!.rowIndex} is no longer valid (${messages})`,
-    );
+    throw noLongerValid(rows[at]!.rowIndex, textsOf(verdict.faults).join("; "));
   }
 }
+
+const noLongerValid = (rowIndex: number, why: string): AppError =>
+  new AppError(
+    "validationFailed",
+    `Nothing was stored: row ${rowIndex} is no longer valid (${why})`,
+  );

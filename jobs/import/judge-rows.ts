@@ -10,6 +10,7 @@ import { sourceOf } from "../../core/query/statement.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
 import { createForesight } from "./foresee.ts";
+import { changingRows, type FindHeld } from "./held-records.ts";
 import { createNames, type Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
 import { addMessage, type Case, createCaseReader } from "./row-case.ts";
@@ -27,6 +28,7 @@ export interface JudgeOptions extends VerdictOptions {
   readonly lock: boolean;
   /** True: what the database would refuse is looked up first; false: the database refuses it. */
   readonly foresees: boolean;
+  readonly findHeld: FindHeld;
 }
 
 /** Returns verdicts in the order of the rows. Batches of a file must come in order, as earlier rows count. */
@@ -43,7 +45,12 @@ export function createJudge(options: JudgeOptions): Judge {
     const cases = rows.map(read);
     const recordsOf = await findRecords(queries, cases, options);
     const verdicts = cases.map((one) => verdictOf(one, recordsOf(one), judging));
-    return foresee === null ? verdicts : foresee(queries, cases, verdicts);
+    const foreseen = foresee === null ? verdicts : await foresee(queries, cases, verdicts);
+    const held = await options.findHeld(queries, changingRows(rows, foreseen));
+    return foreseen.map((verdict, at) => {
+      const text = held.get(rows[at]!.rowIndex);
+      return text === undefined ? verdict : { kind: "invalid", faults: [{ text, place: null }] };
+    });
   };
 }
 

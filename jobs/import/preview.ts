@@ -7,6 +7,7 @@ import { limits } from "../../core/values/limits.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { Run } from "../../core/jobs/job.ts";
 import type { JobContext } from "../job/job-context.ts";
+import { heldRecords } from "./held-records.ts";
 import { createJudge } from "./judge-rows.ts";
 import { openRejectedRows, type RejectedRow, type RejectedRows } from "./rejected-rows.ts";
 import type { FileRow } from "./row-batches.ts";
@@ -84,12 +85,14 @@ const outcomeOf = {
 
 async function judgeAll(
   run: Run,
-  { entity, session, newId, caller, scope, words }: JobContext,
+  context: JobContext,
   { uploaded, rejected, list, outcomes }: Judging,
 ): Promise<Counts> {
+  const { entity, session, newId, caller, scope, words } = context;
   const { plan, columns, totalRows } = uploaded;
+  const findHeld = heldRecords(context, plan);
   const about = { entity, plan, columns, newId, caller, scope, words };
-  const judge = createJudge({ ...about, lock: false, foresees: true });
+  const judge = createJudge({ ...about, lock: false, foresees: true, findHeld });
   const counts: Counts = { insert: 0, update: 0, skip: 0, invalid: 0 };
   let processed = 0;
   run.progress(0, totalRows);

@@ -2,6 +2,7 @@
 import type { ProjectCache } from "../../core/cache/cache.ts";
 import type { Access } from "../../core/callers/access.ts";
 import type { Scope } from "../../core/callers/scope.ts";
+import type { ProjectLocks } from "../../core/locks/locks.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Session } from "../../core/query/session.ts";
 import type { FieldWording } from "../../core/calls/wording.ts";
@@ -21,6 +22,8 @@ export interface JobProject {
   entities(): Promise<ReadonlyMap<string, Entity>>;
   /** The rights of callers. Rejects as `entities` does. */
   access(): Promise<Access>;
+  /** The locks that clients hold; null: writes look at none. */
+  readonly locks: ProjectLocks | null;
   /** Rows that a job handles at once. */
   readonly batchRows: number;
 }

@@ -18,8 +18,8 @@ export interface ThreadHostOptions extends ThreadStart {
   /** The file whose code the thread runs. It uses the messages of `thread-messages.ts`. */
   readonly program: URL;
   readonly log: Log;
-  /** Tells the cache of this process what a job wrote. */
-  raise(names: readonly string[]): Promise<void>;
+  /** Answers what a thread asks of the process; `send` takes messages to that thread. */
+  connect(send: (message: unknown) => void): { hear(message: unknown): void };
 }
 
 /** The thread of a process, as the rest of the process sees it. */
@@ -42,7 +42,12 @@ interface UnderWay {
 const closeTimeoutMs = 2_000;
 
 /** Nothing is started before the first job. One piece, because every function follows the threads and their runs. */
-export function createThreadHost({ program, log, raise, ...first }: ThreadHostOptions): ThreadHost {
+export function createThreadHost({
+  program,
+  log,
+  connect,
+  ...first
+}: ThreadHostOptions): ThreadHost {
   let start: ThreadStart = first;
   const underWay = new Map<string, UnderWay>();
   let thread: Worker | null = null;
@@ -60,7 +65,11 @@ export function createThreadHost({ program, log, raise, ...first }: ThreadHostOp
       youngMb: limits.jobThreadYoungMb,
     });
     thread = started;
-    started.on("message", (message: FromThread) => receive(started, message));
+    const calls = connect((message) => send(started, { type: "call", message }));
+    started.on("message", (message: FromThread) => {
+      if (message.type === "call") calls.hear(message.message);
+      else receive(message);
+    });
     const failRuns = (): void => {
       if (thread === started) thread = null;
       old.delete(started);
@@ -79,11 +88,7 @@ export function createThreadHost({ program, log, raise, ...first }: ThreadHostOp
   const runsIn = (one: Worker): UnderWay[] =>
     [...underWay.values()].filter(({ thread: own }) => own === one);
 
-  function receive(from: Worker, message: FromThread): void {
-    if (message.type === "raise") {
-      const answer = (ok: boolean) => send(from, { type: "raised", call: message.call, ok });
-      return void isResolved(raise(message.names)).then(answer);
-    }
+  function receive(message: Exclude<FromThread, { type: "call" }>): void {
     const one = underWay.get(message.id);
     if (!one) return;
     if (message.type === "progress") one.run.progress(message.processed, message.total);
@@ -143,11 +148,5 @@ export function createThreadHost({ program, log, raise, ...first }: ThreadHostOp
 
   return { runJob, renew, close };
 }
-
-const isResolved = (work: Promise<void>): Promise<boolean> =>
-  work.then(
-    () => true,
-    () => false,
-  );
 
 const send = (thread: Worker, message: ToThread): void => thread.postMessage(message);

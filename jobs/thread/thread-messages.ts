@@ -19,8 +19,7 @@ export type ToThread =
   | { readonly type: "run"; readonly job: Job; readonly id: string }
   /** The run of that id should end. */
   | { readonly type: "end"; readonly id: string; readonly reason: unknown }
-  /** The answer to `raise`. */
-  | { readonly type: "raised"; readonly call: number; readonly ok: boolean }
+  | Called
   | { readonly type: "close" };
 
 /** A message of the thread. */
@@ -33,5 +32,10 @@ export type FromThread =
     }
   | { readonly type: "done"; readonly id: string; readonly result: Json }
   | { readonly type: "failed"; readonly id: string; readonly error: SentError }
-  /** Tells the process about a write, for its cache. */
-  | { readonly type: "raise"; readonly call: number; readonly names: readonly string[] };
+  | Called;
+
+/** A call of the thread to its process, or the answer to one. */
+interface Called {
+  readonly type: "call";
+  readonly message: unknown;
+}

@@ -11,6 +11,8 @@ import { limits } from "../../../core/values/limits.ts";
 import type { Json } from "../../../core/values/json.ts";
 import { sentErrorOf } from "../../../core/values/sent-error.ts";
 import type { Job, Run } from "../../../core/jobs/job.ts";
+import { calledLocks } from "../../stores/parent-stores.ts";
+import { createProcessCalls } from "../../stores/process-calls.ts";
 import { lowerPriority } from "../../../jobs/thread/low-priority.ts";
 import { createRunner } from "../../../jobs/run-job.ts";
 import type { FromThread, ThreadStart, ToThread } from "../../../jobs/thread/thread-messages.ts";
@@ -21,8 +23,7 @@ const port = parentPort!;
 const { files, env, logLevel, logFormat, process: number } = workerData as ThreadStart;
 const send = (message: FromThread): void => port.postMessage(message);
 const ends = new Map<string, AbortController>();
-const raises = new Map<number, (ok: boolean) => void>();
-let calls = 0;
+const calls = createProcessCalls((message) => send({ type: "call", message }));
 
 const importComponent = importFrom(parseEnv(env).configDir);
 const opening = open();
@@ -32,7 +33,7 @@ opening.catch(() => undefined);
 port.on("message", (message: ToThread) => {
   if (message.type === "run") void start(message.job, message.id);
   else if (message.type === "end") ends.get(message.id)?.abort(message.reason);
-  else if (message.type === "raised") raises.get(message.call)?.(message.ok);
+  else if (message.type === "call") calls.hear(message.message);
   else void close();
 });
 
@@ -40,8 +41,19 @@ async function open() {
   const settings = parseEnv(env);
   const log = await openLog({ logLevel, logFormat }, number);
   const watching = await openObservation({ settings, log, isThread: true });
-  const options = { files, env, log, importComponent, observation: watching, raise };
-  const { world, observation, close: closeWorld } = await openJobWorld(options);
+  const {
+    world,
+    observation,
+    close: closeWorld,
+  } = await openJobWorld({
+    files,
+    env,
+    log,
+    importComponent,
+    observation: watching,
+    raise: (names) => calls.call("cache", "raise", names),
+    locks: calledLocks(calls),
+  });
   return {
     runJob: observation.runJobInThread(createRunner(world)),
     async close() {
@@ -65,18 +77,6 @@ async function start(job: Job, id: string): Promise<void> {
   } finally {
     ends.delete(id);
   }
-}
-
-function raise(names: readonly string[]): Promise<void> {
-  const call = ++calls;
-  return new Promise((resolve, reject) => {
-    raises.set(call, (ok) => {
-      raises.delete(call);
-      if (ok) resolve();
-      else reject(new Error("The cache could not be informed of a write"));
-    });
-    send({ type: "raise", call, names });
-  });
 }
 
 /** At that time the job has committed or not; running statements fail with their connection. */

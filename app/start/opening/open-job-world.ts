@@ -16,6 +16,8 @@ import {
 } from "../../../core/config/reading/read-config.ts";
 import { openedOnce } from "../../../core/values/opened-once.ts";
 import { limits } from "../../../core/values/limits.ts";
+import { createLocks } from "../../../core/locks/locks.ts";
+import type { Runtime } from "../../../core/plans/runtime.ts";
 import type { CacheStore } from "../../../core/cache/cache-store.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
 import { databaseOf, openDb } from "../../../db/open.ts";
@@ -28,6 +30,7 @@ import { parseEnv } from "../settings/env.ts";
 import { observeProjects } from "../observing/observe-projects.ts";
 import { accessFor, databaseOptions } from "../settings/project-settings.ts";
 import { openStores } from "../../stores/open-stores.ts";
+import type { Stores } from "../../stores/stores.ts";
 
 export interface JobWorldOptions {
   readonly files: ConfigFiles;
@@ -41,6 +44,8 @@ export interface JobWorldOptions {
   readonly observation?: Observation | undefined;
   /** Without Redis: informs the cache of the process about writes. */
   raise(names: readonly string[]): Promise<void>;
+  /** Without Redis: the locks that clients hold; absent: the process shares none with the service. */
+  readonly locks?: Stores["locks"] | undefined;
 }
 
 /** Everything that the runs of jobs need. */
@@ -61,6 +66,7 @@ export async function openJobWorld({
   access,
   observation: given = createObservation([]),
   raise,
+  locks,
 }: JobWorldOptions): Promise<OpenedJobWorld> {
   const { redisUrl, storage } = parseEnv(env);
   const runtime = createRuntime(log);
@@ -69,7 +75,8 @@ export async function openJobWorld({
   const store = redisUrl === null ? onlyRaising(stores.cache, raise) : stores.cache;
   const cache = createCache({ ...runtime, store });
   const observation = observeProjects(given, configs, log);
-  const parts = { cache, importComponent, access, observation };
+  const locksOf = (redisUrl === null ? locks : null) ?? stores.locks;
+  const parts = { runtime, locksOf, cache, importComponent, access, observation };
   const projects = await Promise.all(configs.map((config) => openProject(config, parts)));
   const kept = await openFiles(storage);
   const world: JobWorld = {
@@ -95,6 +102,8 @@ const onlyRaising = (own: CacheStore, raise: CacheStore["raise"]): CacheStore =>
 type Compiled = Pick<CompiledProject, "entities" | "faulty">;
 
 interface ProjectParts {
+  readonly runtime: Runtime;
+  readonly locksOf: Stores["locks"];
   readonly cache: Cache;
   readonly importComponent: ImportComponent | undefined;
   readonly access: Access | undefined;
@@ -103,9 +112,11 @@ interface ProjectParts {
 
 async function openProject(
   config: ProjectConfig,
-  { cache, importComponent: importFile, access, observation }: ProjectParts,
+  { runtime, locksOf, cache, importComponent: importFile, access, observation }: ProjectParts,
 ): Promise<JobProject> {
-  const { url, pool } = config.database;
+  const { database, locking: settings } = config;
+  const { url, pool } = database;
+  const store = locksOf(config.name);
   const observer = observation.db(config.name);
   const importComponent = importFile && observation.components(importFile);
   const db = await openDb(url, {
@@ -137,6 +148,9 @@ async function openProject(
     db,
     cache: cache.forProject({ database: databaseOf(url), ...config.cache }),
     entities: async () => (await wholeProject()).entities,
+    locks: settings.enforceResourceLocks
+      ? createLocks({ ...runtime, store, ownStore: store, db, settings })
+      : null,
     access: async () => {
       if (!hasAuth(config) || access) return accessFor(config, { entities: new Map(), access });
       const { entities, faulty } = await wholeProject();

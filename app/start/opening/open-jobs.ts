@@ -22,6 +22,7 @@ import type { ShownQueue } from "../../../jobs/queue/open/shown-queue.ts";
 import type { RuntimeOf } from "../settings/create-runtime.ts";
 import type { Settings } from "../settings/env.ts";
 import type { Observation } from "../../observe/observation.ts";
+import type { Stores } from "../../stores/stores.ts";
 import { openJobThread } from "./open-job-thread.ts";
 import { type Logger, logFormatOf } from "../observing/log.ts";
 import type { Siblings } from "./siblings.ts";
@@ -32,6 +33,7 @@ export interface OpenJobsOptions {
   readonly cache: Cache;
   /** Informs the cache of this process about the writes of a job. */
   raise(names: readonly string[]): Promise<void>;
+  readonly locks: Stores["locks"];
   readonly observation: Observation;
   /** Null: the process has no parent. */
   readonly siblings: Siblings | null;
@@ -166,7 +168,7 @@ interface QueueParts {
 }
 
 async function openQueue(
-  { settings, runtime: { log }, raise, observation, siblings }: OpenJobsOptions,
+  { settings, runtime: { log }, raise, locks, observation, siblings }: OpenJobsOptions,
   { files, ttlSeconds, first }: QueueParts,
 ): Promise<OpenedQueue> {
   const { logLevel } = settings;
@@ -185,7 +187,7 @@ async function openQueue(
     log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
   const { files: configFiles, env } = first;
   const start = { files: configFiles, env, logLevel, logFormat, process: siblings?.number ?? null };
-  const thread = openJobThread({ ...start, log, raise });
+  const thread = openJobThread({ ...start, log, raise, locks });
   const runJob = observation.runJob(thread.runJob);
   const queue = await openLocalJobs({ files, runJob, log });
   const cleanUp = startCleanUp({ files, ttlSeconds, log });

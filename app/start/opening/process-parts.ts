@@ -87,13 +87,13 @@ export async function openProcessParts({
     await places?.close();
   };
   const raise = (names: readonly string[]) => stores.cache.raise(names);
-  const jobOptions = { settings, runtime, cache, raise, observation, siblings };
+  const locks = byProject(stores.locks);
+  const jobOptions = { settings, runtime, cache, raise, locks, observation, siblings };
   const jobs = await openJobs(jobOptions).catch(async (error: unknown) => {
     await close();
     throw error;
   });
   const hooks = openHooks({ settings, log, siblings });
-  const locks = byProject(stores.locks);
   const streams = byProject(siblings?.streams ?? stores.streams);
   return {
     settings,
