@@ -49,6 +49,11 @@ export const passages = {
    */
   takenKeys:
     "records outside of the scope with the keys of an import's rows, or of upsert's records",
+  /**
+   * Records that rows of an import refer to, with the condition that the write itself holds them against. Only whether
+   * they meet it is told.
+   */
+  referredRows: "records that rows of an import refer to",
 } as const;
 
 export type Passage = keyof typeof passages;

@@ -282,7 +282,7 @@ function refusedBy(rules: readonly Resolved[], values: ReadonlyMap<Column, Scala
 }
 
 /** Whether the value may match a condition on its column; true when only the database can decide. */
-function mayMeet(condition: Condition, value: Scalar): boolean {
+export function mayMeet(condition: Condition, value: Scalar): boolean {
   switch (condition.kind) {
     case "and":
       return condition.members.every((member) => mayMeet(member, value));

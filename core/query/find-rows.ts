@@ -6,7 +6,7 @@ import type { Column, Source } from "../values/types/column.ts";
 import type { ReadQueries } from "./session.ts";
 import type { Row } from "../values/row.ts";
 import { keyBatches, keyIn, keyIs } from "./key-conditions.ts";
-import { type Condition, selectFrom } from "./statement.ts";
+import { allOf, type Condition, selectFrom } from "./statement.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
@@ -20,6 +20,8 @@ export interface Search {
   readonly columns: readonly Column[];
   /** True: the rows are locked until the transaction ends, in the order of the key. */
   readonly lock: boolean;
+  /** What else is true of the rows; null or absent: nothing. */
+  readonly where?: Condition | null;
 }
 
 /** Like `keyText`, but equal for texts that differ only in case if the column ignores case. */
@@ -76,7 +78,7 @@ const select = (
   queries.all(
     selectFrom(search.source, {
       columns: [...new Set([...search.by, ...search.columns])],
-      where,
+      where: allOf(where, search.where ?? null),
       lock: search.lock,
       sort: search.lock ? search.by.map((column) => ({ column, direction: "asc" })) : [],
     }),

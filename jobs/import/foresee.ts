@@ -6,6 +6,7 @@
 import { hasHandlers } from "../../core/records/events.ts";
 import { isEmpty } from "../../core/numbers/number-text.ts";
 import { maySendNumber } from "../../core/numbers/numbering-session.ts";
+import { limitedReferences } from "../../core/callers/referred-rows.ts";
 import { past } from "../../core/callers/scoped-session.ts";
 import type { Queries } from "../../core/query/session.ts";
 import type { ImportReference } from "../../core/plans/import-plan.ts";
@@ -15,6 +16,7 @@ import { limits } from "../../core/values/limits.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
 import { closedCheck } from "./foresee-closed.ts";
+import { scopeCheck } from "./foresee-scope.ts";
 import { addMessage, type Case } from "./row-case.ts";
 import type { StoredRow, Verdict, VerdictOptions } from "./row-verdict.ts";
 
@@ -40,7 +42,9 @@ export function createForesight(options: VerdictOptions): Foresee {
     neededCheck(options),
     ...references.flatMap((reference) => referenceCheck(reference, options) ?? []),
     ...uniques.flatMap((columns) => uniqueCheck(columns, options) ?? []),
-    ...[closedCheck(options) ?? [], numbersCheck(options) ?? []].flat(),
+    ...[closedCheck(options), numbersCheck(options), scopeCheck(options)].filter(
+      (check) => check !== null,
+    ),
   ];
   return async (queries, cases, verdicts) => {
     const stored = cases.flatMap((one, at): StoredRow[] => {
@@ -72,11 +76,15 @@ function neededCheck({ plan: { constraints } }: VerdictOptions): Check {
 /** Values that must be those of another row, in the database or earlier in the file. Null if looked up by name. */
 function referenceCheck(
   { columns, table, referenced, isOwn }: ImportReference,
-  { plan, columns: fileColumns }: VerdictOptions,
+  { plan, columns: fileColumns, scope }: VerdictOptions,
 ): Check | null {
   const lookup = fileColumns.find(({ column }) => column === columns[0])?.lookup;
   if (lookup && columns.length === 1 && lookup.table.identity === table.identity) return null;
-  const search = { source: sourceOf(table), by: referenced, columns: [], lock: false };
+  const limit = limitedReferences(plan.write.table, scope).find(
+    (one) => one.columns.join() === columns.map(({ name }) => name).join(),
+  );
+  const where = limit?.target.rows ?? null;
+  const search = { source: sourceOf(table), by: referenced, columns: [], lock: false, where };
   const upsertKeys = [...plan.upsertKeys.values()];
   const ownKeys = new Set<string>();
   let known = new Set<string>();
@@ -94,8 +102,9 @@ function referenceCheck(
     });
     if (known.size > limits.importNamesMax) known = new Set();
     const unknown = asked.flatMap(({ key }) => (known.has(keyText(key)) ? [] : [key]));
-    if (unknown.length > 0)
-      for (const text of (await findRows(queries, search, unknown)).keys()) known.add(text);
+    // As the write: a caller may refer to records of a table that no endpoint shows it.
+    const found = await findRows(past(queries, "referredRows"), search, unknown);
+    for (const text of found.keys()) known.add(text);
     for (const { row, key } of asked) {
       if (known.has(keyText(key))) continue;
       const texts = key.map((value) => String(value).slice(0, 100));

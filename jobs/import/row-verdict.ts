@@ -84,14 +84,17 @@ export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow 
   return { kind: "new", values, body };
 }
 
-/** The values of a new record, with null in each column that neither the row nor the database fills. */
-function withNulls(
+/** The values of a new record, with null in each column that the row, the service and the database leave empty. */
+export function withNulls(
   values: ReadonlyMap<Column, Scalar>,
-  { table, key }: Pick<WritePlan, "table" | "key">,
+  write: WritePlan,
 ): ReadonlyMap<Column, Scalar> {
+  const { table, key } = write;
+  const later = filledLater({ write });
   const empty = [...table.columns.values()].filter(
     (column) =>
       !isOfKey(key, column) &&
+      !later.includes(column) &&
       !column.hasDefault &&
       column.generated === "none" &&
       column.isFilledByTrigger !== true,
@@ -130,8 +133,12 @@ function addScopeError(
   { scope, plan }: VerdictOptions,
 ): void {
   const name = scope.refusedColumn(values);
-  if (name === null) return;
+  if (name !== null) addScopeMessage(one, name, plan.write);
+}
+
+/** The value of this column puts the row outside. */
+export function addScopeMessage(one: Case, name: string, write: WritePlan): void {
   // A column that the caller does not know has no name here.
-  const known = plan.write.shown.get(name) ?? plan.write.writable.get(name) ?? plan.write.key[0]!;
+  const known = write.shown.get(name) ?? write.writable.get(name) ?? write.key[0]!;
   addMessage(one, known, "is outside the rows that you may access");
 }

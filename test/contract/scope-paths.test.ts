@@ -2,13 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
+import type { Json } from "../../core/values/json.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Importer, importerOf, workbookOf } from "./imports.ts";
 
 const callers: Callers = {
   authenticate(headers): Caller {
     const role = headers.get("x-role") ?? "operator";
     const region = headers.get("x-region") ?? "north";
-    return { kind: "key", id: role + region, roles: [role], claims: { region } };
+    return {
+      kind: "key",
+      id: role + region,
+      roles: role === "either" ? [role, "seven"] : [role],
+      claims: { region },
+    };
   },
 };
 
@@ -23,7 +30,7 @@ const action = {
   update: true,
   delete: true,
 };
-const all = [...Object.keys(action), "restore", "adjust", "lock", "export"];
+const all = [...Object.keys(action), "restore", "adjust", "lock", "export", "import"];
 
 let world: Fixture;
 beforeAll(async () => {
@@ -50,11 +57,12 @@ beforeAll(async () => {
         },
       },
       { name: "notes", columns: { id: "key", body: "text(40)", order_id: key("orders") } },
+      { name: "letters", columns: { id: "key", created_by: key("customers") } },
     ],
     setUp: (engine) => {
       const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
       return [
-        `INSERT INTO customers VALUES ('a', 'Ada', 'north', null, ${no}), ('b', 'Bob', 'south', 'a', ${no}), ('d', 'Dan', 'north', 'a', ${yes}), ('e', 'Eve', null, 'b', ${no}), ('f', 'Fay', 'north', 'a', ${yes})`,
+        `INSERT INTO customers VALUES ('a', 'Ada', 'north', null, ${no}), ('b', 'Bob', 'south', 'a', ${no}), ('d', 'Dan', 'north', 'a', ${yes}), ('e', 'Eve', null, 'b', ${no}), ('f', 'Fay', 'north', 'a', ${yes}), ('writernorth', 'Wim', 'north', null, ${no})`,
         "INSERT INTO orders VALUES ('o1', 'A1', 1, 'a'), ('o2', 'A2', 1, 'b'), ('o3', 'A3', 1, null), ('o4', 'A4', 1, 'd'), ('o5', 'A5', 1, 'e')",
         "INSERT INTO notes VALUES ('n1', 'x', 'o1'), ('n2', 'y', 'o2')",
       ];
@@ -62,7 +70,7 @@ beforeAll(async () => {
     endpoints: {
       customers: {
         tableName: "customers",
-        action: { ...action, restore: true },
+        action: { ...action, restore: true, import: true },
         softDelete: true,
         relations: { boss: { endpoint: "customers", column: "boss_id" } },
         access: { operator: "*", staff: all },
@@ -70,7 +78,8 @@ beforeAll(async () => {
       },
       orders: {
         tableName: "orders",
-        action: { ...action, adjust: true, lock: true, export: true },
+        action: { ...action, adjust: true, lock: true, export: true, import: true },
+        importConfig: { upsertKeys: ["id"] },
         adjustConfig: { fields: { amount: { type: "integer" } } },
         relations: { customer: { endpoint: "customers", column: "customer_id" } },
         access: {
@@ -81,6 +90,8 @@ beforeAll(async () => {
           both: all,
           boss: all,
           mixed: all,
+          either: all,
+          seven: all,
         },
         rowScope: {
           clerk: { "customer.region": "{{claims.region}}" },
@@ -89,6 +100,8 @@ beforeAll(async () => {
           both: { "customer.region": { operator: "IN", value: ["north", null] } },
           boss: { "customer.boss.region": "north" },
           mixed: { "customer.region": "{{claims.region}}", order_no: "A1" },
+          either: { "customer.region": "{{claims.region}}" },
+          seven: { amount: 7 },
         },
       },
       notes: {
@@ -97,6 +110,13 @@ beforeAll(async () => {
         relations: { order: { endpoint: "orders", column: "order_id" } },
         access: { operator: "*", clerk: all, mixed: all, reader: all },
         rowScope: { reader: { "order.customer.region": "{{claims.region}}" } },
+      },
+      letters: {
+        tableName: "letters",
+        action: { import: true },
+        relations: { author: { endpoint: "customers", column: "created_by" } },
+        access: { writer: ["import"] },
+        rowScope: { writer: { "author.region": "north" } },
       },
     },
     project: { auth: { apiKeys: [] } },
@@ -309,4 +329,99 @@ test("kept lists follow the tables of the path", async () => {
   const between = await read();
   await post("customers/update", { id: "b", region: "south" }, "operator");
   expect([before, between, await read()]).toEqual(["o1", "o1 o2", "o1"]);
+});
+
+describe("an import", () => {
+  const importer = (role: string): Importer =>
+    importerOf({
+      post: (path, body) => post(path, body as object, role),
+      request: (path, init) =>
+        world.request(path, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init?.headers)), ...as(role) },
+        }),
+    });
+  /** The messages of the rows; the preview and the commit of rows without any. */
+  async function imported(path: string, role: string, rows: readonly (readonly Json[])[]) {
+    const { body } = await importer(role).previewed(path, await workbookOf(rows));
+    if (body.status === "preview_error")
+      return body.errors.map((error: { messages: string[] }) => error.messages.join("; "));
+    const commit = await importer(role).commit(path, body.job_id);
+    return `${body.status}, ${commit.body.status}`;
+  }
+  const outside = "is outside the rows that you may access";
+
+  test.each<[role: string, customers: (string | null)[], refused: string]>([
+    ["clerk", ["a"], ""],
+    ["clerk", ["b", null, "e"], "b,,e"],
+    ["other", ["b"], ""],
+    ["other", ["a", null, "e"], "a,,e"],
+    ["loner", [null, "e"], ""],
+    ["loner", ["a", "b"], "a,b"],
+    ["both", ["a", null, "e"], ""],
+    ["both", ["a", "b"], "b"],
+    ["boss", ["b"], ""],
+    ["boss", ["a", null], "a,"],
+    ["either", ["a"], ""],
+    ["either", ["b", null], "b,"],
+  ])("by %s of orders of %j refuses those of %j", async (role, customers, refused) => {
+    const rows = customers.map((customer, at) => [`${role}${at}`, customer]);
+    const message = `customer_id: ${outside}`;
+    expect(await imported("orders", role, [["id", "customer_id"], ...rows])).toEqual(
+      refused === "" ? "preview_ok, completed" : refused.split(",").map(() => message),
+    );
+    await world.sql(`delete from orders where id like '${role}%'`);
+  });
+
+  test.each<[title: string, path: string, role: string, rows: Json[][], answer: unknown]>([
+    ["does not move a record out", "orders", "clerk", [["o1", "b"]], [`customer_id: ${outside}`]],
+    ["does not move one to nobody", "orders", "clerk", [["o1", null]], [`customer_id: ${outside}`]],
+    ["changes a record within", "orders", "clerk", [["o1", "a"]], "preview_ok, completed"],
+    [
+      "tells of a missing record only that",
+      "orders",
+      "clerk",
+      [["o1", "zz"]],
+      ['customer_id: there is no record "zz" to refer to'],
+    ],
+    [
+      "tells of a marked record the same",
+      "orders",
+      "clerk",
+      [["o1", "d"]],
+      ['customer_id: there is no record "d" to refer to'],
+    ],
+  ])("%s", async (_, path, role, rows, answer) => {
+    expect(await imported(path, role, [["id", "customer_id"], ...rows])).toEqual(answer);
+  });
+
+  test("leaves what the row does not say to the commit", async () => {
+    expect(
+      await imported("orders", "clerk", [
+        ["id", "amount"],
+        ["o1", 9],
+      ]),
+    ).toBe("preview_ok, completed");
+    expect(
+      await imported("orders", "either", [
+        ["id", "amount"],
+        ["e1", 7],
+        ["e2", 8],
+      ]),
+    ).toEqual([`customer_id: ${outside}`]);
+  });
+
+  test("leaves records of its own table to the commit, and knows that there is none", async () => {
+    const header = ["id", "name", "boss_id"];
+    expect(await imported("customers", "staff", [header, ["s1", "S", null]])).toEqual([
+      `boss_id: ${outside}`,
+    ]);
+    expect(await imported("customers", "staff", [header, ["s2", "S", "b"]])).toBe(
+      "preview_ok, failed",
+    );
+  });
+
+  test("knows that the service fills audit columns", async () => {
+    expect(await imported("letters", "writer", [["id"], ["l1"]])).toBe("preview_ok, completed");
+  });
 });
