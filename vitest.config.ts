@@ -52,7 +52,7 @@ const long =
  * in each run, the others in the deep tests.
  */
 const alike =
-  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-preview,import-rules,import-samples,import-upload,messages,odata-service,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
+  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,messages,odata-service,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
 
 function longProject(engine: EngineName): TestProjectInlineConfiguration {
   return {

@@ -200,7 +200,7 @@ test("a decimal column keeps every digit, or no row matches", async () => {
   // SQLite keeps fifteen digits of a decimal.
   expect(seen).toEqual(fixture.engine === "sqlite" ? [] : ["mine"]);
   const created = await fixture.post("sums/create", { note_id: "new" }, headers);
-  expect(created.status).toBe(fixture.engine === "sqlite" ? 400 : 201);
+  expect(created.status).toBe(fixture.engine === "sqlite" ? 403 : 201);
   await fixture.sql("delete from sums where note_id = 'new'");
 });
 
