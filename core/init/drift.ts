@@ -1,5 +1,5 @@
 /** Differences between a database and the files of a project, other than the faults of `compile-project.ts`. */
-import { nullUnlessAway } from "../config/compiling/survey.ts";
+import { nullUnlessAway, remembering } from "../config/compiling/survey.ts";
 import { pathInFile, valueAt } from "../config/reading/document.ts";
 import type { Path } from "../config/reading/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../config/reading/read-config.ts";
@@ -45,17 +45,18 @@ interface Endpoint extends EndpointConfig {
 
 /** Rejects as the catalog does. */
 export async function driftOf(config: ProjectConfig, catalog: Catalog): Promise<Drift[]> {
+  const asked = remembering(catalog);
   const found = await Promise.all(
     config.endpoints.map(async (endpoint): Promise<Endpoint[]> => {
       const { tableName } = endpoint.payload;
       const table =
-        tableName === undefined ? null : await catalog.table(tableName).catch(nullUnlessAway);
+        tableName === undefined ? null : await asked.table(tableName).catch(nullUnlessAway);
       return table ? [{ ...endpoint, table }] : [];
     }),
   );
   const endpoints = found.flat();
   return [
-    ...(await unknownTables(config, catalog, endpoints)),
+    ...(await unknownTables(config, asked, endpoints)),
     ...[...Map.groupBy(endpoints, ({ table }) => table.identity).values()].flatMap(unknownColumns),
     ...endpoints.flatMap(outgrownRules),
     ...missingRelations(endpoints),

@@ -320,10 +320,11 @@ describe("a connection", () => {
         offset: 0,
         lock: false,
       });
+    const ofCatalog = Number(await preparedCount(opened[0]!));
     for (const count of [1_000, 200, 40]) await find(count);
-    expect(await preparedCount(opened[0]!)).toBe(0);
+    expect(await preparedCount(opened[0]!)).toBe(ofCatalog);
     await find(10);
-    expect(await preparedCount(opened[0]!)).toBe(1);
+    expect(await preparedCount(opened[0]!)).toBe(ofCatalog + 1);
   });
 
   test("refuses two statements in one text", async () => {

@@ -11,7 +11,7 @@ import type {
   UniqueConstraint,
 } from "../../../core/values/types/column.ts";
 import { changesWith, type TableLinks } from "../changes-with.ts";
-import { type Kinds, rowsFor, sharedFact, type SharedFacts } from "../engine.ts";
+import { type Kinds, rowsFor, rowsForEach, sharedFact, type SharedFacts } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import { type ColumnFacts, columnOf, kindOf } from "./column.ts";
 import type { Field, MysqlConnection } from "./connection.ts";
@@ -23,7 +23,7 @@ export async function readTable(
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
-  const read = (query: string): Promise<RawRow[]> => rowsFor(connection, query, [schema, name]);
+  const read = (query: string): Promise<RawRow[]> => rowsForEach(connection, query, [schema, name]);
   const [table] = await read(tableQuery);
   if (!table) return null;
   const isView = /view/i.test(String(table["kind"]));

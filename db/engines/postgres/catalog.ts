@@ -13,7 +13,7 @@ import {
   type WriteKind,
 } from "../../../core/values/types/column.ts";
 import { changesWith } from "../changes-with.ts";
-import { type Connection, type Kinds, rowsFor } from "../engine.ts";
+import { type Connection, type Kinds, rowsFor, rowsForEach } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import {
   affectedQuery,
@@ -38,10 +38,10 @@ export async function readTable(
   schema: string | null,
   name: string,
 ): Promise<Table | null> {
-  const [relation] = await rowsFor(connection, relationQuery, [name, schema]);
+  const [relation] = await rowsForEach(connection, relationQuery, [name, schema]);
   if (!relation) return null;
   const isView = relation["is_view"] === true;
-  const ask = (query: string) => rowsFor(connection, query, [relation["oid"]]);
+  const ask = (query: string) => rowsForEach(connection, query, [relation["oid"]]);
   const [attributes, keys, references, checks, refusals, affected] = await Promise.all([
     ask(columnsQuery),
     ask(keysQuery),
