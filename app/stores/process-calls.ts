@@ -1,6 +1,6 @@
 /**
- * Calls between two processes, or a process and its thread, that send each other messages: each offers objects with functions, which the other calls
- * by their names. Arguments and results are values that can be cloned.
+ * Calls between two processes, or a process and its thread, that send each other messages: each offers objects with
+ * functions, which the other calls by their names. Arguments and results are values that can be cloned.
  */
 import { errorOfSent, type SentError, sentErrorOf } from "../../core/values/sent-error.ts";
 

@@ -28,7 +28,9 @@ export interface StatusTables {
   readonly guarded: ReadonlyMap<string, StatusTable>;
   /** By the table of the details; only where the owner can be closed. */
   readonly owners: ReadonlyMap<string, readonly OwnerLink[]>;
-  /** By the table whose rows are written: the ways on which the database itself reaches closed records or their details. */
+  /**
+   * By the table whose rows are written: the ways on which the database itself reaches closed records or their details.
+   */
   readonly cascades: ReadonlyMap<string, readonly DatabaseCascade[]>;
 }
 

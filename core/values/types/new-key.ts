@@ -14,7 +14,7 @@ export interface NewKeyColumns {
   readonly shown: Columns;
   /** Whether a request may name a record by its key; false for a caller from whom a part of the key is hidden. */
   readonly namesRecords: boolean;
-  /** Names of the columns in `readOnlyFields`, among others. */
+  /** The names in `readOnlyFields`, of other columns too: a body sets no part of the key that is among them. */
   readonly readOnly: ReadonlySet<string>;
 }
 
