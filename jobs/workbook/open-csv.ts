@@ -131,12 +131,15 @@ function recordEnd(
   return { at: text.length, next: text.length };
 }
 
-/** Matches a cell and its end, with the separator that occurs most often between the headings. */
+/**
+ * Matches a cell and its end, with the separator that occurs most often between the headings. Only a cell in quotes has
+ * line ends: elsewhere, `recordEnd` took two quotes within cells, as of `5"`, for the ends of a quoted one.
+ */
 function cellPattern(headings: string): RegExp {
   const bare = headings.replaceAll(/"(?:[^"]|"")*"/g, "");
   const count = (mark: string): number => bare.split(mark).length;
   const mark = [",", ";", "\t"].reduce((best, one) => (count(one) > count(best) ? one : best));
-  return new RegExp(`(?:"((?:[^"]|"")*)"|([^"${mark}][^${mark}]*|))(${mark}|$)`, "y");
+  return new RegExp(`(?:"((?:[^"]|"")*)"|([^"${mark}\\r\\n][^${mark}\\r\\n]*|))(${mark}|$)`, "y");
 }
 
 function cellsOf(
