@@ -6,7 +6,10 @@ import type { Json } from "../values/json.ts";
 export interface AccessRules {
   /** By role: the actions that it may use. A role without an entry may use none. */
   readonly actions: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Roles that may use every action. They also reach the jobs of other callers. */
+  /**
+   * Roles that may use every action, on every row and column. They also reach the jobs of other callers, whose files
+   * hold what these callers see.
+   */
   readonly administrators: ReadonlySet<string>;
   /** Roles with an action that shows rows of the endpoint. */
   readonly readers: ReadonlySet<string>;

@@ -430,7 +430,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("of a caller who is no administrator is unknown to others, and known to one", async () => {
+  test("is unknown to other callers whose rows are limited, whatever they may do, and known to one who sees all", async () => {
     const file = await workbookOf([["paper_id"], ["i4"]]);
     const preview = await importer("a").previewed("papers", file);
     const ask = (id: string) =>
@@ -438,6 +438,8 @@ describe("an import", () => {
         headers: by(id),
       });
     expect((await ask("admin")).status).toBe(200);
+    for (const other of ["capital", "list", "missing"])
+      expect((await ask(other)).status, other).toBe(404);
   });
 });
 

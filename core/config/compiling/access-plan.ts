@@ -64,18 +64,24 @@ export function accessOf(
   );
   const rolesWith = (some: ReadonlySet<string>): ReadonlySet<string> =>
     new Set([...actions].flatMap(([role, names]) => (names.isDisjointFrom(some) ? [] : [role])));
-  const rows = Object.entries(payload.rowScope ?? {}).map(
-    ([role, conditions]) => [role, rowRules(survey, { role, conditions, sources })] as const,
+  const rows = new Map(
+    Object.entries(payload.rowScope ?? {}).map(
+      ([role, conditions]) => [role, rowRules(survey, { role, conditions, sources })] as const,
+    ),
   );
   const named = (ofLines: Columns | undefined) =>
     ofLines && new Map([...ofLines, ...sources.flatMap(({ columns }) => [...columns])]);
+  const hidden = columnLists(survey, "hiddenFields", named(lines?.shown));
+  const seesAll = (role: string): boolean => !rows.has(role) && !hidden.has(role);
   const rules: AccessRules = {
     actions,
-    administrators: new Set(Object.keys(access).filter((role) => access[role] === "*")),
+    administrators: new Set(
+      Object.keys(access).filter((role) => access[role] === "*" && seesAll(role)),
+    ),
     readers: rolesWith(showing),
     writers: rolesWith(writing),
-    rows: new Map(rows),
-    hidden: columnLists(survey, "hiddenFields", named(lines?.shown)),
+    rows,
+    hidden,
     readOnly: columnLists(survey, "readOnlyFields", named(lines?.written)),
     table,
   };
