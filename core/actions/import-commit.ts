@@ -2,11 +2,17 @@
  * import-commit: starts the job that stores the rows of a preview without errors. The id of the job derives from its
  * preview, so a second request refers to the same job and answers its state.
  */
-import { type Call, defineAction } from "../calls/action.ts";
+import { defineAction } from "../calls/action.ts";
 import { languageOfJob } from "../calls/wording.ts";
 import { commitAnswer } from "./import-status.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
-import { invalidJobState, ownerOf, textMember } from "../jobs/jobs.ts";
+import {
+  invalidJobState,
+  type Owner,
+  ownerOf,
+  type ProjectJobs,
+  textMember,
+} from "../jobs/jobs.ts";
 import type { JobRecord } from "../jobs/queue.ts";
 import { commitStateSchema, idRequest } from "../jobs/job-schema.ts";
 import { AppError } from "../values/errors.ts";
@@ -32,9 +38,12 @@ export const importCommit = defineAction<ImportPlan, string>({
     const owner = ownerOf(call);
     const id = previewId.replace(/^preview-/, "commit-");
     // A repeat of the request is about the same job, as it is by now, even if the preview has expired since.
-    const earlier = id === previewId ? null : await findCommit(call, id);
+    const earlier = id === previewId ? null : await findCommit(jobs, owner, id);
     if (earlier !== null) return commitAnswer(earlier, call);
     const preview = await jobs.find(["preview"], owner, previewId);
+    // An administrator may have committed the caller's preview.
+    const other = await findCommit(jobs, { ...owner, reachesAllJobs: true }, id);
+    if (other !== null) return commitAnswer(other, call);
     if (textMember(preview.result, "state") !== "preview_ok")
       throw invalidJobState("Only a preview whose status is preview_ok can be committed");
     if (jobs.hasExpired(preview))
@@ -46,8 +55,8 @@ export const importCommit = defineAction<ImportPlan, string>({
 });
 
 /** Null: there is none. */
-const findCommit = (call: Call, id: string): Promise<JobRecord | null> =>
-  call.jobs.find(["commit"], ownerOf(call), id).catch((error: unknown) => {
+const findCommit = (jobs: ProjectJobs, owner: Owner, id: string): Promise<JobRecord | null> =>
+  jobs.find(["commit"], owner, id).catch((error: unknown) => {
     if (error instanceof AppError && error.kind === "notFound") return null;
     throw error;
   });

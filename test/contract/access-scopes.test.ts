@@ -441,6 +441,17 @@ describe("an import", () => {
     for (const other of ["capital", "list", "missing"])
       expect((await ask(other)).status, other).toBe(404);
   });
+
+  test("that an administrator has committed is the same job for its own caller", async () => {
+    const file = await workbookOf([["paper_id"], ["i6"]]);
+    const preview = await importer("a").previewed("papers", file);
+    const preview_job_id = preview.body.job_id;
+    await importer("admin").commit("papers", preview_job_id);
+    const { body } = await as("a", "papers/import-commit", { preview_job_id });
+    expect(body).toMatchObject({ status: "completed", result: { inserted: 1 } });
+    const other = await as("capital", "papers/import-commit", { preview_job_id });
+    expect(gist(other)).toEqual([404, "Not found"]);
+  });
 });
 
 describe("an adjust of a record that comes into the scope meanwhile", () => {
