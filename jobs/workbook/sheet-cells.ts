@@ -24,6 +24,7 @@ export type CellValue = string | number | boolean | CellError | null;
 export interface RawCell {
   reference: string;
   type: string;
+  /** 0 where none is named. */
   style: number;
   hasFormula: boolean;
   /** The text of `v`; null without one. */

@@ -181,7 +181,7 @@ function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler
       cell = {
         reference: reference!,
         type: type ?? "",
-        style: style === undefined ? -1 : Number(style),
+        style: Number(style ?? 0),
         hasFormula: false,
         value: value ?? null,
         inline: inlineText ?? null,
@@ -196,7 +196,7 @@ function sheetHandler({ context, columnsMax, onRow }: SheetHandling): XmlHandler
 const emptyCell: RawCell = {
   reference: "",
   type: "",
-  style: -1,
+  style: 0,
   hasFormula: false,
   value: null,
   inline: null,

@@ -92,6 +92,14 @@ describe("a cell gives", () => {
     expect(await valueOf(cell, { styles, strings })).toEqual(expected);
   });
 
+  test.each(['<c r="A2"><v>45351</v></c>', '<c r="A2"><v>45351</v> </c>', "<c><v>45351</v></c>"])(
+    "a cell without a style has the first one: %s",
+    async (cell) => {
+      const dates = '<cellXfs><xf numFmtId="14"/></cellXfs>';
+      expect(await valueOf(cell, { styles: dates })).toBe("2024-02-29");
+    },
+  );
+
   test("dates from 1904 on, where the workbook counts so", async () => {
     const properties = '<workbookPr date1904="1"/>';
     const cell = '<c r="A2" s="1"><v>43889</v></c>';
