@@ -82,19 +82,22 @@ async function* records(
   let rest = "";
   let reader: RegExp | null = null;
   let line = 0;
+  let scan: Scan = { at: 0, isQuoted: false };
   const take = function* (isLast: boolean): Generator<string[]> {
     let at = 0;
     for (;;) {
-      const end = recordEnd(rest, at, isLast);
+      const end = recordEnd(rest, scan, { from: at, isLast });
       if (end === null) break;
       line += 1;
       const record = rest.slice(at, end.at);
       if (record !== "") reader ??= cellPattern(record);
       yield record === "" ? [] : cellsOf(record, { reader: reader!, line, columnsMax });
       at = end.next;
+      scan = { at, isQuoted: false };
       if (at >= rest.length && isLast) break;
     }
     rest = rest.slice(at);
+    scan.at -= at;
   };
   for await (const text of texts) {
     rest += text;
@@ -107,27 +110,36 @@ async function* records(
   if (rest !== "") yield* take(true);
 }
 
-/** Where the record that begins at `from` ends, and where the next one begins. Null: not yet known. */
+/** How far a record was searched for its end, so that a long one is not searched again with each piece of text. */
+interface Scan {
+  at: number;
+  isQuoted: boolean;
+}
+
+/** Where the record that begins at `from` ends, and where the next one begins. Null: not yet known. Moves `scan` on. */
 function recordEnd(
   text: string,
-  from: number,
-  isLast: boolean,
+  scan: Scan,
+  { from, isLast }: { from: number; isLast: boolean },
 ): { at: number; next: number } | null {
   const marks = /["\r\n]/g;
-  marks.lastIndex = from;
-  let isQuoted = false;
+  marks.lastIndex = scan.at;
   for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
     const [mark] = match;
-    if (mark === '"') isQuoted = !isQuoted;
-    else if (!isQuoted) {
+    if (mark === '"') scan.isQuoted = !scan.isQuoted;
+    else if (!scan.isQuoted) {
       // A line feed can follow in the next piece.
-      if (mark === "\r" && match.index === text.length - 1 && !isLast) return null;
+      if (mark === "\r" && match.index === text.length - 1 && !isLast) {
+        scan.at = match.index;
+        return null;
+      }
       const isPair = mark === "\r" && text[match.index + 1] === "\n";
       return { at: match.index, next: match.index + (isPair ? 2 : 1) };
     }
   }
+  scan.at = text.length;
   if (!isLast || from >= text.length) return null;
-  if (isQuoted) throw new InvalidWorkbook("A quote is not closed at the end of the file");
+  if (scan.isQuoted) throw new InvalidWorkbook("A quote is not closed at the end of the file");
   return { at: text.length, next: text.length };
 }
 
