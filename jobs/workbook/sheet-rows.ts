@@ -67,6 +67,7 @@ export async function* sheetRows(
     }
   }
   scanner.end();
+  if (rows.length > 0) yield rows;
 }
 
 /** Characters scanned at a time: few, so that the rows of one piece are freed before the next. */

@@ -31,6 +31,8 @@ export class XmlScanner {
   /** The open tags with their prefixes, outermost first. */
   readonly #open: string[] = [];
   #rest = "";
+  /** Characters of `#rest` from which it is read again: with each piece, a long tag would be read hundreds of times. */
+  #enough = 0;
   #hasRoot = false;
 
   constructor(handler: XmlHandler, { part, root }: { part: string; root: string }) {
@@ -40,7 +42,12 @@ export class XmlScanner {
   }
 
   write(piece: string): void {
-    const text = this.#rest + piece;
+    this.#rest += piece;
+    if (this.#rest.length >= this.#enough) this.#scan();
+  }
+
+  #scan(): void {
+    const text = this.#rest;
     let at = 0;
     while (at < text.length) {
       const start = text.indexOf("<", at);
@@ -54,9 +61,11 @@ export class XmlScanner {
     }
     this.#rest = text.slice(at);
     if (this.#rest.length > tokenLengthMax) throw this.#fault("contains a text that is too long");
+    this.#enough = this.#rest.length * 2;
   }
 
   end(): void {
+    this.#scan();
     if (!this.#hasRoot || this.#open.length > 0 || this.#rest.trim() !== "")
       throw this.#fault("ends too early");
   }
@@ -158,8 +167,8 @@ export function eachAttribute(
     const quote = attributes[open];
     const close = quote === '"' || quote === "'" ? attributes.indexOf(quote, open + 1) : -1;
     if (equals < 0 || close < 0) throw badAttribute();
-    const colonAt = attributes.lastIndexOf(":", equals);
-    const name = attributes.slice(colonAt >= at ? colonAt + 1 : at, equals).trimEnd();
+    const fullName = attributes.slice(at, equals);
+    const name = fullName.slice(fullName.lastIndexOf(":") + 1).trimEnd();
     visit(name, resolve(attributes.slice(open + 1, close), badAttribute));
     at = close + 1;
   }

@@ -205,6 +205,24 @@ export const hostileFiles: readonly HostileFile[] = [
       })),
     expected: 1,
   },
+  ...(
+    [
+      ["attributes", `<row r="2"${' a="1"'.repeat(150_000)}>`, "</row>"],
+      ["an attribute", `<row r="2" x="${">".repeat(900_000)}">`, "</row>"],
+      ["blanks in its closing tag", '<row r="2">', `</row${" ".repeat(900_000)}>`],
+    ] as const
+  ).map(([what, begin, end]) => ({
+    name: `20 rows with 900 KB of ${what}`,
+    make: () =>
+      changed(sheetPath, () => ({
+        content: sheetOf(
+          Array.from({ length: 20 }, (_, at) =>
+            `${begin}<c><v>1</v></c>${end}`.replace('"2"', `"${at + 2}"`),
+          ).join("") + "</sheetData></worksheet>",
+        ),
+      })),
+    expected: 20,
+  })),
   {
     name: "a text of 20 MB",
     make: () =>
