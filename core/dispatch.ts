@@ -125,23 +125,27 @@ export function bindProject(
     endpoints.set(name, bound);
   }
   const projectWide = new Map<string, BoundAction>();
+  // A caller that may use it at no endpoint is refused whatever the body names. Whether it may at one that is left out is
+  // not known.
+  const bindWide = (one: BoundAction): void => {
+    projectWide.set(one.action.name, {
+      ...one,
+      handlerFor(caller) {
+        if (leftOut.size === 0 && !one.mayUse(caller)) throw refusalFor(caller);
+        return one.handlerFor(caller);
+      },
+    });
+  };
   for (const action of actions) {
     const isServed = [...endpoints.values()].some((bound) => bound.has(action.name));
     if (!action.isProjectWide || !isServed) continue;
     const handler = projectWideHandler(action, { endpoints, leftOut });
-    const mayUse = (caller: Caller): boolean =>
-      usableEndpoints(endpoints, { caller, action: action.name }).length > 0;
-    projectWide.set(action.name, {
+    bindWide({
       action,
       entity: null,
       viewFor: () => null,
-      // A caller that may use it at no endpoint is refused whatever the body names. Whether it may at one that is left
-      // out is not known.
-      handlerFor(caller) {
-        if (leftOut.size === 0 && !mayUse(caller)) throw refusalFor(caller);
-        return handler;
-      },
-      mayUse,
+      handlerFor: () => handler,
+      mayUse: (caller) => usableEndpoints(endpoints, { caller, action: action.name }).length > 0,
       showsErrorsInline: false,
     });
   }
@@ -149,9 +153,9 @@ export function bindProject(
   const sets = odata ? bindSets(entities, bind) : null;
   const main = { endpoints, projectWide, leftOut, batches, odata: sets };
   const routes: Routes = { ...main, agents: null, rightsKeyOf };
+  // Without any right, its first step fails, and the answer says so.
   if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
-  for (const one of boundChanges(endpoints, { within, streams }))
-    projectWide.set(one.action.name, one);
+  boundChanges(endpoints, { within, streams }).forEach(bindWide);
   return routes;
 }
 

@@ -320,6 +320,7 @@ describe("the list of changes", () => {
     ["an endpoint that is not live", "admin", { endpoints: ["quiet"] }, 404, "Not found"],
     ["an unknown endpoint", "admin", { endpoints: ["items", "none"] }, 404, "Not found"],
     ["without the right to read", "blind", { endpoints: ["items"] }, 403, "Forbidden"],
+    ["no endpoints without any right", "blind", {}, 403, "Forbidden"],
     ["one of several without right", "clerk", { endpoints: ["items", "orders"] }, 403, "Forbidden"],
   ])("refuses %s", async ([, id, body, status, error]) => {
     check(await fixture.post("changes", body, by(id)), { status, error });
@@ -385,6 +386,7 @@ describe("the stream of changes", () => {
     ["no endpoints", "admin", "changes", 400],
     ["an endpoint that is not live", "admin", "changes?endpoints=quiet", 404],
     ["without the right to read", "blind", "changes?endpoints=items", 403],
+    ["no endpoints without any right", "blind", "changes", 403],
   ])("refuses %s", async ([, id, asked, status]) => {
     const response = await fixture.fetch(`/api/test/${asked}`, {
       headers: id === "" ? {} : by(id),
@@ -392,6 +394,17 @@ describe("the stream of changes", () => {
     expect(response.status).toBe(status);
     expect(response.headers.get("content-type")).toContain("application/json");
     await response.body?.cancel();
+  });
+
+  test.for([
+    ["changes", ""],
+    ["changes", "blind"],
+    ["changes/ticket", ""],
+    ["changes/ticket", "blind"],
+  ])("%s of %j is refused before the body is looked at", async ([asked, id]) => {
+    const answer = await fixture.post(asked!, "{", id === "" ? {} : by(id!));
+    const [status, error] = id === "" ? [401, "Unauthorized"] : [403, "Forbidden"];
+    check(answer, { status, error });
   });
 
   test("is limited for each caller, until one ends", async () => {
