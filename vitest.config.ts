@@ -49,21 +49,19 @@ const long =
 
 /**
  * What is decided before a statement is made, or by its conditions alone, is alike on each engine. One engine tests it
- * in each run, the others in the deep tests.
+ * in each run, the others before a release.
  */
 const alike =
   "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,messages,odata-service,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
 
-function longProject(engine: EngineName): TestProjectInlineConfiguration {
+/** Tests of the contract that `engineProject` leaves to another command. */
+function restProject(
+  name: string,
+  { engine, tests }: { engine: EngineName; tests: string },
+): TestProjectInlineConfiguration {
   return {
     extends: true,
-    test: {
-      name: `long-${engine}`,
-      provide: { engine },
-      include: engine === "sqlite" ? [long] : [long, alike],
-      testTimeout: 60_000,
-      ...shared,
-    },
+    test: { name, provide: { engine }, include: [tests], testTimeout: 60_000, ...shared },
   };
 }
 
@@ -197,7 +195,9 @@ export default defineConfig({
         "postgres",
         "export,files-kept,import,import-files,import-handlers,import-large",
       ),
-      ...engines.map(longProject),
+      ...engines.map((engine) => restProject(`long-${engine}`, { engine, tests: long })),
+      restProject("alike-postgres", { engine: "postgres", tests: alike }),
+      restProject("alike-mysql", { engine: "mysql", tests: alike }),
       // What is the same on PostgreSQL is left out.
       placesProject("mysql", "import-handlers,import-large"),
       ...engines.map(faultsProject),

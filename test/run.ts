@@ -1,13 +1,13 @@
 /**
- * `npm test` and, with `--deep`, `npm run test:deep`: finds or starts the servers and programs that the chosen tests
- * need, runs Vitest, stops what it started, and prints the count. Takes Vitest's arguments: `npm test -- adjust -t
- * "below"`; `--project` picks projects of either command. The servers end with this process, even after SIGKILL
- * (`servers/keeper.ts`).
+ * `npm test`, with `--deep` `npm run test:deep`, and with `--release` `npm run test:release`: finds or starts the servers
+ * and programs that the chosen tests need, runs Vitest, stops what it started, and prints the count. Takes Vitest's
+ * arguments: `npm test -- adjust -t "below"`; `--project` picks projects of any command. The servers end with this
+ * process, even after SIGKILL (`servers/keeper.ts`).
  */
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { createVitest, parseCLI, type Vitest } from "vitest/node";
-import { projects, projectsOf } from "./running/projects.ts";
+import { projects } from "./running/projects.ts";
 import { Tally } from "./running/reporter.ts";
 import { findOrInstallCaddy } from "./servers/caddy.ts";
 import { findOrInstallChromium } from "./servers/chromium.ts";
@@ -38,15 +38,21 @@ let servers: Servers | undefined;
 
 try {
   const args = process.argv.slice(2);
-  const isDeep = args.includes("--deep");
-  const { filter, options } = parseCLI(["vitest", ...args.filter((word) => word !== "--deep")]);
+  const isOf = (word: string): boolean => args.includes(word);
+  const command = isOf("--release") ? "test:release" : isOf("--deep") ? "test:deep" : "test";
+  const { filter, options } = parseCLI([
+    "vitest",
+    ...args.filter((word) => word !== "--deep" && word !== "--release"),
+  ]);
   // For two cores: most tests also wait, for a server or a process. The deep ones watch the time as well.
-  options.maxWorkers ??= isDeep ? 3 : 6;
+  options.maxWorkers ??= command === "test:deep" ? 4 : 6;
   const { reporter = "default", ...rest } = options as typeof options & ReporterOption;
   const reporters = [...[reporter].flat(), tally];
   const project = [options.project ?? []].flat();
   const isWhole = !project.some((name) => !name.startsWith("!"));
-  const left = isWhole ? projectsOf(isDeep ? "test" : "test:deep") : [];
+  const left = isWhole
+    ? Object.keys(projects).filter((name) => projects[name]!.command !== command)
+    : [];
   project.push(...left.map((name) => `!${name}`));
   vitest = await createVitest({ ...rest, project, reporters, watch: false });
   const specifications = await vitest.globTestSpecifications(filter);
@@ -54,8 +60,7 @@ try {
   const needed = chosen.flatMap((name) => projects[name] ?? []);
   const programs = needed.flatMap((needs) => needs.programs ?? []);
   const say = (line: string): void => console.log(line);
-  if (left.length > 0)
-    say(`Left to "npm ${isDeep ? "test" : "run test:deep"}": ${left.join(", ")}`);
+  if (left.length > 0) say(`Left to other commands: ${left.join(", ")}`);
   if (programs.includes("chromium")) vitest.provide("chromium", findOrInstallChromium(say));
   if (programs.includes("soffice")) vitest.provide("soffice", findOrInstallSoffice(say));
   if (programs.includes("pgbouncer")) vitest.provide("pgbouncer", findOrInstallPgBouncer(say));

@@ -1,12 +1,13 @@
 /**
  * The Vitest projects: the command that runs each, and the servers and programs it needs. `npm test` tests the product
- * on every engine in minutes. `npm run test:deep` has slow tests and repeats on other runtimes. `vitest.config.ts`
- * lists each project's files; `projects.test.ts` checks that both agree.
+ * on every engine in minutes. `npm run test:deep` has slow tests and repeats on other runtimes, `npm run test:release`
+ * what is expected to be the same on another engine. `vitest.config.ts` lists each project's files; `projects.test.ts`
+ * checks that both agree.
  */
 import type { ServerName } from "../servers/choose.ts";
 
 /** A script of package.json. */
-export type Command = "test" | "test:deep";
+export type Command = "test" | "test:deep" | "test:release";
 
 /** Programs that a test drives, and that `test/run.ts` finds or installs. */
 export type ProgramName = "chromium" | "soffice" | "pgbouncer" | "caddy";
@@ -32,6 +33,8 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   "long-sqlite": { command: "test:deep", servers: [] },
   "long-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
   "long-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
+  "alike-postgres": { command: "test:release", servers: ["postgres", "redis"] },
+  "alike-mysql": { command: "test:release", servers: ["mysql", "redis"] },
   "places-mysql": { command: "test:deep", servers: ["mysql", "redis"] },
   "fuzz-sqlite": { command: "test:deep", servers: [] },
   "fuzz-postgres": { command: "test:deep", servers: ["postgres", "redis"] },
@@ -63,7 +66,3 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   "processes-contract": { command: "test:deep", servers: [] },
   office: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["soffice"] },
 };
-
-/** Names of the projects that the command runs. */
-export const projectsOf = (command: Command): string[] =>
-  Object.keys(projects).filter((name) => projects[name]!.command === command);
