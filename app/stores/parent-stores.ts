@@ -2,6 +2,7 @@
  * The state that the processes under one parent share without Redis. It is in the memory of the parent, and the others
  * ask for it by messages. Only the texts of the cache stay in each process: the parent keeps their versions.
  */
+import { everyDatabase } from "../../core/cache/cache.ts";
 import type { CacheStore } from "../../core/cache/cache-store.ts";
 import type { LockStore } from "../../core/locks/lock-store.ts";
 import type { Counters } from "../../core/plans/counters.ts";
@@ -66,6 +67,8 @@ export function createParentState(sizes?: MemoryLockSizes): ParentState {
     left(process) {
       for (const { project, share } of taken.get(process) ?? []) streamsOf(project).release(share);
       taken.delete(process);
+      // It may have died between a commit and the raise of its versions.
+      void raise([everyDatabase]);
     },
   };
 }

@@ -56,7 +56,7 @@ const everyTable = "every";
  * Raised by writes to a database that other instances may reach by another address. All reads of all databases depend
  * on it.
  */
-const everyDatabase = "elsewhere";
+export const everyDatabase = "elsewhere";
 
 /** The versions on which rows of these tables depend; null = the tables are not known. */
 export function dependenciesOf(tables: readonly Table[] | null): readonly string[] {

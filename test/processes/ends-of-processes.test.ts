@@ -123,6 +123,27 @@ describe("a killed process", () => {
     expect(body).toContain('rowgate_process_replacements_total{process="0"} 2\n');
   });
 
+  test("that died after a commit leaves no process with an older list", async () => {
+    await place.save({
+      "shop/things.json": { ...things, components: { onAfterInsert: ["components/die.ts#die"] } },
+      "shop/components/die.ts": `const channel = process as unknown as Record<"_send", (...args: any[]) => unknown>;
+export const die = () => {
+  const send = channel._send;
+  channel._send = (message, ...more) =>
+    message?.name === "raise" ? process.kill(process.pid, "SIGKILL") : send.call(process, message, ...more);
+};
+`,
+    });
+    service = await serveByTwo(place);
+    const read = async () => (await service!.ask("api/shop/things/read", { limit: 10 })).body.count;
+    for (let asked = 0; asked < 6; asked++) expect(await read()).toBe(1);
+    await expect(service.ask("api/shop/things/create", { id: "b" })).rejects.toThrow();
+    expect(storedIds()).toContain("b");
+    // Until the parent has heard of the end.
+    await expect.poll(read, soon).toBe(2);
+    for (let asked = 0; asked < 6; asked++) expect(await read()).toBe(2);
+  });
+
   test("that has the jobs is replaced by one that goes on with them; requests wait for it", async () => {
     service = await serveByTwo(place);
     const { body } = await service.ask("api/shop/things/export", { format: "csv" });

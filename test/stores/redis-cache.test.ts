@@ -60,6 +60,16 @@ describe("in Redis", () => {
     }
   });
 
+  test("a service that starts may replace one that died after a commit: what was kept before counts no more", async () => {
+    const before = await shop.open();
+    const qty = await write(before);
+    expect(await quantities(before)).toEqual([qty, qty]);
+    await shop.sql("update goods set qty = -1");
+    expect(await quantities(before)).toEqual([qty, qty]);
+    for (const service of [await shop.open(), before])
+      expect(await quantities(service)).toEqual([-1, -1]);
+  });
+
   test("a service never takes over what another one kept before a column was hidden", async () => {
     expect((await read(await shop.open())).body.data[0]).toHaveProperty("mark");
     const stricter = await shop.open({

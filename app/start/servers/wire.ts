@@ -116,11 +116,13 @@ export async function openService({
     log,
     serve: async (source) => void (await serve(source)),
   });
-  const { ready } = await serve(first).catch(async (error: unknown) => {
+  const { ready, projects } = await serve(first).catch(async (error: unknown) => {
     await parts.stopWork(0);
     await parts.close();
     throw error;
   });
+  // A process before this one may have died between a commit and the end of what Redis keeps for reads.
+  await Promise.all(projects.map(({ cache }) => cache.wrote(["unknown"])));
   const { metrics, jobs, hooks } = parts;
   metrics.onCollect(async () => {
     const projects = served.now()?.projects ?? [];
