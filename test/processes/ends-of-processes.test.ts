@@ -123,6 +123,22 @@ describe("a killed process", () => {
     expect(body).toContain('rowgate_process_replacements_total{process="0"} 2\n');
   });
 
+  test("lets no client wait whose connection it had not taken yet", async () => {
+    service = await serveByTwo(place);
+    const [, second] = service.pids();
+    process.kill(second, "SIGSTOP");
+    const ask = () => service!.ask("api/shop/things/read", { limit: 10 });
+    const outcomes = [ask(), ask()].map((asked) =>
+      asked.then(
+        ({ status }) => status,
+        () => "failed",
+      ),
+    );
+    expect(await Promise.race(outcomes)).toBe(200);
+    process.kill(second, "SIGKILL");
+    expect((await Promise.all(outcomes)).toSorted()).toEqual([200, "failed"]);
+  });
+
   test("that died after a commit leaves no process with an older list", async () => {
     await place.save({
       "shop/things.json": { ...things, components: { onAfterInsert: ["components/die.ts#die"] } },
