@@ -31,6 +31,10 @@ const exposeHeaders = [
 const sentHeaders = [
   "Content-Type",
   "If-Match",
+  "If-None-Match",
+  "If-Range",
+  "Range",
+  "Last-Event-ID",
   "X-Request-Id",
   "X-Request-Mode",
   "Idempotency-Key",

@@ -126,7 +126,7 @@ describe("CORS", () => {
     expect(corsOf(response)).toEqual({
       ...answered,
       "access-control-allow-headers":
-        "Content-Type,If-Match,X-Request-Id,X-Request-Mode,Idempotency-Key,Prefer,X-Lock-Token,Authorization,X-Api-Key,traceparent,tracestate",
+        "Content-Type,If-Match,If-None-Match,If-Range,Range,Last-Event-ID,X-Request-Id,X-Request-Mode,Idempotency-Key,Prefer,X-Lock-Token,Authorization,X-Api-Key,traceparent,tracestate",
       "access-control-allow-methods": "GET,POST",
       "access-control-max-age": "600",
       vary: "Origin, Access-Control-Request-Headers",
