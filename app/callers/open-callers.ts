@@ -39,8 +39,13 @@ export function openCallers(
     anonymous === undefined
       ? null
       : Object.freeze({ kind: "anonymous", id: null, roles: anonymous.roles, claims: {} });
+  const configured = new Set(
+    [...apiKeys.map(callerOfKey), stranger].map((one) => JSON.stringify(one)),
+  );
 
   return {
+    knows: (caller) =>
+      caller.kind === "token" ? findToken !== null : configured.has(JSON.stringify(caller)),
     authenticate(headers) {
       const key = headers.get("x-api-key");
       if (key !== null) return knownOr401(findKey(key));
@@ -52,6 +57,11 @@ export function openCallers(
     },
   };
 }
+
+type ApiKey = NonNullable<AuthSettings["apiKeys"]>[number];
+
+const callerOfKey = ({ id, roles, claims }: ApiKey): Caller =>
+  Object.freeze({ kind: "key", id, roles, claims });
 
 const knownOr401 = (caller: Caller | null): Caller => caller ?? refuse();
 
@@ -67,12 +77,12 @@ export type FindKey = (key: string) => Caller | null;
  * hexadecimal text.
  */
 export function createKeyFinder(
-  apiKeys: NonNullable<AuthSettings["apiKeys"]>,
+  apiKeys: readonly ApiKey[],
   digest: (text: string) => string,
 ): FindKey {
-  const known = apiKeys.map(({ id, sha256, roles, claims }) => ({
-    hash: bytesOf(sha256),
-    caller: Object.freeze({ kind: "key", id, roles, claims }) satisfies Caller,
+  const known = apiKeys.map((entry) => ({
+    hash: bytesOf(entry.sha256),
+    caller: callerOfKey(entry),
   }));
   return (key) => {
     if (key.length > keyLengthMax) return null;

@@ -172,11 +172,11 @@ function ticketOf(
 }
 
 function withTicket(
-  { name, db, runtime }: Project,
+  { name, db, runtime, callers }: Project,
   ticket: string,
 ): Pick<Project, "name" | "callers"> {
   const deadlineAtMs = performance.now() + limits.requestDeadlineMs;
-  const authenticate = () => redeemTicket(ticket, { db, deadlineAtMs, ...runtime });
+  const authenticate = () => redeemTicket(ticket, { db, deadlineAtMs, callers, ...runtime });
   return { name, callers: { authenticate } };
 }
 

@@ -8,6 +8,8 @@ export interface Callers {
    * `unauthorized`, or with `unavailable` while credentials cannot be checked.
    */
   authenticate(headers: Pick<Headers, "get">): Caller | Promise<Caller>;
+  /** Whether a caller that was identified before the last reload still has these rights. Absent: yes. */
+  knows?(caller: Caller): boolean;
   /** Absent: as configured. */
   readonly access?: Access;
 }

@@ -3,13 +3,14 @@
  * `rowgate_requests`, so that every process of the project can take it, and only one does.
  */
 import { past, scopedSession } from "../callers/scoped-session.ts";
+import type { Callers } from "../callers/callers.ts";
 import { wholeScope } from "../callers/scope.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Db } from "../plans/db-port.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import type { Queries } from "../query/session.ts";
 import { claimRequest, findRequest, releaseRequest } from "../records/request-ledger.ts";
-import { unauthorized } from "../values/errors.ts";
+import { type AppError, unauthorized } from "../values/errors.ts";
 import { parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Table } from "../values/types/column.ts";
@@ -44,8 +45,11 @@ export async function issueTicket(
   return { ticket, expires_at: expires };
 }
 
-/** The caller who got the ticket, which is then used up. Rejects with `unauthorized`. */
-export async function redeemTicket(ticket: string, ticketing: Ticketing): Promise<Caller> {
+/** The caller who got the ticket, which is then used up. Rejects with `unauthorized`, also if the caller's key is gone. */
+export async function redeemTicket(
+  ticket: string,
+  { callers, ...ticketing }: Ticketing & { readonly callers: Pick<Callers, "knows"> },
+): Promise<Caller> {
   const { ledger, queries } = await open(ticketing);
   const place = { ledger, id: idOf(ticket, ticketing) };
   const row = await findRequest(queries, place);
@@ -54,6 +58,10 @@ export async function redeemTicket(ticket: string, ticketing: Ticketing): Promis
     row.answer !== null &&
     Date.parse(ticketing.now()) - row.startedAtMs <= limits.ticketMs;
   if (!isFresh || !(await releaseRequest(queries, { ...place, claim: "ticket", isAnswered: true })))
-    throw unauthorized("The ticket is unknown, used or expired");
-  return parseOwnJson(row.answer!) as unknown as Caller;
+    throw refusal();
+  const caller = parseOwnJson(row.answer!) as unknown as Caller;
+  if (callers.knows?.(caller) === false) throw refusal();
+  return caller;
 }
+
+const refusal = (): AppError => unauthorized("The ticket is unknown, used or expired");

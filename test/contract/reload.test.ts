@@ -13,6 +13,17 @@ const things = {
 };
 const shop = { endpoints: { things } };
 
+const auth = {
+  apiKeys: [
+    {
+      id: "erp",
+      // Of the text `secret`.
+      sha256: "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b",
+      roles: ["clerk"],
+    },
+  ],
+};
+
 const page = { page: 1, per_page: 5 };
 
 /** Waits where a handler calls it. */
@@ -51,16 +62,6 @@ test("one reload adds two projects, removes one, renames an endpoint and changes
   expect([await statusOf("shop/things/read"), await statusOf("old/things/read")]).toEqual([
     200, 200,
   ]);
-  const auth = {
-    apiKeys: [
-      {
-        id: "erp",
-        // Of the text `secret`.
-        sha256: "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b",
-        roles: ["clerk"],
-      },
-    ],
-  };
   const access = { clerk: ["read"] };
   await on.reload({
     shop: { project: { auth }, endpoints: { goods: { ...things, access } } },
@@ -73,6 +74,26 @@ test("one reload adds two projects, removes one, renames an endpoint and changes
   const key = { "x-api-key": "secret" };
   expect(await statusOf("shop/goods/read", key)).toBe(200);
   expect(await statusOf("shop/things/read", key)).toBe(404);
+});
+
+describe("a ticket for a stream of changes", () => {
+  const live = { ...things, live: true, access: { clerk: ["read"] } };
+  const [erp] = auth.apiKeys;
+  const other = { ...erp, id: "other", sha256: "0".repeat(64) };
+
+  test.each([
+    ["counts while its key does", [other, erp], 200],
+    ["ends with its key", [other], 401],
+    ["ends with the roles of its key", [{ ...erp, roles: ["guest"] }], 401],
+  ])("%s", async (_, apiKeys, status) => {
+    await on.reload({ shop: { project: { auth }, endpoints: { things: live } } });
+    const { body } = await on.post("shop/changes/ticket", {}, { "x-api-key": "secret" });
+    await on.reload({ shop: { project: { auth: { apiKeys } }, endpoints: { things: live } } });
+    const path = `/api/shop/changes?endpoints=things&ticket=${body.data.ticket}`;
+    const response = await on.service.app.request(path);
+    await response.body?.cancel();
+    expect(response.status).toBe(status);
+  });
 });
 
 describe("a faulty configuration", () => {
