@@ -27,7 +27,7 @@ export function createTokenReader(jwt: JwtSettings, keySet: JWTVerifyGetKey | nu
   async function check(token: string): Promise<KnownToken | null> {
     try {
       const { payload } = keySet
-        ? await jwtVerify(token, keySet, options)
+        ? await verifiedBy(keySet, token, options)
         : await jwtVerify(token, secret!, options);
       const caller = callerOf(claimsIn(token), jwt);
       const untilMs = Math.min(payload.exp! * 1_000, Date.now() + limits.tokenKeptMs);
@@ -51,6 +51,22 @@ export function createTokenReader(jwt: JwtSettings, keySet: JWTVerifyGetKey | nu
     known.set(token, found);
     return found.caller;
   };
+}
+
+/** While an issuer changes its keys it publishes several, and a token need not name its own: then each is tried. */
+async function verifiedBy(keySet: JWTVerifyGetKey, token: string, options: JWTVerifyOptions) {
+  try {
+    return await jwtVerify(token, keySet, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      const verified = await jwtVerify(token, key, options).catch((refusal: unknown) => {
+        if (!(refusal instanceof errors.JWSSignatureVerificationFailed)) throw refusal;
+      });
+      if (verified) return verified;
+    }
+    throw error;
+  }
 }
 
 /** A token that was checked recently. */

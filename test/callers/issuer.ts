@@ -15,10 +15,15 @@ export interface Issuer {
   /** How often its keys were requested. */
   fetched: number;
   answer: IssuerAnswer;
-  /** A token of ES256 that names the key. Each is another one, so that none is known from before. */
+  /** A token of ES256 that names the key, unless `isUnnamed`. Each is another one, so that none is known from before. */
   tokenOf(
     kid: KeyName,
-    more?: { signedBy?: KeyName; claims?: Record<string, unknown>; expires?: string },
+    more?: {
+      signedBy?: KeyName;
+      claims?: Record<string, unknown>;
+      expires?: string;
+      isUnnamed?: boolean;
+    },
   ): Promise<string>;
   close(): Promise<void>;
 }
@@ -51,9 +56,9 @@ export async function startIssuer(): Promise<Issuer> {
     published: ["old"],
     fetched: 0,
     answer: "keys",
-    tokenOf: (kid, { signedBy = kid, claims = {}, expires = "1h" } = {}) =>
+    tokenOf: (kid, { signedBy = kid, claims = {}, expires = "1h", isUnnamed = false } = {}) =>
       new SignJWT({ sub: "someone", serial: serial++, ...claims })
-        .setProtectedHeader({ alg: "ES256", kid })
+        .setProtectedHeader({ alg: "ES256", ...(!isUnnamed && { kid }) })
         .setExpirationTime(expires)
         .sign(pairs[signedBy].privateKey),
     async close() {

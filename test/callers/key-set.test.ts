@@ -70,6 +70,15 @@ describe("the keys of an issuer", () => {
     expect(issuer.fetched).toBe(2);
   });
 
+  test("are tried one after the other for a token that names none of several", async () => {
+    issuer.published = ["old", "new"];
+    const find = reader();
+    expect(await outcome(find, "old", { isUnnamed: true })).toBe("let in");
+    expect(await outcome(find, "new", { isUnnamed: true })).toBe("let in");
+    expect(await outcome(find, "strange", { isUnnamed: true })).toBe("refused");
+    expect(await outcome(find, "new", { isUnnamed: true, expires: "-1h" })).toBe("refused");
+  });
+
   test("no longer count when the issuer withdrew them", async () => {
     const find = reader();
     expect(await outcome(find, "old")).toBe("let in");
