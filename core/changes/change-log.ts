@@ -13,6 +13,7 @@ import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import type { DbQueries, DbTransaction, UnscopedQueries } from "../query/session.ts";
 import { type RowChange, imageKey } from "./change-book.ts";
+import { portionsOf } from "./portions.ts";
 
 /** Who changes records, and by what. */
 export interface Author {
@@ -88,17 +89,18 @@ export async function storeChanges(
   });
   // No scope applies to the service's own table.
   const own = tx as unknown as UnscopedQueries;
-  const store = (from: number) =>
+  const store = (portion: readonly (readonly Scalar[])[]) =>
     own.insert({
       kind: "insert",
       table: ledger,
       key: [key],
       columns: Object.values(columns),
-      rows: rows.slice(from, from + limits.changesAtOnce),
+      rows: portion,
       returning: [],
     });
-  for (let from = 0; from < rows.length; from += limits.changesAtOnce)
-    await (from + limits.changesAtOnce < rows.length ? store(from) : tx.last(() => store(from)));
+  const portions = portionsOf(rows);
+  for (const portion of portions)
+    await (portion === portions.at(-1) ? tx.last(() => store(portion)) : store(portion));
 }
 
 /** From the table's name on, in the order of the columns; null: nothing has changed. */

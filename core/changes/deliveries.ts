@@ -6,7 +6,6 @@
 import type { RecordedTable, WebhookEvent, WebhookRule } from "../plans/change-tables.ts";
 import type { DbQueries, UnscopedQueries } from "../query/session.ts";
 import { hashOf } from "../values/hash.ts";
-import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Table } from "../values/types/column.ts";
@@ -14,6 +13,7 @@ import { imageKey, type RowChange } from "./change-book.ts";
 import { type Author, type ChangeKind, differs, changeKind, pick } from "./change-log.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import { holds } from "./holds.ts";
+import { portionsOf } from "./portions.ts";
 
 const names = [
   "delivery_id",
@@ -69,13 +69,13 @@ export async function storeDeliveries(
   );
   // No scope applies to the service's own table.
   const own = tx as unknown as UnscopedQueries;
-  for (let from = 0; from < rows.length; from += limits.changesAtOnce)
+  for (const portion of portionsOf(rows))
     await own.insert({
       kind: "insert",
       table: ledger,
       key: [delivery_id],
       columns: [message_id, project, webhook, lane, state, due_at, tries, created_at, body],
-      rows: rows.slice(from, from + limits.changesAtOnce),
+      rows: portion,
       returning: [],
     });
 }

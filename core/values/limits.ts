@@ -25,15 +25,14 @@ export const limits = {
   expandRowsMax: 20_000,
   /** Characters appended to a reusable value while its row is deleted: `~` and 10 hexadecimal digits. */
   markSuffixLength: 11,
-  /**
-   * Keys of several columns in one condition, which is a chain of ANDs and ORs: SQLite plans longer ones more slowly
-   * for each key.
-   */
+  /** Keys of several columns in one condition, a chain of ANDs and ORs: SQLite plans longer ones more slowly per key. */
   keyTuplesMax: 128,
   /** Documents above a line, whose totals follow one another. */
   totalsLevelsMax: 100,
   /** Changes of records that one statement records. */
   changesAtOnce: 200,
+  /** Characters of the texts in such a statement: at most 12 MiB, and servers take 16 MiB by default. */
+  changesLengthAtOnce: 4 * 1024 ** 2,
   /** Texts of counters of document numbers whose equal forms a process remembers. */
   numberFormsMax: 10_000,
   /** Requests that record changes between two removals of old ones. */

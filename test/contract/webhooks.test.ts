@@ -82,6 +82,7 @@ beforeAll(async () => {
           amount: "decimal(12,2)",
         },
       },
+      { name: "pages", columns: { page_id: "key", body: "longtext", edition: "integer" } },
       { name: "quiet", columns: { quiet_id: "key", name: "text(40)" } },
       { name: "inner", columns: { inner_id: "key", name: "text(40)" } },
     ],
@@ -115,6 +116,7 @@ beforeAll(async () => {
         tableName: "order_lines",
         action: { create: true, update: true, delete: true, read: true },
       },
+      pages: { tableName: "pages", action: { "bulk-update": true } },
       quiet: { tableName: "quiet", action: { create: true, read: true } },
       inner: { tableName: "inner", action: { create: true } },
     },
@@ -126,6 +128,7 @@ beforeAll(async () => {
         webhook("priced", { on: ["update"], columns: ["price"] }),
         webhook("open", { when: isOpen }),
         webhook("gone", { on: ["delete"] }),
+        webhook("pages", { endpoints: ["pages"], url: "http://127.0.0.1:1/closed" }),
         // The same server under a name that no setting allows.
         webhook("inner", {
           endpoints: ["inner"],
@@ -302,6 +305,19 @@ describe("a webhook", () => {
       ...Array<string>(3).fill("items.updated"),
     ]);
     expect(new Set(told.map(({ message }) => message.id)).size).toBe(33);
+  });
+
+  test("is told of records that are together larger than a statement of the database may be", async () => {
+    const count = 60;
+    const body = "x".repeat(150_000);
+    for (let at = 0; at < count; at++)
+      await fixture.sql(`insert into pages (page_id, body) values ('${at}', '${body}')`);
+    const where = { conditions: [{ key: "edition", operator: "IS NULL" }] };
+    const changed = { where, set: { edition: 2 }, expect: count };
+    check(await fixture.post("pages/bulk-update", changed), { status: 200 });
+    // To receive all of them would take long.
+    expect(await waiting("and webhook = 'pages'")).toBe(count);
+    await fixture.sql("delete from rowgate_deliveries where webhook = 'pages'");
   });
 
   test("is told of documents, their lines, their totals, and of what the database deletes", async () => {
