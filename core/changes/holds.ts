@@ -5,7 +5,8 @@ import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
 import { columnTypes } from "../values/types/column-types.ts";
-import { shownScalar } from "../totals/row-values.ts";
+import { scalarFor, shownScalar } from "../totals/row-values.ts";
+import { canonicalJson, parseOwnJson } from "../values/json.ts";
 
 /** False also where only a database could tell, and where the image lacks the column. */
 export function holds(condition: Condition, image: Row): boolean {
@@ -31,6 +32,10 @@ function truthOf(condition: Condition, image: Row): boolean | null {
         : null;
     case "compare": {
       const { column, operator, value } = condition;
+      if (columnTypes[column.type].fromMember !== null) {
+        const isSame = isSameWhole(column, image, value);
+        return isSame === null ? null : isSame === (operator === "=");
+      }
       const order = orderOf(column, image, value);
       return order === null ? null : comparisons[operator](order);
     }
@@ -49,7 +54,7 @@ function truthOf(condition: Condition, image: Row): boolean | null {
     case "like":
     case "contains": {
       const shown = image[condition.column.name] ?? null;
-      if (shown === null) return null;
+      if (shown === null || !columnTypes[condition.column.type].hasText) return null;
       const text = String(shown);
       if (condition.kind === "contains")
         return text.toLowerCase().includes(condition.text.toLowerCase());
@@ -94,6 +99,14 @@ function orderOf(column: Column, image: Row, value: Scalar): number | null {
   const [left, right] = [comparand(column, shown), comparand(column, shownScalar(value))];
   if (type.isText) return left === right ? 0 : String(left) < String(right) ? -1 : 1;
   return type.isAbove(left, right) ? 1 : type.isAbove(right, left) ? -1 : 0;
+}
+
+/** Whether a value that contains others is this one, which is JSON text; null as in `orderOf`. */
+function isSameWhole(column: Column, image: Row, value: Scalar): boolean | null {
+  const stored = scalarFor(column, image[column.name] ?? null);
+  if (stored === null || value === null) return null;
+  const [left, right] = [stored, value].map((json) => canonicalJson(parseOwnJson(String(json))));
+  return left === right;
 }
 
 const withoutAccents = (text: string): string =>

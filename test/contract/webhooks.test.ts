@@ -40,6 +40,15 @@ const all = {
   import: true,
 };
 
+/** Webhooks that are told of new pages: name, condition, and whether the page of the test meets it. */
+const ofPages: readonly [string, string, string, unknown, boolean][] = [
+  ["json", "tags", "=", { b: [2], a: 1 }, true],
+  ["other-json", "tags", "=", { a: 1 }, false],
+  ["not-json", "tags", "!=", { a: 1, b: [2] }, false],
+  ["not-other-json", "tags", "!=", [2], true],
+  ["without-text", "is_final", "NOT LIKE", "x%", false],
+];
+
 let fixture: Fixture;
 let receiver: Receiver;
 beforeAll(async () => {
@@ -82,7 +91,16 @@ beforeAll(async () => {
           amount: "decimal(12,2)",
         },
       },
-      { name: "pages", columns: { page_id: "key", body: "longtext", edition: "integer" } },
+      {
+        name: "pages",
+        columns: {
+          page_id: "key",
+          body: "longtext",
+          edition: "integer",
+          tags: "json",
+          is_final: "boolean",
+        },
+      },
       { name: "quiet", columns: { quiet_id: "key", name: "text(40)" } },
       { name: "inner", columns: { inner_id: "key", name: "text(40)" } },
     ],
@@ -116,7 +134,7 @@ beforeAll(async () => {
         tableName: "order_lines",
         action: { create: true, update: true, delete: true, read: true },
       },
-      pages: { tableName: "pages", action: { "bulk-update": true } },
+      pages: { tableName: "pages", action: { create: true, read: true, "bulk-update": true } },
       quiet: { tableName: "quiet", action: { create: true, read: true } },
       inner: { tableName: "inner", action: { create: true } },
     },
@@ -128,7 +146,18 @@ beforeAll(async () => {
         webhook("priced", { on: ["update"], columns: ["price"] }),
         webhook("open", { when: isOpen }),
         webhook("gone", { on: ["delete"] }),
-        webhook("pages", { endpoints: ["pages"], url: "http://127.0.0.1:1/closed" }),
+        webhook("pages", {
+          endpoints: ["pages"],
+          on: ["update"],
+          url: "http://127.0.0.1:1/closed",
+        }),
+        ...ofPages.map(([name, key, operator, value]) =>
+          webhook(name, {
+            endpoints: ["pages"],
+            on: ["create"],
+            when: { conditions: [{ key, operator, value }] },
+          }),
+        ),
         // The same server under a name that no setting allows.
         webhook("inner", {
           endpoints: ["inner"],
@@ -312,7 +341,7 @@ describe("a webhook", () => {
     const body = "x".repeat(150_000);
     for (let at = 0; at < count; at++)
       await fixture.sql(`insert into pages (page_id, body) values ('${at}', '${body}')`);
-    const where = { conditions: [{ key: "edition", operator: "IS NULL" }] };
+    const where = { conditions: [{ key: "body", operator: "IS NOT NULL" }] };
     const changed = { where, set: { edition: 2 }, expect: count };
     check(await fixture.post("pages/bulk-update", changed), { status: 200 });
     // To receive all of them would take long.
@@ -438,6 +467,22 @@ describe("a condition", () => {
     const priced = await heard("priced", item_id, 1);
     expect(priced.map(({ message }) => message.record!["price"])).toEqual([11]);
     expect(await heard("gone", item_id, 1)).toHaveLength(1);
+  });
+
+  test("compares JSON values as a whole, and finds no text in values without one, as read does", async () => {
+    const page_id = randomUUID();
+    const page = { page_id, tags: { a: 1, b: [2] }, is_final: true };
+    check(await fixture.post("pages/create", page), { status: 201 });
+    for (const [, key, operator, value, isMet] of ofPages) {
+      const where = { conditions: [{ key, operator, value }] };
+      const { body } = await fixture.post("pages/read", { where });
+      expect(body.count, JSON.stringify(where)).toBe(Number(isMet));
+    }
+    await settled();
+    const told = receiver.received.filter((one) => keyOf(one) === page_id);
+    expect(told.map(({ path }) => path).toSorted()).toEqual(
+      ofPages.flatMap(([name, , , , isMet]) => (isMet ? [name] : [])).toSorted(),
+    );
   });
 });
 
