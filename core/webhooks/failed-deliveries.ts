@@ -26,63 +26,83 @@ export interface FailedDelivery {
 
 /** Where the deliveries of a project are. */
 export interface DeliveryPlace {
-  readonly session: DbSession;
+  /** A new one, with a time limit of its own. */
+  session(): DbSession;
   readonly ledger: Table;
   readonly project: string;
 }
 
-/** The oldest first, `limits.hookDeadKeptMax` at most. */
+/** All of them, the oldest first. */
 export async function failedDeliveries(place: DeliveryPlace): Promise<FailedDelivery[]> {
   const { message_id, webhook, tries, failed_at, reason, body, delivery_id } = deliveryColumns(
     place.ledger,
   );
-  const rows = await (place.session as unknown as UnscopedQueries).all(
-    selectFrom(sourceOf(place.ledger), {
-      columns: [message_id, webhook, tries, failed_at, reason, body],
-      where: isFailed(place),
-      sort: [{ column: delivery_id, direction: "asc" }],
-      limit: limits.hookDeadKeptMax,
-    }),
-  );
-  return rows.map((row) => {
-    const { endpoint, type, key, request_id } = parseOwnJson(String(row["body"])) as Row;
-    return {
-      id: String(row["message_id"]),
-      project: place.project,
-      webhook: String(row["webhook"]),
-      endpoint: String(endpoint),
-      type: String(type),
-      key: key as Row | null,
-      requestId: String(request_id),
-      tries: Number(row["tries"]),
-      failedAtMs: Date.parse(String(row["failed_at"])),
-      reason: String(row["reason"]),
+  const found: FailedDelivery[] = [];
+  const limit = limits.deliveriesLookedAt;
+  for (let after = 0n; ;) {
+    const isNext: Condition = {
+      kind: "compare",
+      column: delivery_id,
+      operator: ">",
+      value: after,
     };
-  });
+    const rows = await (place.session() as unknown as UnscopedQueries).all(
+      selectFrom(sourceOf(place.ledger), {
+        columns: [delivery_id, message_id, webhook, tries, failed_at, reason, body],
+        where: allOf(isFailed(place), isNext),
+        sort: [{ column: delivery_id, direction: "asc" }],
+        limit,
+      }),
+    );
+    found.push(...rows.map((row) => failedIn(row, place)));
+    if (rows.length < limit) return found;
+    after = BigInt(String(rows.at(-1)!["delivery_id"]));
+  }
 }
 
-/** Has it sent again, with all of its tries. False: it is not there any more. */
-export async function retryDelivery(
+/** Without its record, which can be large. */
+function failedIn(row: Row, { project }: DeliveryPlace): FailedDelivery {
+  const { endpoint, type, key, request_id } = parseOwnJson(String(row["body"])) as Row;
+  return {
+    id: String(row["message_id"]),
+    project,
+    webhook: String(row["webhook"]),
+    endpoint: String(endpoint),
+    type: String(type),
+    key: key as Row | null,
+    requestId: String(request_id),
+    tries: Number(row["tries"]),
+    failedAtMs: Date.parse(String(row["failed_at"])),
+    reason: String(row["reason"]),
+  };
+}
+
+/** Has them sent again, with all of their tries. Resolves with the number of those that are still there. */
+export async function retryDeliveries(
   place: DeliveryPlace,
-  { id, now }: { readonly id: string; readonly now: string },
-): Promise<boolean> {
+  { ids, now }: { readonly ids: readonly string[]; readonly now: string },
+): Promise<number> {
   const { message_id, state, due_at, claim, tries, failed_at } = deliveryColumns(place.ledger);
-  const changed = await (place.session as unknown as UnscopedQueries).updateMany({
-    kind: "updateMany",
-    table: place.ledger,
-    key: [message_id],
-    columns: [due_at],
-    rows: [{ keyValue: [id], values: [now] }],
-    guard: isFailed(place),
-    set: [
-      { kind: "set", column: state, value: "waiting" },
-      { kind: "set", column: tries, value: 0n },
-      { kind: "set", column: claim, value: null },
-      { kind: "set", column: failed_at, value: null },
-    ],
-    returning: [],
-  });
-  return changed > 0;
+  let count = 0;
+  for (let from = 0; from < ids.length; from += limits.inValuesMax)
+    count += await (place.session() as unknown as UnscopedQueries).updateMany({
+      kind: "updateMany",
+      table: place.ledger,
+      key: [message_id],
+      columns: [due_at],
+      rows: ids
+        .slice(from, from + limits.inValuesMax)
+        .map((id) => ({ keyValue: [id], values: [now] })),
+      guard: isFailed(place),
+      set: [
+        { kind: "set", column: state, value: "waiting" },
+        { kind: "set", column: tries, value: 0n },
+        { kind: "set", column: claim, value: null },
+        { kind: "set", column: failed_at, value: null },
+      ],
+      returning: [],
+    });
+  return count;
 }
 
 function isFailed({ ledger, project }: DeliveryPlace): Condition {

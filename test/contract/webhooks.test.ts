@@ -734,6 +734,35 @@ describe("rowgate hooks", () => {
     expect(await rowgate()).toBe("No hook call was given up\n");
   });
 
+  test("lists and sends again however many were given up", async () => {
+    // No service has this project.
+    for (const [path, text] of asProject("many", {})) {
+      await mkdir(join(folder, "configs", dirname(path)), { recursive: true });
+      await writeFile(join(folder, "configs", path), text);
+    }
+    const count = 10_001;
+    const at = "'2026-01-01 00:00:00'";
+    const body = JSON.stringify({ endpoint: "items", type: "items.updated", key: {} });
+    const rows = Array.from(
+      { length: count },
+      (_, id) =>
+        `('many-${id}', 'many', 'all', '${id}', 'failed', ${at}, 12, ${at}, ${at}, 'no', '${body}')`,
+    );
+    for (let from = 0; from < count; from += 1_000)
+      await fixture.sql(
+        `insert into rowgate_deliveries (message_id, project, webhook, lane, state, due_at, tries, created_at, failed_at, reason, body) values ${rows.slice(from, from + 1_000).join(", ")}`,
+      );
+    const listed = JSON.parse(await rowgate("--project", "many", "--json")) as { id: string }[];
+    expect(listed.map(({ id }) => id)).toEqual(rows.map((_, id) => `many-${id}`));
+    expect(await rowgate("retry", "many-10000")).toMatch(/^1 webhook delivery is sent/);
+    expect(await rowgate("retry", "--all", "--project", "many")).toMatch(
+      /^10000 webhook deliveries are sent/,
+    );
+    expect(await waiting("and project = 'many' and state = 'waiting'")).toBe(count);
+    await fixture.sql("delete from rowgate_deliveries where project = 'many'");
+    await rm(join(folder, "configs", "many"), { recursive: true });
+  });
+
   test.for<[string, string[], RegExp]>([
     ["an id that is not there", ["retry", "d9f0"], /No hook call with the id d9f0 was given up/],
     ["an id and --all", ["retry", "d9f0", "--all"], /^Use: rowgate hooks/],

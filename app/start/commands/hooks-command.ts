@@ -10,7 +10,7 @@ import {
   type DeliveryPlace,
   type FailedDelivery,
   failedDeliveries,
-  retryDelivery,
+  retryDeliveries,
 } from "../../../core/webhooks/failed-deliveries.ts";
 import { databaseFaults, openDb } from "../../../db/open.ts";
 import { openDeadCalls } from "../../../jobs/queue/open/open-hook-queue.ts";
@@ -137,7 +137,7 @@ async function openPlace(config: ProjectConfig): Promise<OpenPlace[]> {
       await db.close();
       return [];
     }
-    const session = db.session(performance.now() + limits.requestDeadlineMs);
+    const session = () => db.session(performance.now() + limits.requestDeadlineMs);
     return [{ place: { session, ledger, project }, close: () => db.close() }];
   } catch (error) {
     await db.close();
@@ -240,9 +240,9 @@ async function retried(
 ): Promise<string> {
   let deliveries = 0;
   const now = new Date().toISOString();
-  for (const { id, project } of found.deliveries) {
-    const place = places.find((one) => one.project === project)!;
-    if (await retryDelivery(place, { id, now })) deliveries += 1;
+  for (const place of places) {
+    const own = found.deliveries.filter(({ project }) => project === place.project);
+    deliveries += await retryDeliveries(place, { ids: own.map(({ id }) => id), now });
   }
   let count = 0;
   for (const { id } of found.calls) if (await calls.retry(id)) count += 1;
