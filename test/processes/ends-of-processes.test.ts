@@ -243,6 +243,34 @@ describe("SIGHUP", () => {
     }
   });
 
+  test("that comes while a process starts is told by that process, too", async () => {
+    const flag = join(place.folder, "slow");
+    await place.save({
+      "shop/things.json": {
+        ...things,
+        components: { onBeforeInsert: ["components/wait.ts#wait"] },
+      },
+      "shop/components/wait.ts": `import { existsSync } from "node:fs";
+if (existsSync(${JSON.stringify(flag)})) await new Promise((resolve) => setTimeout(resolve, 4_000));
+export const wait = () => undefined;
+`,
+    });
+    service = await serveByTwo(place);
+    await writeFile(flag, "");
+    const [, second] = service.pids();
+    process.kill(second, "SIGKILL");
+    // Time to be told what is served, and not to listen.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    await place.save({ "shop/things.json": "{" });
+    service.parent.kill("SIGHUP");
+    await expect.poll(() => service!.pids()[1], soon).not.toBe(second);
+    const config = async () =>
+      (await service!.ask("health/ready", undefined, authorization)).body.config;
+    await expect.poll(async () => (await config()).last_error, soon).toContain("shop/things.json");
+    const states = [await config(), await config(), await config(), await config()];
+    expect(new Set(states.map((state) => JSON.stringify(state))).size).toBe(1);
+  });
+
   test("happens by itself with --watch when a file is saved", async () => {
     service = await serveByTwo(place, ["--watch"]);
     await place.save({ "shop/goods.json": things });

@@ -135,6 +135,8 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
           slot.listens = listens;
           slot.listensSinceMs = performance.now();
           slot.begun.resolve();
+          // A reload may have ended since it was greeted.
+          tellState(slot);
           const { number, worker } = slot;
           log.info({ number, pid: worker?.process.pid }, "A process listens");
           void catchUp(slot);
@@ -208,6 +210,9 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
     return mergedMetrics(new Map([["0", own], ...texts.filter(([, text]) => text !== "")]));
   }
 
+  const tellState = ({ calls }: Slot): void =>
+    void calls.call("configuration", "told", reloads.state()).catch(() => undefined);
+
   async function load(slot: Slot, next: FolderSource): Promise<void> {
     const { calls, number } = slot;
     await calls.call("process", "load", sent(next)).catch((error: unknown) => {
@@ -243,9 +248,7 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
     try {
       await reloads.reload(read);
     } finally {
-      for (const { listens, calls } of slots)
-        if (listens !== null)
-          calls.call("configuration", "told", reloads.state()).catch(() => undefined);
+      for (const slot of slots) if (slot.listens !== null) tellState(slot);
     }
   }
 
