@@ -73,6 +73,7 @@ export function createRowScope({ own, rows, others, lines, claims }: RowScopeOpt
     hides: false,
     visibleRows: () => null,
     seesRow: () => true,
+    suffixedRows: () => null,
     rowsOf(source) {
       // Sources of tables are created for each statement.
       if (source.kind === "table" && source.identity !== undefined)

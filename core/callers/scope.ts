@@ -8,6 +8,7 @@ import type { Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Condition } from "../query/statement.ts";
 import type { BoundParams } from "../plans/query-params.ts";
+import type { MarkedTable } from "../plans/soft-delete.ts";
 
 /** What is done with a line of a document. */
 export type LineUse = "read" | "write";
@@ -37,6 +38,8 @@ export interface Scope {
   visibleRows(source: Source): Condition | null;
   /** The same for a row of the table that the operator's own query returned, as far as it shows the marks. */
   seesRow(table: Table, row: Row): boolean;
+  /** The table with its marks, if the call may write marked rows of it whose values get a suffix; else null. */
+  suffixedRows(table: Table): MarkedTable | null;
   /** The rows of the source that the caller may use; null = all. The condition uses columns of `source.columns`. */
   rowsOf(source: Source): Condition | null;
   /**
@@ -81,6 +84,7 @@ export const wholeScope: Scope = Object.freeze({
   hides: false,
   visibleRows: () => null,
   seesRow: () => true,
+  suffixedRows: () => null,
   rowsOf: () => null,
   referredRows: () => null,
   refusedColumn: () => null,

@@ -60,6 +60,7 @@ import {
   withStored,
   type WrittenValues,
 } from "./referred-rows.ts";
+import { keepingSuffixes, suffixing } from "./reused-values.ts";
 import type { LineUse, Scope } from "./scope.ts";
 
 /** The session restricted to the scope. Without restrictions it is the session itself, at no cost. */
@@ -180,7 +181,8 @@ class ScopedQueries implements Queries {
     return stored;
   }
 
-  async updateOne(update: UpdateOne): Promise<Row | null> {
+  async updateOne(asked: UpdateOne): Promise<Row | null> {
+    const update = await keepingSuffixes(this, asked);
     const { table, key, keyValue, guard, set } = update;
     const within = this.ownRows(table);
     const reached = allOf(guard, reachOf(this.scope, sourceOf(table)));
@@ -202,7 +204,8 @@ class ScopedQueries implements Queries {
     return row;
   }
 
-  async updateMany(update: UpdateMany): Promise<number> {
+  async updateMany(asked: UpdateMany): Promise<number> {
+    const update = await keepingSuffixes(this, asked);
     const { table, key, columns, rows, guard, set } = update;
     const within = this.ownRows(table);
     const keys = rows.map(({ keyValue }) => keyValue);
@@ -233,9 +236,12 @@ class ScopedQueries implements Queries {
     return this.scope.rowsOf(sourceOf(table));
   }
 
-  /** Whether a write to the table is checked afterwards, which needs a transaction. */
-  protected isCheckedAfter(table: Table): boolean {
-    return this.ownRows(table) !== null || limitedReferences(table, this.scope).length > 0;
+  /** Whether the write reads rows before or afterwards, which needs a transaction. */
+  protected readsRows(write: Insert | UpdateOne | UpdateMany): boolean {
+    const { scope } = this;
+    const isChecked =
+      this.ownRows(write.table) !== null || limitedReferences(write.table, scope).length > 0;
+    return isChecked || (write.kind !== "insert" && suffixing(scope, write) !== null);
   }
 
   /** A part of a foreign key is compared together with what its record stores in the others. */
@@ -376,19 +382,19 @@ class ScopedSession extends ScopedQueries implements Session {
     );
   }
 
-  // A write with a check afterwards is two statements.
+  // A write that reads rows too is several statements.
   override insert(insert: Insert): Promise<Row[]> {
-    if (!this.isCheckedAfter(insert.table)) return super.insert(insert);
+    if (!this.readsRows(insert)) return super.insert(insert);
     return this.tx((tx) => tx.insert(insert));
   }
 
   override updateOne(update: UpdateOne): Promise<Row | null> {
-    if (!this.isCheckedAfter(update.table)) return super.updateOne(update);
+    if (!this.readsRows(update)) return super.updateOne(update);
     return this.tx((tx) => tx.updateOne(update));
   }
 
   override updateMany(update: UpdateMany): Promise<number> {
-    if (!this.isCheckedAfter(update.table)) return super.updateMany(update);
+    if (!this.readsRows(update)) return super.updateMany(update);
     return this.tx((tx) => tx.updateMany(update));
   }
 }

@@ -57,6 +57,11 @@ export function seeing(scope: Scope, { visibility }: Entity, seen: SeenRows): Sc
           : at !== null && row[at] != null;
       return marked === (known.which === "marked");
     },
+    suffixedRows({ identity }) {
+      const marked = tables.get(identity) ?? null;
+      const isSeen = (marksOf(identity)?.which ?? "all") !== "active";
+      return isSeen && marked !== null && marked.reusable.length > 0 ? marked : null;
+    },
     referredRows(key) {
       const referred = scope.referredRows(key);
       const marked = tables.get(key.referencedIdentity);

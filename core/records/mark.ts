@@ -5,16 +5,15 @@
  */
 import type { Call } from "../calls/action.ts";
 import type { Queries, UnscopedQueries } from "../query/session.ts";
+import { withSuffix } from "../callers/reused-values.ts";
 import { flagValue } from "../callers/visibility.ts";
 import type { Row } from "../values/row.ts";
 import type { ChildKey, MarkedTable } from "../plans/soft-delete.ts";
 import { keptOnce } from "../totals/kept-session.ts";
 import { allOf, type Assignment, type Condition } from "../query/statement.ts";
 import type { Column } from "../values/types/column.ts";
-import { AppError, validationFailed } from "../values/errors.ts";
-import { limits } from "../values/limits.ts";
+import { AppError } from "../values/errors.ts";
 import type { Scalar } from "../values/scalar.ts";
-import { isLonger } from "../values/text.ts";
 import {
   changeMarks,
   lockPointing,
@@ -49,7 +48,8 @@ async function markAll(call: Asked, start: MarkedRows, queries: Queries): Promis
     lockPointing(key, { rows, which: thatAre("active", key.child) }, tx),
   );
   const at = await timeOf(found, { now: call.now(), digits: start.marked.timeDigits, tx });
-  const reused = (column: Column, row: Row): Scalar => withSuffix(column, row, call);
+  const reused = (column: Column, row: Row): Scalar =>
+    withSuffix(column, row[column.name] ?? null, call.newId);
   for (const one of found)
     await changeMarks(
       one,
@@ -107,28 +107,6 @@ function later(one: string, { than, digits }: { than: string; digits: number }):
   const ms = Math.max(Date.parse(one), Date.parse(than));
   return new Date((Math.floor(ms / stepMs) + 1) * stepMs).toISOString();
 }
-
-const suffix = /~[0-9a-f]{10}$/;
-
-/** The value of a reusable column while its row is marked. */
-function withSuffix(column: Column, row: Row, { newId }: Asked): Scalar {
-  const value = row[column.name] ?? null;
-  if (value === null) return null;
-  const longest = column.lengthMax ?? Infinity;
-  if (isLonger(String(value), longest - limits.markSuffixLength))
-    throw validationFailed({
-      [column.name]: ["is too long for the suffix that it gets while the record is deleted"],
-    });
-  return `${String(value)}~${newId()
-    .replaceAll("-", "")
-    .slice(0, limits.markSuffixLength - 1)}`;
-}
-
-/** The value that a reusable column had before its row was marked. */
-export const withoutSuffix = (column: Column, row: Row): Scalar => {
-  const value = row[column.name] ?? null;
-  return value === null ? null : String(value).replace(suffix, "");
-};
 
 async function refuseReferences(
   key: ChildKey,

@@ -3,6 +3,7 @@
  * them, which have the same time. The rows that they reference must not be marked. These are locked and checked after
  * the change, so that they cannot be marked meanwhile.
  */
+import { withoutSuffix } from "../callers/reused-values.ts";
 import { scopeOfLines } from "../callers/scoped-session.ts";
 import type { Queries, UnscopedQueries } from "../query/session.ts";
 import { flagValue, isMarked } from "../callers/visibility.ts";
@@ -13,7 +14,6 @@ import { allOf, type Assignment, type Condition, equals, sourceOf } from "../que
 import { comparand } from "../query/comparisons.ts";
 import { keptOnce } from "../totals/kept-session.ts";
 import { AppError } from "../values/errors.ts";
-import { withoutSuffix } from "./mark.ts";
 import {
   changeMarks,
   lockPointing,

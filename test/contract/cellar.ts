@@ -103,6 +103,7 @@ const all = {
   export: true,
   import: true,
   lock: true,
+  "bulk-update": true,
 };
 const makers = {
   tableName: "makers",
@@ -136,7 +137,7 @@ export const cellarOptions: FixtureOptions = {
     makers: { ...makers, softDelete: { reusable } },
     gone: { ...makers, softDelete: { visibility: "deleted_only" } },
     everyone: { ...makers, softDelete: { visibility: "include_deleted" } },
-    plain: { ...makers, action: { read: true, delete: true } },
+    plain: { ...makers, action: { read: true, update: true, delete: true } },
     watched: {
       tableName: "makers",
       action: records,

@@ -214,6 +214,44 @@ describe("restore", () => {
     expect((await post("makers", "first", by("maker_id", "r4"))).body.data).toBeNull();
   });
 
+  const changed: Record<string, (code: string) => readonly [string, string, object]> = {
+    "update of deleted records": (code) => ["gone", "update", { maker_id: "u0", code }],
+    "update of all records": (code) => ["everyone", "update", { maker_id: "u1", code }],
+    "update without softDelete": (code) => ["plain", "update", { maker_id: "u2", code }],
+    "bulk-update": (code) => ["gone", "bulk-update", { data: [{ maker_id: "u3", code }] }],
+  };
+  test.each(Object.entries(changed))("brings back a value that %s gave", async (_name, asked) => {
+    const maker_id = String((asked("").at(-1) as { maker_id?: string }).maker_id ?? "u3");
+    const codes = [`new ${maker_id}`, `newer ${maker_id}`] as const;
+    const stored = async () => String((await cellar.row("makers", "maker_id", maker_id))["code"]);
+    const change = (code: string) => post(...asked(code));
+    await deleted(maker_id);
+    check(await change(codes[0]), { status: 200 });
+    // What was shown may be sent back.
+    check(await change(await stored()), { status: 200 });
+    expect(await stored()).toMatch(new RegExp(`^${codes[0]}~[0-9a-f]{10}$`));
+    await create("makers", { maker_id: `${maker_id}-active`, code: codes[0] });
+    check(await change("x".repeat(35)), {
+      status: 400,
+      error: "Validation failed",
+      errors: ["bulk-update" === asked("")[1] ? "[0].code" : "code"],
+    });
+    check(await change(codes[1]), { status: 200 });
+    const answer = await post("makers", "restore", by("maker_id", maker_id));
+    expect(answer.body.data.restored_items).toMatchObject([{ maker_id, code: codes[1] }]);
+  });
+
+  test("removes the suffix of a value that a deleted record did not have before", async () => {
+    await create("makers", { maker_id: "u4" });
+    await post("makers", "delete", by("maker_id", "u4"));
+    check(await post("gone", "update", { maker_id: "u4", code: "late" }), {
+      status: 200,
+      data: { code: expect.stringMatching(/^late~[0-9a-f]{10}$/) },
+    });
+    const answer = await post("makers", "restore", by("maker_id", "u4"));
+    expect(answer.body.data.restored_items).toMatchObject([{ code: "late" }]);
+  });
+
   const refused = {
     "a record that is not deleted": {
       body: by("maker_id", "r1"),
