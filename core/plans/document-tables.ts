@@ -57,7 +57,7 @@ export interface DocumentTables {
     string,
     readonly { readonly lines: LinesTable; readonly header: HeaderTable }[]
   >;
-  /** By the table whose rows are deleted: the ways on which the database itself reaches lines. */
+  /** By the table whose rows are deleted or changed: the ways on which the database itself reaches lines. */
   readonly cascades: ReadonlyMap<string, readonly DatabaseCascade[]>;
 }
 

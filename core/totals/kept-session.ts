@@ -31,6 +31,7 @@ import {
 import type { Table } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { Key } from "../values/types/key.ts";
+import { hasCascades } from "./database-cascades.ts";
 import { withForeseen } from "./foreseen-values.ts";
 import { headerKeys, oweCascades, readAgain, type Reaching } from "./reached-rows.ts";
 import { assignedKeys, keysIn, keyValueOf, only, union } from "./row-values.ts";
@@ -128,20 +129,32 @@ class KeptQueries extends PassingQueries {
 
   private async change(update: UpdateOne): Promise<Row | null> {
     const lines = this.linesIn(update);
-    if (lines === undefined) return this.own.updateOne(update);
+    const reaches = hasCascades(this.keeping.tables.cascades, update);
+    if (lines === undefined && !reaches) return this.own.updateOne(update);
     const { settlement } = this;
+    const follow = await oweCascades(this.reaching, update);
     const { table, key, keyValue, guard, set, returning } = update;
+    if (lines === undefined) {
+      const row = await this.own.updateOne({ ...update, returning: union(returning, key) });
+      await follow();
+      await settlement.settle();
+      // The row may be the header of lines that were changed.
+      const [now] = row === null ? [] : await readAgain(update, [row], this.own);
+      return now === undefined ? null : only(now, returning);
+    }
     const where = allOf(keyIs(key, keyValue), guard)!;
     const assigned = assignedKeys(lines, set);
     const before = await settlement.lockAbove(lines, { where, table, assigned });
     const computes = lines.computed.length > 0 && !settlement.isHeld;
-    const answered = computes ? union(returning, key) : returning;
+    const isReadAgain = computes || reaches;
+    const answered = isReadAgain ? union(returning, key) : returning;
     const row = await this.own.updateOne({ ...update, returning: answered });
     if (row === null) return null;
     settlement.owe(lines, [...before, ...before.map((one) => ({ ...one, ...assigned }))]);
+    await follow();
     if (computes) await this.compute(lines, key, [row]);
     await settlement.settle();
-    const [now] = computes ? await readAgain(update, [row], this.own) : [row];
+    const [now] = isReadAgain ? await readAgain(update, [row], this.own) : [row];
     return only(now!, returning);
   }
 
@@ -149,8 +162,11 @@ class KeptQueries extends PassingQueries {
     const { table, key, columns, set, rows, guard } = update;
     const marked = this.markedDocuments(update);
     const lines = this.linesIn(update);
-    if (lines === undefined && marked.length === 0) return this.queries.updateMany(update);
+    const reaches = hasCascades(this.keeping.tables.cascades, update);
+    if (lines === undefined && marked.length === 0 && !reaches)
+      return this.queries.updateMany(update);
     const { settlement } = this;
+    const follow = await oweCascades(this.reaching, update);
     const keys = rows.map(({ keyValue }) => keyValue);
     if (lines) {
       const assigned = assignedKeys(lines, set);
@@ -167,6 +183,7 @@ class KeptQueries extends PassingQueries {
       for (const shown of await headerKeys(one.header, this.own, { table, key, keys }))
         settlement.oweTo(one, shown, false);
     const matched = await this.queries.updateMany(update);
+    await follow();
     if (lines && lines.computed.length > 0)
       for (const some of keyBatches(key, keys)) await settlement.compute(lines, keyIn(key, some));
     await settlement.settle();
@@ -177,9 +194,10 @@ class KeptQueries extends PassingQueries {
     const lines = this.linesIn(statement);
     const { table, where, returning } = statement;
     const { settlement } = this;
-    await oweCascades(this.reaching, statement);
+    const follow = await oweCascades(this.reaching, statement);
     if (lines === undefined) {
       const gone = await this.queries.delete(statement);
+      await follow();
       await settlement.settle();
       return gone;
     }
@@ -191,6 +209,7 @@ class KeptQueries extends PassingQueries {
       returning: isKnown ? returning : union(returning, more),
     });
     settlement.owe(lines, isKnown ? before : gone);
+    await follow();
     await settlement.settle();
     return gone.map((row) => only(row, returning));
   }

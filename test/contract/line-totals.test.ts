@@ -2,7 +2,7 @@
  * Formulas and totals are rules of the tables: every write of a line through the service updates them, from any
  * endpoint and action. Orders and shipments share the same lines, and customers have totals of their orders.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
 
@@ -475,5 +475,141 @@ describe("the header", () => {
     );
     expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
     await totals();
+  });
+});
+
+describe("totals and formulas follow what the database itself changes", () => {
+  /** InnoDB has no SET DEFAULT. */
+  const resets = inject("engine") === "mysql" ? [] : ["reset"];
+  const rules = { follow: "CASCADE", leave: "SET NULL", reset: "SET DEFAULT" } as const;
+  const names = ["follow", "leave", ...resets] as (keyof typeof rules)[];
+
+  let reached: Fixture;
+  beforeAll(async () => {
+    reached = await openFixture({
+      tables: [
+        { name: "rates", columns: { rate_id: "key", rate: { type: "integer", unique: true } } },
+        {
+          name: "bins",
+          columns: {
+            bin_id: "key",
+            code: { type: "text(20)", unique: true, notNull: true },
+            ...Object.fromEntries(names.map((name) => [name, "integer"] as const)),
+          },
+        },
+        ...(names.map((name) => ({
+          name: `${name}_lines`,
+          columns: {
+            line_id: "key",
+            bin_code: {
+              type: "text(20)",
+              ...(name === "reset" && { default: "'spare'" }),
+              references: {
+                table: "bins",
+                column: "code",
+                onUpdate: rules[name],
+                onDelete: rules[name],
+              },
+            },
+            rate: {
+              type: "integer",
+              references: {
+                table: "rates",
+                column: "rate",
+                onUpdate: "CASCADE",
+                onDelete: "SET NULL",
+              },
+            },
+            qty: "integer",
+            amount: "integer",
+          },
+        })) as NonNullable<Parameters<typeof openFixture>[0]["tables"]>),
+      ],
+      endpoints: {
+        rates: {
+          tableName: "rates",
+          action: { create: true, update: true, "bulk-update": true, delete: true },
+        },
+        bins: {
+          tableName: "bins",
+          action: { create: true, update: true, "bulk-update": true, delete: true, first: true },
+        },
+        ...Object.fromEntries(
+          names.map((name) => [
+            `${name}-bins`,
+            {
+              tableName: "bins",
+              primaryKey: "code",
+              action: { "create-composite": true },
+              masterDetail: { detailTable: `${name}_lines`, foreignKey: "bin_code" },
+              calculation: {
+                detail: { amount: "qty * rate" },
+                header: { [name]: "SUM(amount)" },
+              },
+            },
+          ]),
+        ),
+        ...Object.fromEntries(
+          names.map((name) => [
+            `${name}-lines`,
+            { tableName: `${name}_lines`, action: { create: true } },
+          ]),
+        ),
+      },
+    });
+  });
+  afterAll(() => reached?.close());
+  beforeEach(async () => {
+    for (const name of names) await reached.sql(`delete from ${name}_lines`);
+    for (const table of ["bins", "rates"]) await reached.sql(`delete from ${table}`);
+    await reached.sql("insert into rates (rate_id, rate) values ('two', 2), ('three', 3)");
+    await reached.sql("insert into bins (bin_id, code) values ('a', 'A'), ('s', 'spare')");
+    for (const name of names)
+      for (const [line_id, rate] of [
+        ["two", 2],
+        ["three", 3],
+      ])
+        await send(`${name}-lines/create`, { line_id, bin_code: "A", rate, qty: 10 });
+    expect(await sums("a")).toEqual(names.map(() => 50));
+  });
+
+  async function send(path: string, body: unknown): Promise<Answer> {
+    const answer = await reached.post(path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    return answer;
+  }
+  const sumsIn = (row: Record<string, unknown>) => names.map((name) => row[name] ?? 0);
+  async function sums(bin_id: string): Promise<unknown[]> {
+    const { body } = await send("bins/first", key("bin_id", bin_id));
+    return sumsIn(body.data);
+  }
+
+  test.each<[string, string, object, number]>([
+    ["a changed operand", "update", { rate_id: "two", rate: 7 }, 100],
+    ["an operand of many records", "bulk-update", { data: [{ rate_id: "two", rate: 7 }] }, 100],
+    ["an operand that is cleared", "delete", key("rate_id", "two"), 30],
+  ])("of %s", async (_name, action, body, sum) => {
+    await send(`rates/${action}`, body);
+    expect(await sums("a")).toEqual(names.map(() => sum));
+  });
+
+  const kept = { follow: 50, leave: 0, reset: 0 };
+  const given = { follow: 0, leave: 0, reset: 50 };
+  test("where the key of a header changes, in its answer too", async () => {
+    const { body } = await send("bins/update", { bin_id: "a", code: "B" });
+    expect(sumsIn(body.data)).toEqual(names.map((name) => kept[name]));
+    expect(await sums("a")).toEqual(names.map((name) => kept[name]));
+    expect(await sums("s")).toEqual(names.map((name) => given[name]));
+  });
+
+  test("where the keys of many headers change", async () => {
+    await send("bins/bulk-update", { data: [{ bin_id: "a", code: "B" }] });
+    expect(await sums("a")).toEqual(names.map((name) => kept[name]));
+    expect(await sums("s")).toEqual(names.map((name) => given[name]));
+  });
+
+  test("where a header is deleted and its lines get another", async () => {
+    await send("bins/delete", key("bin_id", "a"));
+    expect(await sums("s")).toEqual(names.map((name) => given[name]));
   });
 });

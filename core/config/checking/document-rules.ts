@@ -4,6 +4,7 @@
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
 import type {
+  DatabaseCascade,
   DocumentTables,
   HeaderTable,
   HeaderTotal,
@@ -15,7 +16,7 @@ import type { Entity } from "../../plans/entity.ts";
 import type { ImportPlan } from "../../plans/import-plan.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Computation } from "../../query/statement.ts";
-import type { Columns, Table } from "../../values/types/column.ts";
+import type { Column, Columns, Table } from "../../values/types/column.ts";
 import { cascadesTo } from "./cascades.ts";
 import type { Survey } from "../compiling/survey.ts";
 
@@ -53,8 +54,43 @@ export async function documentTables(
       documents.set(identity, [...(documents.get(identity) ?? []), { lines: draft, header }]);
     }
   const tables = [...lines.values()].map(({ table }) => table);
-  return { lines, documents, cascades: await cascadesTo(tables, { catalog, effects: ["delete"] }) };
+  const cascades = await cascadesTo(tables, { catalog, effects: ["delete", "change"] });
+  return { lines, documents, cascades: countingIn(cascades, lines) };
 }
+
+/** Without those that change only columns of lines of which no formula or total knows. */
+function countingIn(
+  cascades: DocumentTables["cascades"],
+  lines: DocumentTables["lines"],
+): DocumentTables["cascades"] {
+  const counts = ({ effect, table, columns }: DatabaseCascade): boolean => {
+    if (effect === "delete") return true;
+    const changed = new Set(columns.map(({ name }) => name));
+    const known = [
+      ...countedIn(lines.get(table.identity)),
+      ...(cascades.get(table.identity) ?? []).flatMap(({ referenced }) => referenced),
+    ];
+    return known.some(({ name }) => changed.has(name));
+  };
+  const some = [...cascades].map(([identity, all]) => [identity, all.filter(counts)] as const);
+  return new Map(some.filter(([, all]) => all.length > 0));
+}
+
+/** The columns of lines that decide about formulas and totals. */
+const countedIn = (lines: LinesTable | undefined): Column[] =>
+  lines === undefined
+    ? []
+    : [
+        ...lines.computed.flatMap(({ operands }) => operands),
+        ...lines.headers.flatMap(({ foreignKey, totals }) => [
+          foreignKey,
+          ...totals.flatMap(({ outputs }) =>
+            outputs.flatMap(({ column }) =>
+              column?.derived?.kind === "formula" ? column.derived.operands : (column ?? []),
+            ),
+          ),
+        ]),
+      ];
 
 /** The entity with the rules; bodies need not contain the results of formulas. */
 export function withDocuments(entity: Entity, documents: DocumentTables): Entity {
