@@ -98,7 +98,9 @@ function checkField(
       return;
     }
   }
-  const value = typeof sent === "string" ? transformed(sent, field) : sent;
+  const text = typeof sent === "string" ? transformed(sent, field) : sent;
+  // An empty text asks for a number, as null does.
+  const value = text === "" && mode === "create" && column.isNumbered ? null : text;
   const missing = value === null || value === "" ? missingIn(field, value) : undefined;
   if (missing !== undefined) {
     faults.add(column, missing.message, rule, missing.name);

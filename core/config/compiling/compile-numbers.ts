@@ -51,7 +51,7 @@ export function numberTables(compiled: readonly CompiledEndpoint[]): NumberTable
 export const withNumbered = (catalog: Catalog, endpoints: readonly EndpointConfig[]): Catalog =>
   withChangedColumns(catalog, endpoints, ({ numbers = {} }) => [
     Object.keys(numbers),
-    (column) => ({ ...column, isFilledByTrigger: true }),
+    (column) => ({ ...column, isFilledByTrigger: true, isNumbered: true }),
   ]);
 
 /** Empty, and faults, if the endpoint has no table whose records can be numbered. */

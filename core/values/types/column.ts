@@ -149,6 +149,8 @@ export interface Column {
    * does.
    */
   readonly isFilledByTrigger?: boolean;
+  /** The service numbers new records in this column if they have no text there. Absent: false. */
+  readonly isNumbered?: true;
   /**
    * The type was derived from the values present when the columns were read, so other types may occur. Absent = the
    * type comes from the database or the query.
