@@ -10,13 +10,14 @@ import {
 } from "../../core/dispatch.ts";
 import type { AnsweredStream } from "../../core/calls/answer.ts";
 import type { StepEnd, StepName } from "../../core/calls/handler.ts";
+import { refusalFor } from "../../core/bind-views.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
 import { changesName } from "../../core/live/changes-action.ts";
 import { redeemTicket } from "../../core/live/tickets.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
-import { AppError, notFound, unauthorized } from "../../core/values/errors.ts";
+import { AppError, type ErrorKind, notFound, unauthorized } from "../../core/values/errors.ts";
 import { isObject } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
@@ -153,7 +154,10 @@ export function callAction(deps: RouteDeps): Handle {
       if (table) return csvReply(exchange, deps.csvOf(table), table.nextCursor);
       const shown = dryRun ? { ...result, body: { ...result.body, dry_run: true } } : result;
       return answer(exchange, shown, now());
-    } catch (error) {
+    } catch (failure) {
+      // A batch is held against rights step by step, but who has none learns nothing of what is wrong with its body.
+      const isHidden = isAboutBody(failure) && !route.mayUse(caller);
+      const error = isHidden ? refusalFor(caller) : failure;
       return failureReply(exchange, error, now(), {
         beside: { ...route.action.besideErrors(body), ...(dryRun && { dry_run: true }) },
         isInline: route.showsErrorsInline,
@@ -161,6 +165,15 @@ export function callAction(deps: RouteDeps): Handle {
     }
   };
 }
+
+const bodyErrors: readonly ErrorKind[] = [
+  "invalidPayload",
+  "payloadTooLarge",
+  "unsupportedMediaType",
+];
+
+const isAboutBody = (error: unknown): boolean =>
+  error instanceof AppError && bodyErrors.includes(error.kind);
 
 /** The ticket of a stream: browsers' EventSource sends no credentials. */
 function ticketOf(

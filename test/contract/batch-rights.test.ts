@@ -124,6 +124,19 @@ describe("each step needs its own right", () => {
     expect(await rows()).toEqual([]);
   });
 
+  test.each<[string, number, string]>([
+    ["nobody", 403, "Forbidden"],
+    ["", 401, "Unauthorized"],
+  ])("and a caller without any is refused before the body is read: %s", async (id, ...refusal) => {
+    const [status, error] = refusal;
+    for (const body of ["{", {}, { steps: [] }, { steps: [{ endpoint: "none" }] }])
+      check(await fixture.post("_batch", body, by(id)), { status, error });
+    check(await fixture.post("_batch", {}, by("reader")), {
+      status: 400,
+      error: "Invalid payload",
+    });
+  });
+
   test("and a name that the caller may not use is not hinted at", async () => {
     const answer = await batch("reader", [{ endpoint: "place", action: "read", body: {} }]);
     check(answer, { status: 404, error: "Not found", message: "Unknown endpoint" });

@@ -85,7 +85,10 @@ beforeAll(async () => {
         fieldValidation: [
           { name: "lot", type: "integer", constraints: { min: 0 } },
           { name: "name", type: "string", constraints: { minLength: 1 } },
-          { name: "invoice_no", constraints: { minLength: 3, pattern: "^[A-Za-z].+$", trim: true } },
+          {
+            name: "invoice_no",
+            constraints: { minLength: 3, pattern: "^[A-Za-z].+$", trim: true },
+          },
         ],
         importConfig: { upsertKeys: ["name", "lot"] },
         history: true,
