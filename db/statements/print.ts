@@ -96,16 +96,24 @@ export function columnOfParameter(
 const tooManyValues = (): AppError =>
   new AppError("invalidPayload", "The request contains too many values; split it");
 
-/** The query with a null of the parameter's type in each place, to be described and not to be run. */
+/** Where MySQL accepts numbers and placeholders alone. Every engine accepts a number there. */
+const beforeCount = /\b(?:limit|offset|limit\s+\S+\s*,)\s*$/i;
+
+/**
+ * The query with a null of the parameter's type in each place (0 where rows are counted), to be described and not to be
+ * run.
+ */
 export function describable(
   dialect: Dialect,
   [first = "", ...rest]: readonly string[],
   parameters: readonly Column[],
 ): string {
-  const nothing = (parameter: Column): string =>
-    dialect.param(parameter, sql.raw("null")).toQuery(renderConfig(dialect)).sql;
+  const nothing = (before: string, parameter: Column): string =>
+    beforeCount.test(before)
+      ? "0"
+      : dialect.param(parameter, sql.raw("null")).toQuery(renderConfig(dialect)).sql;
   return bareQuery(
-    rest.reduce((before, text, at) => before + nothing(parameters[at]!) + text, first),
+    rest.reduce((before, text, at) => before + nothing(before, parameters[at]!) + text, first),
   );
 }
 

@@ -81,6 +81,19 @@ const endpoints = (engine: EngineName) => ({
     action: { read: true },
     ...may,
   },
+  top: {
+    viewQuery: "select sale_id from sales order by sale_id limit :rows offset :skipped",
+    datatablesQuery:
+      "select sale_id from sales where amount >= :least order by sale_id desc limit :rows",
+    primaryKey: "sale_id",
+    params: {
+      rows: { type: "integer", default: 2, constraints: { min: 0 } },
+      skipped: { type: "integer", default: 0, constraints: { min: 0 } },
+      least: { type: "integer", default: 0 },
+    },
+    action: { read: true, datatables: true },
+    ...may,
+  },
   // Written through the table, read through the query.
   regions: {
     tableName: "regions",
@@ -190,6 +203,17 @@ describe("read takes params", () => {
     expect(await found({ exact: 30, yes: true })).toEqual([4]);
     expect(await found({ moment: "2026-02-01T00:00:00Z" })).toEqual([1]);
     expect(await found({})).toEqual([1, 2, 3, 4]);
+  });
+
+  test("that say how many rows a query gives", async () => {
+    const found = async (params: object) => ids(await fixture.post("top/read", { params }));
+    expect(await found({})).toEqual([1, 2]);
+    expect(await found({ rows: "3", skipped: 1 })).toEqual([2, 3, 4]);
+    expect(await found({ rows: 0 })).toEqual([]);
+    const grid = { params: { rows: 1, least: 20 }, length: 5 };
+    expect(ids(await fixture.post("top/datatables", grid))).toEqual([4]);
+    const page = await fixture.post("top/read", { params: { rows: 3 }, page: 1, per_page: 2 });
+    expect([ids(page), page.body.pagination.total_records]).toEqual([[1, 2], 3]);
   });
 
   test("as a part of the key of kept answers", async () => {
