@@ -5,11 +5,11 @@ import type { Exchange } from "./exchange.ts";
 import type { HeaderFields } from "./incoming.ts";
 import type { Reply } from "./reply.ts";
 
-/** Several ranges, or ranges that are not in bytes, give the whole file. */
+/** Several ranges, or ranges that are not in bytes, give the whole file. HEAD has no ranges and reads no file. */
 export async function download(
   exchange: Exchange,
   file: AnsweredFile,
-  asked: Pick<HeaderFields, "get">,
+  { isHead = false, headers: asked }: { isHead?: boolean; headers: Pick<HeaderFields, "get"> },
 ): Promise<Reply> {
   const { etag, isInline = false } = file;
   const headers = {
@@ -24,14 +24,15 @@ export async function download(
     return { status: 304, headers, body: null };
   const condition = asked.get("if-range");
   const isSame = condition === null || condition === etag;
-  const part = partOf(isSame ? asked.get("range") : null, file.bytes);
+  const part = partOf(isSame && !isHead ? asked.get("range") : null, file.bytes);
   if (part === "unsatisfiable") {
     const contentRange = `bytes */${file.bytes}`;
     return { status: 416, headers: { ...headers, "Content-Range": contentRange }, body: null };
   }
   if (part === null) {
     const length = { "Content-Length": String(file.bytes) };
-    return { status: 200, headers: { ...headers, ...length }, body: await file.read() };
+    const body = isHead ? null : await file.read();
+    return { status: 200, headers: { ...headers, ...length }, body };
   }
   const { start, end } = part;
   return {

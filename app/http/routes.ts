@@ -95,8 +95,11 @@ export function callAction(deps: RouteDeps): Handle {
   const counting = countingSteps(deps);
   const waiting = { timeoutMs, deadlines: createDeadlines() };
   return async (incoming, exchange) => {
-    const { method, headers, path } = incoming;
+    const { headers, path } = incoming;
     const { project, endpoint, action } = readActionPath(path) ?? nowhere;
+    // HEAD is GET without the body (RFC 9110). A stream is nothing but its body.
+    const isHead = incoming.method === "HEAD" && action !== changesName;
+    const method = isHead ? "GET" : incoming.method;
     const found = projects.get(project);
     if (!found) throw await unknownProject(deps, { incoming, exchange, name: project });
     exchange.place = placeIn(found, { endpoint, action });
@@ -123,7 +126,7 @@ export function callAction(deps: RouteDeps): Handle {
       const upload = takesUpload
         ? await readUpload(incoming.request, { ...waiting, fields, refusesUnknown })
         : null;
-      if (!upload) body = await payloadOf(incoming, { ...waiting, bytesMax, takesForm });
+      if (!upload) body = await payloadOf(incoming, { method, ...waiting, bytesMax, takesForm });
       const isPreferred = route.action.headers.has("Prefer") && prefersRollback(headers);
       dryRun = isPreferred || asksForDryRun(route.action, body);
       if (isPreferred)
@@ -149,7 +152,7 @@ export function callAction(deps: RouteDeps): Handle {
       };
       const result = await perform({ handler, project: found }, request);
       if (result.stream) return streamReply(exchange, result.stream);
-      if (result.file) return await download(exchange, result.file, headers);
+      if (result.file) return await download(exchange, result.file, { isHead, headers });
       const { table } = result;
       if (table) return csvReply(exchange, deps.csvOf(table), table.nextCursor);
       const shown = dryRun ? { ...result, body: { ...result.body, dry_run: true } } : result;
@@ -324,8 +327,11 @@ export function depthOf({ hookDepths }: RouteDeps, incoming: Incoming): number |
 }
 
 /** The body, or the query of a GET. */
-async function payloadOf(incoming: Incoming, options: BodyOptions): Promise<unknown> {
-  return incoming.method === "GET"
+async function payloadOf(
+  incoming: Incoming,
+  { method, ...options }: BodyOptions & { readonly method: string },
+): Promise<unknown> {
+  return method === "GET"
     ? parseForm(new URL(incoming.url).search.slice(1))
     : readBody(incoming, options);
 }

@@ -111,6 +111,24 @@ describe("file-download", () => {
     expect((await ask({ range: "bytes=1-3", "if-range": '"other"' })).status).toBe(200);
   });
 
+  test("answers HEAD as GET without the body, and without ranges", async () => {
+    const { file, query } = await withScan();
+    const path = `/api/test/papers/file-download?${new URLSearchParams(query)}`;
+    const ask = (headers: Record<string, string>) =>
+      fixture.fetch(path, { method: "HEAD", headers });
+    for (const headers of [ann, { ...ann, range: "bytes=1-3" }]) {
+      const answer = await ask(headers);
+      expect([answer.status, await answer.text()]).toEqual([200, ""]);
+      expect(answer.headers.get("content-length")).toBe(String(pdf().length));
+      expect(answer.headers.get("etag")).toBe(`"${file.sha256}"`);
+    }
+    expect((await ask({ ...ann, "if-none-match": `"${file.sha256}"` })).status).toBe(304);
+    expect((await ask({})).status).toBe(401);
+    expect((await ask(key("bob"))).status).toBe(404);
+    const create = await fixture.fetch("/api/test/papers/create", { method: "HEAD", headers: ann });
+    expect([create.status, create.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
   test("needs no id where the field has one file, and reads through a view", async () => {
     const { id } = await withScan();
     for (const endpoint of ["papers", "seen"])
