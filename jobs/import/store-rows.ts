@@ -7,6 +7,7 @@ import type { FieldWording } from "../../core/calls/wording.ts";
 import { hasHandlers } from "../../core/records/events.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/query/session.ts";
+import { parentsFirst } from "../../core/records/parents-first.ts";
 import { insertSet, updateSet } from "../../core/records/record-sets.ts";
 import { createAudit, fillsBeside, updateAudit } from "../../core/records/record.ts";
 import type { FileRow } from "./row-batches.ts";
@@ -105,13 +106,16 @@ function createHandledStore(options: StoreRowsOptions) {
     new: hasHandlers(entity, "onBeforeInsert", "onAfterInsert"),
     change: hasHandlers(entity, "onBeforeUpdate", "onAfterUpdate"),
   };
+  // A handler before the insert may change what a row refers to, and so sees the rows as they come.
+  const inOrder = (judged: readonly JudgedRow[]): readonly JudgedRow[] =>
+    hasHandlers(entity, "onBeforeInsert") ? judged : withParentsFirst(judged, options.plan);
   return async (
     tx: Transaction,
-    judged: readonly (readonly [FileRow, Verdict])[],
+    judged: readonly JudgedRow[],
     { stored, onRow }: { stored: Stored; onRow: (stored: Stored) => void },
   ): Promise<Verdict[]> => {
     const others: Verdict[] = [];
-    for (const [row, verdict] of judged) {
+    for (const [row, verdict] of inOrder(judged)) {
       const { kind } = verdict;
       if (kind === "skip" || kind === "invalid" || !isHandled[kind]) {
         others.push(verdict);
@@ -126,6 +130,25 @@ function createHandledStore(options: StoreRowsOptions) {
     }
     return others;
   };
+}
+
+type JudgedRow = readonly [FileRow, Verdict];
+
+/** The new rows in each other's places, so that none comes before one that it refers to. */
+function withParentsFirst(
+  judged: readonly JudgedRow[],
+  { write: { table } }: StoreRowsOptions["plan"],
+): readonly JudgedRow[] {
+  const news = judged.flatMap(([row, verdict]) =>
+    verdict.kind === "new" ? [{ row, verdict, values: verdict.values }] : [],
+  );
+  const order = parentsFirst(news, table)?.order.values();
+  if (order === undefined) return judged;
+  return judged.map((one) => {
+    if (one[1].kind !== "new") return one;
+    const { row, verdict } = news[order.next().value!]!;
+    return [row, verdict] as const;
+  });
 }
 
 /** The database's refusal, for readers of the file; columns that are not in the file are not mentioned. */

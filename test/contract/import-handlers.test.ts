@@ -26,6 +26,14 @@ const tables: readonly FixtureTable[] = [
     },
   },
   {
+    name: "kits",
+    columns: {
+      sku: "key",
+      name: "text(40)",
+      within: { type: "text(36)", references: { table: "kits", column: "sku" } },
+    },
+  },
+  {
     name: "notes",
     columns: { note_id: "identity", event: "text(40)", sku: "text(20)", told: "longtext" },
   },
@@ -82,6 +90,12 @@ const { onBeforeInsert, onAfterInsert } = components;
 const endpoints = {
   parts,
   notes: { tableName: "notes", action: { read: true } },
+  kits: {
+    tableName: "kits",
+    action,
+    importConfig: { upsertKeys: ["sku"], runHooks: true },
+    components: { onAfterInsert },
+  },
   silent: withConfig({ runHooks: false }),
   inserts: { ...parts, components: { onBeforeInsert, onAfterInsert } },
   "insert-only": withConfig({ upsertStrategy: "insert_only" }),
@@ -320,6 +334,21 @@ describe.each(folderTestPlaces)("the rows of an import, %s,", (where) => {
     const body = await committed("inserts", ["A-1", "one", 1], ["OLD-1", "break", 2]);
     expect(body).toMatchObject(counts(1, 1, 0, 0));
     expect(await events()).toEqual(["onBeforeInsert A-1", "onAfterInsert A-1"]);
+  });
+
+  test("are stored after those that they refer to, where no handler sees them before", async () => {
+    const rows = [
+      ["K-3", "third", "K-2"],
+      ["K-0", "first", null],
+      ["K-2", "second", "K-1"],
+      ["K-1", "top", null],
+    ];
+    const file = await workbookOf([["sku", "name", "within"], ...rows]);
+    const { body } = await shop.imports.committed("kits", file);
+    expect(body).toMatchObject(counts(4, 0, 0, 0));
+    const told = (await events()).map((text) => text.slice("onAfterInsert ".length));
+    expect(told.filter((sku) => sku !== "K-0")).toEqual(["K-1", "K-2", "K-3"]);
+    expect(told).toContain("K-0");
   });
 
   test.each([
