@@ -192,6 +192,8 @@ test.each(numbers)("for %s a form has %s, and takes numbers in that form", async
     await input(page, "strict_amount").fill(text);
     await page.locator(".save-bar .primary").click();
     await expect.poll(async () => [text, await stored("strict_amount")]).toEqual([text, expected]);
+    // The form is made anew after it was saved, without what is typed before that.
+    await expect.poll(() => page.locator(".save-bar").isVisible()).toBe(false);
   }
 });
 
