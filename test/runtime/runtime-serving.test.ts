@@ -78,6 +78,25 @@ describe.each(["node", "bun", "deno"] as const)("the socket on %s", (runtime) =>
     expect(text.indexOf('"k1"')).toBeLessThan(text.indexOf('"k2"'));
   });
 
+  const found = byKey("k1");
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  test.each([
+    [200, "in one piece", post("first", found), ""],
+    [200, "by drips", head("POST", "/api/shop/goods/first", found.length + 3) + found, " "],
+    [
+      200,
+      "in chunks",
+      `${head("POST", "/api/shop/goods/first", 0).replace("Content-Length: 0", "Transfer-Encoding: chunked")}${chunk(found.slice(0, 9))}${chunk(found.slice(9))}${chunk("")}`,
+      "",
+    ],
+    [200, "of 200,000 characters", post("first", " ".repeat(200_000) + found), ""],
+    [400, "without a character", post("first", ""), ""],
+  ])("answers %d to a body %s", async (status, _, send, drip) => {
+    const closing = send.replace("\r\n", "\r\nConnection: close\r\n");
+    const { text } = await talk(service, { send: closing, drip });
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  });
+
   const bodiless = (method: string, path: string) =>
     `${method} /api/shop/goods/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 

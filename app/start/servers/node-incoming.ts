@@ -93,10 +93,18 @@ class NodeIncoming implements Incoming, HeaderFields {
     return typeof value === "string" ? value : null;
   }
 
-  bytes(bytesMax: number): Promise<Uint8Array> {
+  async bytes(bytesMax: number): Promise<Uint8Array> {
     const { message } = this;
-    if (Number(message.headers["content-length"] ?? 0) > bytesMax)
-      return Promise.reject(tooLarge(bytesMax));
+    const announced = Number(message.headers["content-length"] ?? Number.NaN);
+    if (announced > bytesMax) throw tooLarge(bytesMax);
+    // A body that came together with the head is whole after the parser's turn, and the stream's events cost more.
+    await undefined;
+    const isWhole = message.complete && message.readableLength === announced;
+    return isWhole ? ((message.read() ?? nothing) as Buffer) : this.arriving(bytesMax);
+  }
+
+  private arriving(bytesMax: number): Promise<Uint8Array> {
+    const { message } = this;
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let size = 0;
@@ -129,6 +137,8 @@ class NodeIncoming implements Incoming, HeaderFields {
     return new Request(url, init as RequestInit);
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 /** Node's object of the fields leaves out the second of some. */
 function hasRepeatedFields({ headers, rawHeaders }: IncomingMessage): boolean {
