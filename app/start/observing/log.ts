@@ -1,6 +1,7 @@
 /** Structured logs on standard output: a JSON line for each event (pino), or lines for people on a terminal. */
 import { isMainThread } from "node:worker_threads";
 import { type DestinationStream, pino, type Logger } from "pino";
+import { systemClock } from "../../../core/values/clock.ts";
 import { errorFields } from "../../../core/values/error-fields.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { LogFormat, Settings } from "../settings/env.ts";
@@ -20,7 +21,7 @@ export function createLog(
   const options = {
     level,
     base,
-    timestamp: pino.stdTimeFunctions.isoTime,
+    timestamp: () => `,"time":"${systemClock()}"`,
     serializers: { err: errorFields },
   };
   return destination ? pino(options, destination) : pino(options);
