@@ -17,6 +17,11 @@ const spoiltMs = 3_000;
 const stepMs = 2_000;
 /** Minimum time between two checks for an overwritten file: a check costs as much as reading a record. */
 const judgePauseMs = 250;
+/**
+ * Minimum time between two looks at the folder, which cost as much as a small write itself. What is written this soon
+ * after the file was replaced is lost like what was written this soon before.
+ */
+const lookPauseMs = 0.5;
 
 /** The database cannot be used: its file is not the one that was opened, or is not settled yet. */
 export class MovedFile extends Error {
@@ -77,6 +82,7 @@ export function createDatabaseFile(
   let isSpoilt = false;
   let spoilt: string | null = null;
   let judgedMs = -Infinity;
+  let lookedMs = -Infinity;
   const folder = dirname(path);
   const walPath = `${path}-wal`;
   const shmPath = `${path}-shm`;
@@ -173,10 +179,14 @@ export function createDatabaseFile(
   function checkKnown(one: Known, database: Database | null): void {
     if (isSpoilt) leaveOverwritten();
     const nowMs = performance.now();
+    if (database !== null && nowMs - lookedMs < lookPauseMs) return;
     const isDue = database !== null && nowMs - judgedMs >= judgePauseMs;
     // Every file that is replaced or removed changes its folder, so one look does instead of three.
     const around = one.isLink ? undefined : statOf(folder);
-    if (!isDue && around !== undefined && folderOf(around) === one.folder) return;
+    if (!isDue && around !== undefined && folderOf(around) === one.folder) {
+      lookedMs = nowMs;
+      return;
+    }
     const file = statOf(path);
     const wal = idAt(walPath);
     const shm = idAt(shmPath);
