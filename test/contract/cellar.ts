@@ -212,6 +212,11 @@ export const cellarOptions: FixtureOptions = {
       softDelete: true,
     },
     lines: { tableName: "order_lines", action: { read: true } },
+    // Nothing but a join of a request leads from here to a table with marks.
+    labels: {
+      viewQuery: "select part_id as label_id, maker_id as maker from parts",
+      action: { aggregate: true },
+    },
     pages: { tableName: "pages", action: { create: true, delete: true }, softDelete: true },
     marks: {
       tableName: "marks",

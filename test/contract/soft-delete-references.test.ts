@@ -213,16 +213,26 @@ describe("a header with details", () => {
 });
 
 describe("joins", () => {
-  test("show nothing of a deleted row", async () => {
-    await create("makers", { maker_id: "j1", name: "joined" });
-    await create("parts", { part_id: "j1p", maker_id: "j1" });
-    await cellar.fixture.sql("update makers set is_deleted = true where maker_id = 'j1'");
-    const answer = await post("parts", "aggregate", {
-      joins: ["maker"],
-      group_by: ["maker.name"],
-      where: [{ key: "part_id", value: "j1p" }],
+  const asked = {
+    tableName: "makers",
+    sourceField: "maker",
+    targetField: "maker_id",
+    fields: ["name"],
+  };
+  test.each([
+    ["by name", "parts", "part_id", "maker", "maker.name"],
+    ["of a request", "labels", "label_id", asked, "makers.name"],
+  ])("%s show nothing of a deleted row", async (_name, endpoint, key, join, field) => {
+    const id = `j-${endpoint}`;
+    await create("makers", { maker_id: id, name: "joined" });
+    await create("parts", { part_id: id, maker_id: id });
+    await cellar.fixture.sql(`update makers set is_deleted = true where maker_id = '${id}'`);
+    const answer = await post(endpoint, "aggregate", {
+      joins: [join],
+      group_by: [field],
+      where: [{ key, value: id }],
     });
-    expect(answer.body.data).toEqual([{ "maker.name": null, "count_*": 1 }]);
+    expect(answer.body.data).toEqual([{ [field]: null, "count_*": 1 }]);
   });
 });
 

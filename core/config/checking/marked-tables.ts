@@ -225,7 +225,10 @@ const seenBy: Readonly<Record<SoftDelete["visibility"], SeenRows>> = {
 
 /** Null if no statement of the entity reads or writes a table with marks. */
 function visibilityOf({ entity, softDelete }: CompiledAlone, drafts: Drafts): Visibility | null {
-  const isReached = [...relatedTables(entity)].some((identity) => drafts.has(identity));
+  // A request of aggregate may join the table of any endpoint.
+  const isReached =
+    entity.enabled.has("aggregate") ||
+    [...relatedTables(entity)].some((identity) => drafts.has(identity));
   if (softDelete === null && !isReached) return null;
   const configured = softDelete ? seenBy[softDelete.visibility] : "all";
   const views = [entity.read, entity.grid, entity.export, entity.lookup].flatMap((plan) =>
@@ -242,16 +245,12 @@ function visibilityOf({ entity, softDelete }: CompiledAlone, drafts: Drafts): Vi
   };
 }
 
-/** Tables that the entity's actions join, look up, reference, or write as details. */
-function relatedTables({ aggregate, importing, insert, composite }: Entity): ReadonlySet<string> {
+/** Tables that the entity's actions look up, reference, or write as details. */
+function relatedTables({ importing, insert, composite }: Entity): ReadonlySet<string> {
   const details = composite?.details.map(({ table }) => table) ?? [];
   const written = [...(insert ? [insert.table] : []), ...details];
   return new Set([
     ...details.map(({ identity }) => identity),
-    ...[...(aggregate?.joins.values() ?? [])].map(({ identity }) => identity),
-    ...(aggregate?.tables ?? []).flatMap(({ source }) =>
-      source.kind === "table" && source.identity !== undefined ? [source.identity] : [],
-    ),
     ...[...(importing?.headings.values() ?? [])].flatMap((heading) =>
       "target" in heading ? [heading.table.identity] : [],
     ),
