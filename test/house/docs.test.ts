@@ -14,7 +14,7 @@ import { createLog } from "../../app/start/observing/log.ts";
 import { checkConfig } from "../../app/start/commands/check-config.ts";
 import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { createDemo } from "../../configs/demo/create.ts";
-import { actionNames } from "../../core/actions.ts";
+import { actionNames, actions } from "../../core/actions.ts";
 import { workbookOf } from "../contract/imports.ts";
 import { testedTablesOf, type TestOfRow } from "./page-tables.ts";
 
@@ -95,6 +95,15 @@ test("docs/idempotency.md: each command gives the answer that stands below it", 
   const text = readText("docs/idempotency.md");
   expect(examplesOf(text)).toHaveLength(3);
   await follow(text, (got, printed) => expect(got).toMatchObject(printed));
+});
+
+test.each([
+  ["idempotency", "Idempotency-Key"],
+  ["dry-runs", "Prefer"],
+] as const)("docs/%s.md: names each action that takes %s", (page, header) => {
+  const text = readText(`docs/${page}.md`);
+  const taking = actions.filter(({ headers }) => headers.has(header)).map(({ name }) => name);
+  expect(taking.filter((name) => !text.includes(`[\`${name}\`](actions/${name}.md)`))).toEqual([]);
 });
 
 test.each([
