@@ -14,6 +14,7 @@ import {
 import type { GridPlan } from "../plans/grid-plan.ts";
 import { createCountValues, optionsOf } from "../grid/options.ts";
 import { draw as gridDraw, gridGrammar, type GridRequest } from "../grid/request.ts";
+import { addMissing, type MemberPath } from "../grid/missing-columns.ts";
 import type { ListText, TextForm } from "../query/list-text.ts";
 import type { Select } from "../query/statement.ts";
 import { paneOptions } from "../grid/search-panes.ts";
@@ -151,7 +152,7 @@ const totalKey = (count: CountMode): unknown => ["total", count];
 /** The rows of the page, and the number of those that the filters leave. */
 function pageOf(
   plan: GridPlan,
-  { filter, sort, related, versions, start, length, count, keep, counted }: Asked,
+  { filter, sort, related, missing, versions, start, length, count, keep, counted }: Asked,
 ): CountedPageRequest<GridRows> {
   const { source, key } = plan;
   const own = columnList(plan.columns);
@@ -172,7 +173,7 @@ function pageOf(
     ...start,
     countMode: count,
     readRows: (queries, select, form) =>
-      readRows(queries, plan, { select, form, nesting, versions }),
+      readRows(queries, plan, { select, form, nesting, missing, versions }),
     keepCount: async (make) =>
       JSON.parse(await keep(filter === null ? totalKey(count) : ["filtered", counted], make)),
   };
@@ -194,6 +195,7 @@ interface Reading {
   readonly select: Select;
   readonly form: TextForm;
   readonly nesting: Nesting | null;
+  readonly missing: readonly MemberPath[];
   readonly versions: GridVersions | null;
 }
 
@@ -201,9 +203,9 @@ interface Reading {
 async function readRows(
   queries: ReadQueries,
   plan: GridPlan,
-  { select, form, nesting, versions }: Reading,
+  { select, form, nesting, missing, versions }: Reading,
 ): Promise<GridRows> {
-  if (nesting === null && versions === null && showsRowsAsRead(plan))
+  if (nesting === null && versions === null && missing.length === 0 && showsRowsAsRead(plan))
     return queries.allAsText(select, form);
   const rows = await queries.all(select);
   if (form.isReversed) rows.reverse();
@@ -213,6 +215,7 @@ async function readRows(
     (await versionsOf(queries, page, versions)).forEach((version, at) => {
       data[at]![versionName] = version;
     });
+  for (const path of missing) for (const row of data) addMissing(row, path);
   return { data, found: rows.length };
 }
 
@@ -248,9 +251,10 @@ function drawOf(body: unknown): number {
 function answerSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
   const count: JsonSchema = { type: "integer", minimum: 0 };
   const isPlain = plan.nestedNames.size === 0 && plan.rowId.length === 0;
-  const rows = {
+  const rows: JsonSchema = {
     ...selectedRecordSchema(plan.named, settings),
     required: [...plan.columns.keys()],
+    additionalProperties: { type: "null", description: missingNote },
   };
   const options: JsonSchema = { type: "object" };
   return closedObject(
@@ -267,6 +271,8 @@ function answerSchema(plan: GridPlan, { settings }: Entity): JsonSchema {
     ["draw", "recordsTotal", "recordsFiltered", "data"],
   );
 }
+
+const missingNote = "A name in the `columns` of the request that is no field.";
 
 /** Whether the grid shows rows as they are read: neither nested nor with a row id. */
 const showsRowsAsRead = ({ nestedNames, rowId }: GridPlan): boolean =>

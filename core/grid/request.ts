@@ -41,6 +41,7 @@ import {
   type Sent,
   wholeParameter,
 } from "./grid-parameters.ts";
+import { type MemberPath, missingPaths } from "./missing-columns.ts";
 import { gridSearch, searchMembers } from "./search.ts";
 import { parseSearchBuilder } from "./search-builder.ts";
 import { type Panes, parsePanes, selectionOf } from "./search-panes.ts";
@@ -61,6 +62,8 @@ export interface GridRequest {
   readonly sort: readonly Sort[];
   /** The columns of related records that rows show in addition to the own ones: those that the grid has. */
   readonly related: readonly Column[];
+  /** Where rows are to have null, unless there is a member. */
+  readonly missing: readonly MemberPath[];
   /** Each row shows its version. */
   readonly versions: boolean;
 }
@@ -115,6 +118,7 @@ export function gridGrammar(
             own.columns.flatMap(({ column }) => (column?.via === undefined ? [] : [column])),
           ),
         ],
+        missing: missingPaths(own.columns, plan),
         sort: sortOf(own, orderOf(own.order, plan, own.columns), { plan, words: search.words }),
       };
     },

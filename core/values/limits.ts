@@ -78,15 +78,16 @@ export const limits = {
   gridLengthDefault: 10,
   /** Columns that a grid may send. */
   gridColumnsMax: 1000,
+  /** Those of them that are no fields, but null in each row; and the characters of such a name. */
+  gridMissingColumnsMax: 100,
+  gridMissingNameLengthMax: 100,
   /** Searches of single columns and fixed searches of one grid's request. */
   gridTermsMax: 100,
-  /** Criteria of one searchBuilder, its groups included. */
+  /** Criteria of one searchBuilder, its groups included; nesting of the groups. */
   gridCriteriaMax: 100,
-  /** Nesting of groups in a searchBuilder. */
   gridCriteriaDepthMax: 5,
-  /** Values that are selected in all panes, or in all lists of columns, of one grid. */
+  /** Values that are selected in all panes, or in all lists of columns, of one grid; values offered of one field. */
   gridSelectedMax: 1000,
-  /** Values of one field that a grid is offered. */
   gridOptionsMax: 1000,
   /** Maximum difference between the clocks of an issuer of tokens and of the service. */
   tokenSkewSeconds: 30,

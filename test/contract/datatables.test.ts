@@ -422,6 +422,31 @@ describe("the answer", () => {
     expect(answer.body.data).toEqual([{ ...items[0], locked: "set by hand", ...audit }]);
   });
 
+  const row = { item_id: "i01", name: "apple", qty: 10, category_name: "Food" };
+  test.each(Object.entries(ways))(
+    "datatables has null in columns that are no fields of the caller, sent as %s",
+    async (_way, send) => {
+      const named = ["nope", "price", "nobody.name", "nobody.age", "constructor", "a\\.b"];
+      const nameless = ["", "function", "0", "tags[, ]", "lines[].qty", "total()", "."];
+      const own = ["name", "name.length", "__proto__", "x.__proto__"];
+      const columns = [...named, ...nameless, ...own].map((data) => col(data));
+      const { body } = await send("grid-query", { columns, length: 1 });
+      const added = { nope: null, price: null, nobody: null, constructor: null, "a.b": null };
+      expect(body.data).toEqual([{ ...row, ...added }]);
+    },
+  );
+
+  test("datatables has null in no more than 100 columns, of names that columns can have", async () => {
+    const names = Array.from({ length: 150 }, (_, at) => `c${at}`);
+    const columns = ["x".repeat(101), ...names, ...names].map((data) => col(data));
+    const { body } = await shop.post("grid-query", "datatables", { columns, length: 2 });
+    const added = Object.fromEntries(names.slice(0, 100).map((name) => [name, null]));
+    expect(body.data).toEqual([
+      { ...row, ...added },
+      { ...row, item_id: "i02", name: "banana", qty: 20, ...added },
+    ]);
+  });
+
   test("datatables answers a request without a body or a query", async () => {
     for (const init of [{ method: "POST" }, { method: "GET" }]) {
       const answer = await shop.send("/grid/datatables", init);

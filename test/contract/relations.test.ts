@@ -136,6 +136,20 @@ describe("paths in select", () => {
   });
 });
 
+describe("paths in columns of a grid", () => {
+  const paths = ["customer.name", "customer.email", "writer.name", "lines.qty", "customer"];
+  test.each([
+    [undefined, { customer: { name: "Ada", email: "ada@a.no" }, writer: { name: "Ada" } }],
+    ["blind", { customer: { name: "Ada", email: null }, writer: null }],
+    ["outsider", { customer: null, writer: null }],
+  ])("are null where %s may not use them", async (role, related) => {
+    const body = { columns: paths.map((data) => ({ data })), length: 1 };
+    const { body: page } = await trade.post("orders/datatables", body, as(role));
+    const own = await trade.post("orders/datatables", { length: 1 }, as(role));
+    expect(page.data).toEqual([{ ...own.body.data[0], ...related, lines: null }]);
+  });
+});
+
 const named = (body: object, role?: string) =>
   trade.post("orders/read", { select: ["order_no"], ...body }, as(role));
 const numbers = (answer: { body: { data: { order_no: string }[] } }) =>
