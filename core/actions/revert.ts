@@ -6,6 +6,7 @@ import { type RecordedChange, changesAt, logColumns } from "../changes/change-lo
 import { unsealNumber } from "../changes/sealed-numbers.ts";
 import { changeSeal, type HistoryPlan, historyPlan, readChanges } from "../changes/seen-changes.ts";
 import { object, text } from "../grammar/grammar.ts";
+import type { Entity } from "../plans/entity.ts";
 import { keyIs } from "../query/key-conditions.ts";
 import { allOf, equals } from "../query/statement.ts";
 import { updateOf } from "../records/changed-record.ts";
@@ -16,7 +17,9 @@ import { beginChange, changePlan, lockRecord, type RecordPlan } from "../records
 import { writeAnswerSchema } from "../records/record-schema.ts";
 import { keyAsJson } from "../records/replay.ts";
 import { restoreFound, type RestorePlan } from "../records/restore-records.ts";
+import { isDemanded } from "../totals/foreseen-values.ts";
 import { AppError, invalidPayload, noSuchRecord, notFound } from "../values/errors.ts";
+import type { Columns } from "../values/types/column.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import { maySend } from "../values/types/new-key.ts";
 
@@ -122,6 +125,14 @@ function mustAlso(call: RevertCall, action: string): void {
     throw new AppError("forbidden", `Reverting this change needs the right to ${action} as well`);
 }
 
+/** The columns that follow the record's lines, which revert leaves as they are. */
+const totalsOf = ({ documents }: Entity, { write }: RevertPlan): Columns =>
+  new Map(
+    (documents.documents.get(write.table.identity) ?? []).flatMap(({ header }) =>
+      header.totals.map(({ column }) => [column.name, column]),
+    ),
+  );
+
 /** An update to the values before, as far as the caller may write them. */
 function beginUpdate(
   call: RevertCall,
@@ -130,8 +141,9 @@ function beginUpdate(
 ): Write | Promise<Write> {
   mustAlso(call, "update");
   const { shown, writable } = plan.write;
+  const totals = totalsOf(call.entity, plan);
   const values = Object.entries(change.before ?? {}).filter(
-    ([name]) => shown.has(name) && writable.has(name),
+    ([name]) => shown.has(name) && writable.has(name) && !totals.has(name),
   );
   if (values.length === 0)
     throw invalidPayload("The change concerns no field that an update can set");
@@ -184,7 +196,10 @@ function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChang
       : [],
   );
   if (foreign.length > 0) throw isIncomplete("you may not set all of its values", foreign);
-  const values = before.filter(([name]) => isNamed(name));
+  // The record comes back without its lines.
+  const totals = totalsOf(call.entity, plan);
+  const isOfLines = (name: string): boolean => totals.has(name) && !isDemanded(totals.get(name)!);
+  const values = before.filter(([name]) => isNamed(name) && !isOfLines(name));
   return beginCreate({ ...call, body: Object.fromEntries(values) }, plan);
 
   function isIncomplete(why: string, lost: readonly string[]): AppError {

@@ -630,6 +630,30 @@ describe("revert", () => {
     });
   });
 
+  test("leaves the totals of a document to its lines", async () => {
+    const [order_id, line_id] = [randomUUID(), randomUUID()];
+    await admin("orders", "create-composite", {
+      orders: { order_id, name: "A", order_lines: [{ line_id, quantity: 2, price: 5 }] },
+    });
+    await admin("orders", "update-composite", {
+      orders: { order_id, name: "B", order_lines: { insert: [{ quantity: 1, price: 7 }] } },
+    });
+    await admin("order-lines", "update", { line_id, quantity: 3 });
+    const entries = records(await admin("orders", "history", { order_id })) as unknown as Entry[];
+    const [totalAlone, renamed] = entries.map(({ change_id }) => ({ change_id }));
+    check(await admin("orders", "revert", totalAlone!), { status: 400, error: "Invalid payload" });
+    check(await admin("orders", "revert", renamed!), {
+      status: 200,
+      data: { name: "A", total: 22 },
+    });
+    await admin("orders", "delete", by("order_id", order_id));
+    const [deleted] = records(await admin("orders", "history", { order_id })) as unknown as Entry[];
+    check(await admin("orders", "revert", { change_id: deleted!.change_id }), {
+      status: 201,
+      data: { name: "A", total: null },
+    });
+  });
+
   test("of a deletion is refused where columns are never recorded", async () => {
     const place_id = randomUUID();
     await admin("places", "create", { place_id, name: "P" });
