@@ -244,6 +244,8 @@ function exactly(condition: Condition): Condition {
         ? exactOne(among, { column, values, negated })
         : among;
     }
+    case "like":
+      return condition.ignoreCase ? condition : { ...condition, isExact: true };
     default:
       return condition;
   }

@@ -54,6 +54,8 @@ export type Condition =
       readonly pattern: string;
       readonly negated: boolean;
       readonly ignoreCase: boolean;
+      /** Compares character by character on every engine. Not together with `ignoreCase`. Absent = false. */
+      readonly isExact?: boolean;
       /**
        * Compares the text without its accents; the pattern must have none. Only together with `ignoreCase`. Absent =
        * false.

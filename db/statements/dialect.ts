@@ -174,6 +174,8 @@ export interface Dialect {
     options: PatternKind & {
       column: Column;
       ignoreCase: boolean;
+      /** The text is compared character by character. */
+      isExact: boolean;
       /** The text is compared without its accents; the pattern has none. */
       ignoreAccents: boolean;
       /** The rows are sorted by `folded` of the column first. */

@@ -109,6 +109,7 @@ export interface Emitter {
 export interface LikeOptions {
   readonly negated: boolean;
   readonly ignoreCase: boolean;
+  readonly isExact?: boolean;
   readonly ignoreAccents?: boolean;
   readonly inOrder?: boolean;
 }

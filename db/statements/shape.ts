@@ -148,10 +148,11 @@ class KeyEmitter implements Emitter, Shape {
   }
 
   like(column: Column, pattern: string, options: LikeOptions): void {
-    const { negated, ignoreCase, ignoreAccents, inOrder } = options;
+    const { negated, ignoreCase, isExact, ignoreAccents, inOrder } = options;
     const { ascii, begins, isHead } = patternKind(pattern);
     const marks = ascii ? "abcd" : "efgh";
     this.key += marks[(negated ? 2 : 0) + (ignoreCase ? 1 : 0)]!;
+    if (isExact) this.key += "x";
     if (ignoreAccents) this.key += "i";
     if (inOrder) this.key += "o";
     if (begins !== null) this.key += isHead ? "q" : begins === "common" ? "k" : "j";

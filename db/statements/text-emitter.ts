@@ -185,11 +185,12 @@ export class TextEmitter implements Emitter {
   }
 
   like(column: Column, pattern: string, options: LikeOptions): void {
-    const { negated, ignoreCase, ignoreAccents = false, inOrder = false } = options;
+    const { negated, ignoreCase, isExact = false } = options;
+    const { ignoreAccents = false, inOrder = false } = options;
     const placeholder = this.slot();
     const text = this.dialect.textOf(column, this.nameOf(column));
     if (text === null) return void this.pieces.push(sql`1 = 0`);
-    const kind = { column, ignoreCase, ignoreAccents, inOrder, ...patternKind(pattern) };
+    const kind = { column, ignoreCase, isExact, ignoreAccents, inOrder, ...patternKind(pattern) };
     const matches = this.dialect.like(text, placeholder, kind);
     this.pieces.push(negated ? sql`not (${matches})` : sql`(${matches})`);
   }

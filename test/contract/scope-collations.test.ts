@@ -15,6 +15,7 @@ const types: Readonly<Record<EngineName, Readonly<Record<string, string>>>> = {
     nocase: "text collate nocase",
     rtrim: "text collate rtrim",
     char: "char(10)",
+    text: "text",
   },
   postgres: {
     citext: "citext",
@@ -59,7 +60,11 @@ const callers = {
   list: ["A", "a "],
 };
 const auth = {
-  apiKeys: Object.entries(callers).map(([id, tenant]) => apiKey(id, ["clerk"], { tenant })),
+  apiKeys: [
+    ...Object.entries(callers).map(([id, tenant]) => apiKey(id, ["clerk"], { tenant })),
+    apiKey("pattern", ["pattern"]),
+    apiKey("other pattern", ["other pattern"]),
+  ],
 };
 
 let fixture: Fixture;
@@ -83,8 +88,12 @@ beforeAll(async () => {
         {
           tableName: tableOf(kind),
           action: { create: true, read: true, update: true, delete: true, aggregate: true },
-          access: { clerk: "*" },
-          rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+          access: { clerk: "*", pattern: ["read"], "other pattern": ["read"] },
+          rowScope: {
+            clerk: { tenant: "{{claims.tenant}}" },
+            pattern: { tenant: { operator: "LIKE", value: "a%" } },
+            "other pattern": { tenant: { operator: "NOT LIKE", value: "a%" } },
+          },
         },
       ]),
     ),
@@ -108,6 +117,18 @@ describe.each(Object.keys(kinds))("a scope on a column of %s", (kind) => {
     expect(body.data.map((row: { id: string }) => row.id).toSorted()).toEqual(expected.toSorted());
     const counted = await as(id, `${table}/aggregate`, { operations: count });
     expect(counted.body.data).toEqual({ n: expected.length });
+  });
+
+  test("with LIKE tells upper and lower case apart", async () => {
+    for (const [id, isLike] of [
+      ["pattern", true],
+      ["other pattern", false],
+    ] as const) {
+      const expected = stored(kind).filter((value) => value.startsWith("a") === isLike);
+      const { body } = await as(id, `${table}/read`, { limit: 10 });
+      const found = body.data.map((row: { id: string }) => row.id).toSorted();
+      expect(found, id).toEqual(expected.map((value) => `of ${value}.`).toSorted());
+    }
   });
 
   test.each(values.slice(1))("lets nobody of a write a row of %j", async (tenant) => {

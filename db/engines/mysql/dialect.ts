@@ -156,14 +156,17 @@ const wholeJson = (term: SQL): SQL => sql`cast(json_normalize(${term}) as binary
 function like(
   text: SQL,
   pattern: SQL,
-  { column, ignoreCase, ignoreAccents, ascii, begins }: Parameters<Dialect["like"]>[2],
+  { column, ignoreCase, isExact, ignoreAccents, ascii, begins }: Parameters<Dialect["like"]>[2],
 ): SQL {
   const matches = (left: SQL, right: SQL): SQL => sql`${left} like ${right} escape '\\\\'`;
-  if (!ignoreCase) return matches(text, pattern);
+  const own = matches(text, pattern);
+  if (isExact && column.isLoose)
+    return sql`${own} and ${matches(sql`convert(${text} using utf8mb4) collate utf8mb4_bin`, pattern)}`;
+  if (!ignoreCase) return own;
   if (ignoreAccents) return matches(loose(text), loose(pattern));
   // The first test is fast but ignores accents. The second then checks few rows. An index serves the column's own test.
   const isOwn = column.ignoresCase === true;
-  const first = isOwn && ascii ? matches(text, pattern) : matches(loose(text), loose(pattern));
+  const first = isOwn && ascii ? own : matches(loose(text), loose(pattern));
   if (isOwn && !ascii && begins !== null)
     return sql`((${beginsAlike(text, pattern)}) and ${first} and ${matches(folded(text), folded(pattern))})`;
   return sql`(${first} and ${matches(folded(text), folded(pattern))})`;

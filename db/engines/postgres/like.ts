@@ -26,7 +26,9 @@ export interface Folding {
 
 /** `folding`: as in `dialect.ts`. */
 export function createLike(folding: () => Folding | null): Dialect["like"] {
-  return (text, pattern, { column, ignoreCase, ignoreAccents, inOrder, ascii, begins, isHead }) => {
+  return (text, pattern, options) => {
+    const { column, ignoreCase, isExact, ignoreAccents, inOrder, ascii, begins, isHead } = options;
+    if (isExact && column.isLoose) return sql`${text}::text collate "C" like ${pattern}::text`;
     const own = needsCollation(column) ? '"C"' : null;
     const compared = ignoreAccents ? unaccented(text) : text;
     if (!ignoreCase) return sql`${collated(compared, own)} like ${pattern}::text`;

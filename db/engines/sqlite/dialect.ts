@@ -40,14 +40,16 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
       sql`${asExpression(name)} in (${sql.join(values.map(asExpression), sql`, `)})`,
     concat: (parts) => sql`(${sql.join(parts.map(textOrNothing), sql` || `)})`,
     folded: (_column, term) => sql`${term} collate nocase`,
-    like(text, pattern, { column, ignoreCase, ignoreAccents, ascii, begins, isHead }) {
+    like(text, pattern, { column, ignoreCase, isExact, ignoreAccents, ascii, begins, isHead }) {
       const isIndexed = ignoreCase && !ignoreAccents && column.hasFoldedIndex === true;
       const within = (head: SQL): SQL =>
         sql`${text} collate nocase >= ${head} and ${text} collate nocase < ${head} || char(1114111)`;
       // SQLite itself does this for LIKE, but plans every execution anew for it. The inner `+` is for that, as in `limit`.
       if (isIndexed && isHead) return within(sql`rtrim(+${pattern}, '%')`);
       const compared = ignoreAccents ? sql`rowgate_without_accents(${text})` : text;
-      if (ascii || !ignoreCase) return sql`${compared} like ${pattern} escape '\\'`;
+      const own = sql`${compared} like ${pattern} escape '\\'`;
+      if (isExact) return sql`${own} and rowgate_like_exactly(${compared}, ${pattern})`;
+      if (ascii || !ignoreCase) return own;
       const matches = sql`rowgate_like(${compared}, ${pattern})`;
       if (begins !== "anywhere" || !isIndexed) return matches;
       return sql`${within(sql`rowgate_head(${pattern})`)} and ${matches}`;

@@ -19,6 +19,9 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
     if (text === null || pattern === null) return null;
     return matchesLike(String(text).toLowerCase(), String(pattern).toLowerCase()) ? 1 : 0;
   });
+  database.function("rowgate_like_exactly", pure, (text: unknown, pattern: unknown) =>
+    text === null || pattern === null ? null : matchesLike(String(text), String(pattern)) ? 1 : 0,
+  );
   database.function(
     "rowgate_head",
     pure,
