@@ -149,7 +149,7 @@ class StatusTransaction extends PassingTransaction {
       const at = columns.findIndex((column) => column.name === name);
       return at < 0 ? [] : [at];
     });
-    const groups = Map.groupBy(rows, ({ values }) => places.map((at) => String(values[at])).join());
+    const groups = Map.groupBy(rows, ({ values }) => keyText(places.map((at) => values[at]!)));
     for (const some of groups.values()) {
       const [{ values }] = some as [(typeof some)[0]];
       const given = places.map((at) => assign(columns[at]!, values[at]!));

@@ -197,6 +197,15 @@ describe("a status", () => {
     check(answer, { ...refused, errors: ["[1].status", "[2].status"] });
     const same = ["draft", "ready", "draft"];
     check(await send(ids.map((order_id, at) => ({ order_id, status: same[at] }))), { status: 200 });
+    const without = [randomUUID(), randomUUID()];
+    const made = without.map((order_id) => ({ order_id, status: null }));
+    check(await post("orders", "bulk-create", { data: made }), { status: 201 });
+    const [none, word] = without;
+    const mixed = [
+      { order_id: none, status: null },
+      { order_id: word, status: "null" },
+    ];
+    check(await send(mixed), { ...refused, errors: ["[1].status"] });
   });
 
   test("that revert would change back is refused", async () => {
