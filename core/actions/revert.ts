@@ -140,10 +140,18 @@ function beginUpdate(
   { change, keyValue }: { change: RecordedChange; keyValue: KeyValue },
 ): Write | Promise<Write> {
   mustAlso(call, "update");
-  const { shown, writable } = plan.write;
+  const { shown, writable, table } = plan.write;
   const totals = totalsOf(call.entity, plan);
+  const numbered = new Set(
+    call.entity.numbers.get(table.identity)?.map(({ column: { name } }) => name),
+  );
   const values = Object.entries(change.before ?? {}).filter(
-    ([name]) => shown.has(name) && writable.has(name) && !totals.has(name),
+    ([name, value]) =>
+      shown.has(name) &&
+      writable.has(name) &&
+      !totals.has(name) &&
+      // A record keeps the number that the change gave it.
+      !(numbered.has(name) && (value === null || value === "")),
   );
   if (values.length === 0)
     throw invalidPayload("The change concerns no field that an update can set");

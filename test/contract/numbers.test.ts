@@ -104,6 +104,7 @@ beforeAll(async () => {
       receipts: {
         tableName: "receipts",
         action: { ...writes, "change-status": true },
+        history: true,
         workflow: {
           transitions: { draft: ["posted", "gone"], posted: ["draft"], gone: [] },
         },
@@ -571,6 +572,17 @@ describe("onStatus", () => {
     check(again, { status: 200, data: { receipt_number: "SR/202607/0001" } });
     const other = await move(await draft(), "posted");
     check(other, { status: 200, data: { receipt_number: "SR/202607/0002" } });
+  });
+
+  test("a record keeps its number when the step is reverted", async () => {
+    const receipt_id = await draft({ warehouse: "reverted" });
+    const { receipt_number } = record(await move(receipt_id, "posted"));
+    const [entry] = records(await admin("receipts/history", { receipt_id }));
+    check(await admin("receipts/revert", { change_id: entry!["change_id"] }), {
+      status: 200,
+      data: { status: "draft", receipt_number },
+    });
+    check(await move(receipt_id, "posted"), { status: 200, data: { receipt_number } });
   });
 
   test("another status gives none, nor does a plain update", async () => {
