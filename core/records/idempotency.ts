@@ -142,20 +142,27 @@ const isForeign = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.kind === "requestInProgress" || error.kind === "idempotencyKeyReused");
 
+const notKept = (cause: unknown): AppError =>
+  new AppError(
+    "payloadTooLarge",
+    "The response is larger than what the database can keep for a repeated request; send fewer records at once",
+    { cause },
+  );
+
 /** What the action calls at the end of its transaction. */
 function keeping({ request, place, claim }: Run): KeepAnswer {
   return async (queries, given) => {
     const { later: _, ...kept } = given;
     const answer: Answer = { ...kept, answeredAt: request.now() };
+    const isKept = await answerRequest(
+      past(queries, "requestLedger"),
+      { ...place, claim },
+      JSON.stringify(answer),
+    ).catch((error: unknown) => {
+      throw error instanceof AppError && error.kind === "payloadTooLarge" ? notKept(error) : error;
+    });
     // Rolls the transaction back: the claim expired, and another run of the request took over.
-    if (
-      !(await answerRequest(
-        past(queries, "requestLedger"),
-        { ...place, claim },
-        JSON.stringify(answer),
-      ))
-    )
-      throw stillRuns();
+    if (!isKept) throw stillRuns();
     return answer;
   };
 }

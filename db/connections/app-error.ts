@@ -55,6 +55,12 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
     case "excluded":
     case "generated":
       return refusedValue(failure.kind, columns, cause);
+    case "tooLarge":
+      return new AppError(
+        "payloadTooLarge",
+        "The database does not take or send so much at once; send fewer or shorter values",
+        { cause },
+      );
     case "rejected":
       return rejectedByTrigger(failure, refused, columns);
     case "forbidden":

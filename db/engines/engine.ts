@@ -106,6 +106,8 @@ export interface Failure {
     | "check"
     | "divisionByZero"
     | "tooLong"
+    /** The statement or a row has more bytes than the server takes or sends at once. */
+    | "tooLarge"
     | "outOfRange"
     | "badValue"
     /** The row and another one exclude each other (an exclusion constraint). */

@@ -41,6 +41,7 @@ beforeAll(async () => {
         columns: { a: "integer", b: "text(20)", note: "text(20)" },
         primaryKey: ["a", "b"],
       },
+      { name: "papers", columns: { paper_id: "identity", body: "longtext", pages: "integer" } },
       {
         name: "branches",
         columns: {
@@ -70,6 +71,7 @@ beforeAll(async () => {
       pairs: { tableName: "pairs", action },
       words: { tableName: "words", action },
       branches: { tableName: "branches", action },
+      papers: { tableName: "papers", action },
     },
     project: { limits: { bulkRecords: 50 } },
   });
@@ -481,4 +483,27 @@ describe("dry_run", () => {
     expect(all).toMatchObject({ status: 400, body: { dry_run: true } });
     expect(await names()).toEqual([]);
   });
+});
+
+test("A response that the database cannot keep for an Idempotency-Key is 413, and nothing is stored", async () => {
+  // MariaDB takes 16 MB at once, unless its max_allowed_packet says otherwise; the other databases much more.
+  const isTooLong = fixture.engine === "mysql";
+  const body = isTooLong ? "repeat('x', 6000000)" : "'short'";
+  await fixture.sql(`insert into papers (body) values (${body}), (${body}), (${body})`);
+  const data = (await fixture.sql("select paper_id from papers")).map((key) => ({
+    ...key,
+    pages: 7,
+  }));
+  for (const _ of ["first", "repeated"]) {
+    const answer = await fixture.post(
+      "papers/bulk-update",
+      { data },
+      { "Idempotency-Key": "long" },
+    );
+    const refused = { status: 413, error: "Payload too large" };
+    check(answer, isTooLong ? refused : { status: 200 });
+    if (isTooLong) expect(answer.body.message).toContain("send fewer records");
+  }
+  const stored = await fixture.sql("select distinct pages from papers");
+  expect(stored).toEqual([{ pages: isTooLong ? null : 7 }]);
 });

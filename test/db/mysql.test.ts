@@ -850,6 +850,12 @@ describe("the catalog", () => {
     expect(connection.alive).toBe(false);
   });
 
+  test.each([17, 40])("tells a statement of %i MB from a lost server", async (megabytes) => {
+    const connection = await connect();
+    const long = "x".repeat(megabytes * 1024 ** 2);
+    expect(await kindOf(send(connection, "select length(?)", [long]))).toBe("tooLarge");
+  });
+
   test("reads once what concerns all tables of the server, for tables that are read together", async () => {
     const shared: SharedFacts = new Map();
     const sent = vi.spyOn(own, "send");

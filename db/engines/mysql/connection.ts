@@ -92,7 +92,10 @@ async function openOnce(
     };
     driver.connect((error) => {
       if (error) return settle(error);
-      setUp(connection, statementTimeoutMs).then(() => settle(null), settle);
+      setUp(connection, statementTimeoutMs).then((packetBytesMax) => {
+        connection.packetBytesMax = packetBytesMax;
+        settle(null);
+      }, settle);
     });
   });
 }
@@ -146,8 +149,11 @@ function canEval(): boolean {
 const sqlMode =
   "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO";
 
-/** MySQL runs the content of `/*!80000 … *\/` and MariaDB that of `/*M! … *\/`: one statement serves both. */
-async function setUp(connection: Connection, statementTimeoutMs: number): Promise<void> {
+/**
+ * The bytes that the server takes at once. MySQL runs the content of `/*!80000 … *\/` and MariaDB that of
+ * `/*M! … *\/`: one statement serves both.
+ */
+async function setUp(connection: Connection, statementTimeoutMs: number): Promise<number> {
   const settings = [
     "names utf8mb4",
     "time_zone = '+00:00'",
@@ -169,6 +175,8 @@ async function setUp(connection: Connection, statementTimeoutMs: number): Promis
   await rowsFor(connection, `set ${settings.join(", ")}${timeout}`);
   // The variable behind it has different names on the two servers; the statement is the same.
   await rowsFor(connection, "set session transaction isolation level read committed");
+  const [row] = await rowsFor(connection, "select @@max_allowed_packet as bytes");
+  return Number(row!["bytes"]);
 }
 
 /** MySQL cannot prepare these. None returns rows, so the text protocol's different value formats do not matter. */
@@ -182,6 +190,7 @@ interface UnderWay extends Placed {
 /** A session over the driver's connection, with all commands and streams that are running on it. */
 class MysqlSession implements MysqlConnection {
   alive = true;
+  packetBytesMax = Infinity;
   private readonly driver: mysql.Connection;
   private readonly underWay = new Bag<UnderWay>();
 
@@ -201,6 +210,9 @@ class MysqlSession implements MysqlConnection {
         error ? done(error, nothing) : done(null, rawResult(answer, fields));
       if (unpreparable.test(text)) driver.query(text, take);
       else driver.execute(text, params as never[], take);
+    }).catch((error: unknown) => {
+      // The server may close the connection before its answer is read.
+      throw bytesOf(params) > this.packetBytesMax ? packetTooLarge(error) : error;
     });
     if (!reuse && this.alive) driver.unprepare(text);
     return result;
@@ -317,6 +329,21 @@ function rawResult(result: unknown, fields: readonly unknown[] = []): RawResult 
   const { affectedRows, insertId } = result as { affectedRows: number; insertId: number | string };
   return { rows: [], matched: affectedRows, insertId: insertId === 0 ? null : BigInt(insertId) };
 }
+
+const bytesOf = (params: readonly unknown[]): number =>
+  params.reduce<number>(
+    (sum, value) =>
+      typeof value === "string" || value instanceof Uint8Array
+        ? sum + Buffer.byteLength(value)
+        : sum,
+    0,
+  );
+
+/** The server's own error, which does not arrive in each case. */
+const packetTooLarge = (cause: unknown): Error =>
+  Object.assign(new Error("Got a packet bigger than 'max_allowed_packet' bytes", { cause }), {
+    errno: 1153,
+  });
 
 const lostConnection = (message: string, code: string): Error =>
   Object.assign(new Error(message), { code, fatal: true });

@@ -104,6 +104,7 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [3819, "check"],
   [4025, "check"],
   [1406, "tooLong"],
+  [1153, "tooLarge"],
   [1264, "outOfRange"],
   [1365, "divisionByZero"],
   [1690, "outOfRange"],
