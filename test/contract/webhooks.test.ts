@@ -734,6 +734,27 @@ describe("rowgate hooks", () => {
     expect(await rowgate()).toBe("No hook call was given up\n");
   });
 
+  test("lists what a project had whose webhooks were removed, and needs no other database", async () => {
+    const plain = (url: string) => JSON.stringify({ database: { url } });
+    const { database } = JSON.parse(fixture.files.get("test/project.json")!) as {
+      database: { url: string };
+    };
+    const projects = { left: database.url, away: "postgres://nobody@127.0.0.1:9/none" };
+    for (const [name, url] of Object.entries(projects)) {
+      await mkdir(join(folder, "configs", name));
+      await writeFile(join(folder, "configs", name, "project.json"), plain(url));
+    }
+    const at = "'2026-01-01 00:00:00'";
+    const body = JSON.stringify({ endpoint: "items", type: "items.updated", key: {} });
+    await fixture.sql(
+      `insert into rowgate_deliveries (message_id, project, webhook, lane, state, due_at, tries, created_at, failed_at, reason, body) values ('left-1', 'left', 'gone', '1', 'failed', ${at}, 12, ${at}, ${at}, 'no', '${body}')`,
+    );
+    expect(JSON.parse(await rowgate("--json"))).toMatchObject([{ id: "left-1", webhook: "gone" }]);
+    await fixture.sql("delete from rowgate_deliveries where project = 'left'");
+    for (const name of Object.keys(projects))
+      await rm(join(folder, "configs", name), { recursive: true });
+  });
+
   test("lists and sends again however many were given up", async () => {
     // No service has this project.
     for (const [path, text] of asProject("many", {})) {

@@ -57,8 +57,7 @@ export async function runHooks(
   const calls = await openDeadCalls(hookQueuePlace(settings, log));
   const opened: OpenPlace[] = [];
   try {
-    for (const config of projects)
-      if (config.webhooks.length > 0) opened.push(...(await openPlace(config)));
+    for (const config of projects) opened.push(...(await openPlace(config)));
     const places = opened.map(({ place }) => place);
     const found = selected(
       {
@@ -127,9 +126,12 @@ interface OpenPlace {
   close(): Promise<void>;
 }
 
-/** Empty: the database has no table of deliveries. Rejects with an Error when it is unreachable. */
+/**
+ * Empty: the database has no table of deliveries. Rejects with an Error when it is unreachable, unless the project has
+ * no webhooks; then only those that it had before may have left deliveries.
+ */
 async function openPlace(config: ProjectConfig): Promise<OpenPlace[]> {
-  const { name: project, database } = config;
+  const { name: project, database, webhooks } = config;
   const db = await openDb(database.url, databaseOptions(config, readText));
   try {
     const ledger = await db.catalog.table("rowgate_deliveries");
@@ -141,6 +143,7 @@ async function openPlace(config: ProjectConfig): Promise<OpenPlace[]> {
     return [{ place: { session, ledger, project }, close: () => db.close() }];
   } catch (error) {
     await db.close();
+    if (webhooks.length === 0) return [];
     throw new Error(`The database of the project ${project} is not reachable`, { cause: error });
   }
 }
