@@ -88,10 +88,12 @@ async function* records(
     for (;;) {
       const end = recordEnd(rest, scan, { from: at, isLast });
       if (end === null) break;
-      line += 1;
       const record = rest.slice(at, end.at);
       if (record !== "") reader ??= cellPattern(record);
-      yield record === "" ? [] : cellsOf(record, { reader: reader!, line, columnsMax });
+      if (line > 0 || !separatorLine.test(record)) {
+        line += 1;
+        yield record === "" ? [] : cellsOf(record, { reader: reader!, line, columnsMax });
+      }
       at = end.next;
       scan = { at, isQuoted: false };
       if (at >= rest.length && isLast) break;
@@ -109,6 +111,9 @@ async function* records(
   }
   if (rest !== "") yield* take(true);
 }
+
+/** The first line of files for Excel, which counts it as no row. */
+const separatorLine = /^sep=[,;\t]$/i;
 
 /** How far a record was searched for its end, so that a long one is not searched again with each piece of text. */
 interface Scan {

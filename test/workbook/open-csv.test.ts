@@ -48,6 +48,15 @@ test.each<[string, string | Uint8Array, unknown[]]>([
       [2, "1", "x;y"],
     ],
   ],
+  [
+    "a line for Excel that names the separator",
+    "\ufeffsep=;\r\na, b, c;d\r\n1;x",
+    [
+      ["a, b, c", "d"],
+      [2, "1", "x"],
+    ],
+  ],
+  ["such a line further down", "a\nsep=;\n", [["a"], [2, "sep=;"]]],
   ["one column", "a\n1\n", [["a"], [2, "1"]]],
   [
     "UTF-8 with a mark",
