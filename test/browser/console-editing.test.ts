@@ -1,5 +1,5 @@
 /** Many records at once in the lists of the console: selected rows, cells that are edited, the clipboard. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openConsole } from "./console.ts";
 import type { Page } from "./playwright.ts";
 
@@ -304,4 +304,54 @@ test("leaving with changes that are not saved asks first", async () => {
   expect(await page.locator(".pick").count()).toBe(0);
   await page.locator(".grid tbody td").nth(1).click();
   await page.waitForURL(/suppliers\/record\//);
+});
+
+describe("what is being saved takes no input, which the answer would replace", () => {
+  /** Requests to this action wait until the result is called. */
+  async function held(page: Page, action: string): Promise<() => void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await page.route(`**/products/${action}`, async (route) => {
+      await promise;
+      await route.continue();
+    });
+    return resolve;
+  }
+
+  test("a record", async () => {
+    await openProducts("WAIT", 1);
+    const { product_id: id } = await stored("WAIT-0001");
+    const page = await place.visit(`#/demo/products/record/${id}`);
+    const answer = await held(page, "update");
+    const input = page.locator("form [name=name]");
+    await input.fill("first");
+    await page.keyboard.press("Control+Enter");
+    await expect.poll(() => page.locator("form[inert]").count()).toBe(1);
+    await page.keyboard.type(" and lost");
+    expect(await input.inputValue()).toBe("first");
+    answer();
+    await expect.poll(() => page.locator(".save-bar").isVisible()).toBe(false);
+    expect(await page.locator("form[inert]").count()).toBe(0);
+    // A refused one can be corrected where the keys were.
+    await input.fill("x".repeat(500));
+    await page.keyboard.press("Control+Enter");
+    await expect.poll(() => page.locator("form .fault-text:visible").count()).toBeGreaterThan(0);
+    place.takeFaults();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("second");
+    await page.keyboard.press("Control+Enter");
+    await expect.poll(async () => (await stored("WAIT-0001"))["name"]).toBe("second");
+  });
+
+  test("a list", async () => {
+    const page = await openProducts("HOLD", 1);
+    const answer = await held(page, "bulk-update");
+    await cell(page, 0, name).dblclick();
+    await page.keyboard.type("first");
+    await page.keyboard.press("Enter");
+    await button(page, "Save all").click();
+    await expect.poll(() => page.locator(".grid[inert]").count()).toBe(1);
+    answer();
+    await expect.poll(() => notices(page)).toEqual(["1 record saved"]);
+    expect(await page.locator(".grid[inert]").count()).toBe(0);
+  });
 });

@@ -5,7 +5,7 @@
 import { fill, h, icon } from "../dom.js";
 import { sentence } from "../format.js";
 import { tell, tellFault } from "../notices.js";
-import { guard } from "../records/record-editing.js";
+import { guard, withoutInput } from "../records/record-editing.js";
 import { titleOf } from "../titles.js";
 import { copy } from "../requests.js";
 import { idOf, isTyping, linesOf } from "../grid/rows.js";
@@ -100,7 +100,10 @@ export function listEditing(entity, listPlace) {
     isSaving = true;
     bar.setBusy(true);
     try {
-      if (await saveChanges(entity, changes, place.rights.recordsMax)) reload();
+      const isSaved = await withoutInput(table, () =>
+        saveChanges(entity, changes, place.rights.recordsMax),
+      );
+      if (isSaved) reload();
     } catch (error) {
       tellFault(error);
     } finally {

@@ -94,6 +94,21 @@ export function showFaults(error, { form, lines, fault }) {
   );
 }
 
+/**
+ * Lets nothing be typed into the element until the work is done, because its answer takes the place of what is there.
+ * @template T @param {HTMLElement} element @param {() => Promise<T>} work @returns {Promise<T>}
+ */
+export async function withoutInput(element, work) {
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  element.inert = true;
+  try {
+    return await work();
+  } finally {
+    element.inert = false;
+    if (document.activeElement === document.body) focused?.focus();
+  }
+}
+
 /** Asks before changes are lost. @param {() => boolean} isTouched */
 export function guard(isTouched) {
   const warn = (/** @type {Event} */ event) => isTouched() && event.preventDefault();

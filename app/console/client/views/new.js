@@ -12,6 +12,7 @@ import {
   lineSchema,
   sendByKeys,
   showFaults,
+  withoutInput,
 } from "../records/record-editing.js";
 import { recordForm } from "../records/record-form.js";
 import { addressOf, cameFrom, goBack, recordParts, replaceView } from "../router.js";
@@ -87,9 +88,10 @@ function showNew(place, entity, given) {
     };
     const sent = member === null ? form.all() : { [member]: record };
     try {
-      const { body: answer } = await post(`${entity.path}/${action}`, sent, {
-        headers: { "Idempotency-Key": idempotencyKey },
-      });
+      const headers = { "Idempotency-Key": idempotencyKey };
+      const { body: answer } = await withoutInput(element, () =>
+        post(`${entity.path}/${action}`, sent, { headers }),
+      );
       isTouched = false;
       tell(t("new.done"));
       replaceView(
@@ -104,17 +106,18 @@ function showNew(place, entity, given) {
   // A second click, or a lost answer, must not create the record twice.
   let idempotencyKey = crypto.randomUUID?.() ?? String(Math.random());
 
+  const element = h(
+    "form",
+    { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
+    h("div.sheet", null, form.element),
+    lines.map((one) => h("div.sheet", null, one.element)),
+    h("div.save-bar", null, save, h("a.button", cancelling(entity), t("cancel"))),
+  );
   fill(
     place,
     h("div.head", null, crumb(entity), h("h1", null, t("new.of", { list: entity.title }))),
     fault,
-    h(
-      "form",
-      { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
-      h("div.sheet", null, form.element),
-      lines.map(({ element }) => h("div.sheet", null, element)),
-      h("div.save-bar", null, save, h("a.button", cancelling(entity), t("cancel"))),
-    ),
+    element,
   );
   lines[0]?.add();
   isTouched = false;

@@ -17,6 +17,7 @@ import {
   lineSchema,
   sendByKeys,
   showFaults,
+  withoutInput,
 } from "../records/record-editing.js";
 import { recordForm } from "../records/record-form.js";
 import { recordLock } from "../records/record-lock.js";
@@ -168,7 +169,7 @@ async function showRecord(place, entity, shown) {
   /** Shows the record as it is now. */
   async function again() {
     isDone = true;
-    const [fresh] = await Promise.all([load(), lock.release()]);
+    const [fresh] = await withoutInput(element, () => Promise.all([load(), lock.release()]));
     stop();
     if (!fresh) return go([entity.project, entity.endpoint]);
     stop = await showRecord(place, entity, { ...fresh, live });
@@ -190,8 +191,10 @@ async function showRecord(place, entity, shown) {
     /** @type {Record<string, string>} */
     const version = etag === null ? {} : { "If-Match": etag };
     try {
-      await lock.write((token) =>
-        post(`${entity.path}/${body.action}`, sent, { headers: { ...version, ...token } }),
+      await withoutInput(element, () =>
+        lock.write((token) =>
+          post(`${entity.path}/${body.action}`, sent, { headers: { ...version, ...token } }),
+        ),
       );
       tell([t("saved"), ...taken].join(". "));
       await again();
@@ -278,23 +281,15 @@ async function showRecord(place, entity, shown) {
       .then(() => place.isConnected && restoreScroll());
   }
 
-  showFacts();
-  fill(
-    place,
-    head,
-    closing,
-    banner,
-    fault,
-    live?.element,
-    h(
-      "form",
-      { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
-      h("div.sheet", null, form?.element, facts),
-      lines.map(({ element }) => h("div.sheet", null, element)),
-      saveBar,
-    ),
-    related,
+  const element = h(
+    "form",
+    { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
+    h("div.sheet", null, form?.element, facts),
+    lines.map((one) => h("div.sheet", null, one.element)),
+    saveBar,
   );
+  showFacts();
+  fill(place, head, closing, banner, fault, live?.element, element, related);
   void lock.look().catch(tellFault);
   live?.attach({
     row: () => known,
