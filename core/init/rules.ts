@@ -23,7 +23,8 @@ export interface DraftRule {
 
 /** Null if a rule would have no content. `checked`: what check constraints require of the column. */
 export function ruleOf(column: Column, checked: CheckedColumn = {}): DraftRule | null {
-  const type = ruleTypes[column.type];
+  // A rule of times would refuse durations, which such columns may hold.
+  const type = column.isDuration ? undefined : ruleTypes[column.type];
   const isText = column.type === "text";
   const { min, max } = checked;
   const members = column.labels ?? (isText ? checked.enum : undefined);

@@ -96,6 +96,6 @@ const special: Readonly<Record<EngineName, readonly string[]>> = {
     "create table gone (id integer)",
     "create view broken as select id from gone",
     "drop table gone",
-    "create table people (id integer auto_increment primary key, name varchar(40) not null comment 'Family name. As in the passport.', mood enum('glad', 'sad') not null, shown varchar(40) generated always as (upper(name)) stored)",
+    "create table people (id integer auto_increment primary key, name varchar(40) not null comment 'Family name. As in the passport.', mood enum('glad', 'sad') not null, worked time, shown varchar(40) generated always as (upper(name)) stored)",
   ],
 };

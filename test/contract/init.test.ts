@@ -241,6 +241,19 @@ describe("the files", () => {
     });
   });
 
+  test.runIf(engine === "mysql")("take times beyond a day, as such columns hold them", async () => {
+    const people = await endpointOf("people");
+    expect(people.fieldValidation.map(({ name }: { name: string }) => name)).not.toContain(
+      "worked",
+    );
+    const worked = "100:30:00";
+    const created = await post("people/create", { name: "Bo", mood: "sad", worked });
+    expect(created).toMatchObject({ status: 201, body: { data: { worked } } });
+    const conditions = [{ key: "worked", operator: "=", value: worked }];
+    const found = await post("people/read", { where: { conditions } });
+    expect(found.body.data).toHaveLength(1);
+  });
+
   test.runIf(engine === "postgres")("leave out what the database fills", async () => {
     const names = (await endpointOf("filled")).fieldValidation;
     expect(names).toContainEqual({ name: "code", type: "string", constraints: { maxLength: 20 } });
