@@ -22,12 +22,16 @@ let service: Fixture;
 beforeAll(async () => {
   service = await openFixture({
     tables: [],
-    setUp: () => [`create table things (id varchar(36) primary key, ${fields.join(", ")})`],
+    setUp: () => [
+      `create table things (id varchar(36) primary key, ${fields.join(", ")})`,
+      "create view seen as select * from things",
+    ],
     endpoints: {
       things: {
         tableName: "things",
         action: { create: true, update: true, read: true, first: true, aggregate: true },
       },
+      seen: { viewName: "seen", primaryKey: "id", action: { first: true } },
     },
     project: { cache: { enabled: false } },
   });
@@ -58,6 +62,8 @@ describe.each(types)("%s", (type) => {
     expect(created.status, JSON.stringify(created.body)).toBe(201);
     expect(record(created)[field]).toEqual(taken.shown);
     const { id } = record(created);
+    const throughView = await service.post("seen/first", { where: { key: "id", value: id } });
+    expect(record(throughView)).toEqual(record(created));
     const first = await post("first", { where: { key: "id", value: id } });
     expect(record(first)).toEqual(record(created));
   });

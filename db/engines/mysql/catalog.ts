@@ -15,7 +15,7 @@ import { type Kinds, rowsFor, rowsForEach, sharedFact, type SharedFacts } from "
 import type { RawRow } from "../../statements/dialect.ts";
 import { type ColumnFacts, columnOf, kindOf } from "./column.ts";
 import type { Field, MysqlConnection } from "./connection.ts";
-import { noWrites, writesOfView } from "./view-writes.ts";
+import { jsonInView, noWrites, writesOfView } from "./view-writes.ts";
 
 /** Null when there is no such table or view. `schema` null = the database of the URL. */
 export async function readTable(
@@ -29,7 +29,11 @@ export async function readTable(
   const isView = /view/i.test(String(table["kind"]));
   const version = String(table["version"]);
   const checks = isMariaDb(version) && !isView ? await read(checksQuery) : [];
-  const jsonColumns = new Set(checks.map(checkedAsJson));
+  const jsonColumns = new Set(
+    isMariaDb(version) && isView
+      ? await jsonInView(connection, { schema, name })
+      : checks.map(checkedAsJson),
+  );
   const fills = (await read(fillingQuery)).length > 0;
   const indexes = [...groupedBy(await read(indexesQuery))];
   const primaryKey = indexes.find(([index]) => index === "PRIMARY")?.[1].map(columnName) ?? [];

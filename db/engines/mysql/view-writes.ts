@@ -1,4 +1,7 @@
-/** What MySQL or MariaDB would write through a view. The server is asked by preparing statements, which runs none. */
+/**
+ * What MySQL or MariaDB would write through a view, and what is JSON in it. The server is asked by preparing statements,
+ * which runs none.
+ */
 import { quoted, quotedTable } from "../../statements/quoted.ts";
 import type { TableRefusal, WriteKind } from "../../../core/values/types/column.ts";
 import type { MysqlConnection } from "./connection.ts";
@@ -64,6 +67,20 @@ export async function writesOfView(
     .filter(({ flags }) => (flags & autoIncrement) !== 0)
     .map((field) => field.name);
   return { refusals, made: new Set(made), fixed: refused.has("update") ? new Set() : fixed };
+}
+
+/** MariaDB: a view has no checks that tell JSON from text, but its results do. None of a view that is invalid. */
+export async function jsonInView(
+  connection: MysqlConnection,
+  view: { schema: string | null; name: string },
+): Promise<string[]> {
+  try {
+    const fields = await connection.describe(`select * from ${quotedTable(view, "`")}`);
+    return fields.filter((field) => field.extendedFormat === "json").map((field) => field.name);
+  } catch (error) {
+    if (passing.has(failure(error).kind)) throw error;
+    return [];
+  }
 }
 
 /** The server's own views, such as those of information_schema, are not listed there. */
