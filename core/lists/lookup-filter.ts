@@ -13,6 +13,7 @@ import { comparedSchema } from "../values/types/schemas.ts";
 import { characterCount, withoutAccents } from "../values/text.ts";
 import { equalitySide, patternSchema } from "../query/condition-schema.ts";
 import { columnOf, comparand, patternText } from "../query/comparisons.ts";
+import { keyIn } from "../query/key-conditions.ts";
 import { allOf, type Condition, type Sort } from "../query/statement.ts";
 import { equalities, treeOrPairs } from "../query/where.ts";
 
@@ -87,8 +88,10 @@ export const idsOf = (id: Column): Grammar<Condition | null> => ({
     if (!Array.isArray(wanted)) throw invalidParameter("ids must be a list of ids");
     if (wanted.length > limits.inValuesMax)
       throw invalidParameter(`ids takes at most ${limits.inValuesMax} ids`);
-    const values = wanted.map((value: unknown) => comparand(id, value));
-    return { kind: "in", column: id, values, negated: false };
+    return keyIn(
+      [id],
+      wanted.map((value: unknown) => [comparand(id, value)]),
+    );
   },
   schema() {
     const items = orNull(comparedSchema(id) ?? {});

@@ -2,14 +2,28 @@
 import type { Column, Table } from "../values/types/column.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
-import { allOf, type Condition, equals, type Select, sourceOf, selectFrom } from "./statement.ts";
+import { mayHold } from "./comparisons.ts";
+import {
+  allOf,
+  type Condition,
+  equals,
+  noRow,
+  type Select,
+  sourceOf,
+  selectFrom,
+} from "./statement.ts";
 
 /** The one row with this key. The key has a column at least. */
 export function keyIs(key: Key, value: KeyValue): Condition {
+  if (!mayHave(key, value)) return noRow;
   const where = allOf(...key.map((column, at) => equals(column, value[at] ?? null)));
   if (where === null) throw new Error("A row without a key cannot be named");
   return where;
 }
+
+/** Some engines reject the comparison with a number that the column cannot hold. */
+const mayHave = (key: Key, value: KeyValue): boolean =>
+  key.every((column, at) => mayHold(column, value[at] ?? null));
 
 interface NamedRow {
   readonly table: Table;
@@ -34,7 +48,12 @@ export function keyIn(key: Key, values: readonly KeyValue[]): Condition {
   const [only] = key;
   if (only === undefined) throw new Error("Rows without a key cannot be named");
   if (key.length === 1)
-    return { kind: "in", column: only, values: values.map(([value]) => value!), negated: false };
+    return {
+      kind: "in",
+      column: only,
+      values: values.flatMap(([value]) => (mayHold(only, value!) ? [value!] : [])),
+      negated: false,
+    };
   const last = values.length - 1;
   const count = values.length === 0 ? 0 : 2 ** Math.ceil(Math.log2(values.length));
   const members = Array.from({ length: count }, (_, at) => keyIs(key, values[Math.min(at, last)]!));

@@ -157,6 +157,13 @@ describe("a caller with a scope", () => {
     },
   );
 
+  test("meets no record by a number that no row can hold", async () => {
+    const far = keys("9223372036854775808", "qty");
+    expect((await tenants.post("plain/lock/acquire", far, by("key-a"))).status).toBe(404);
+    const state = await tenants.post("plain/lock/status", far, by("key-a"));
+    expect(state.body.data.keys).toMatchObject([{ locked: false }]);
+  });
+
   test("gives its lock back by keys and token, whatever became of the record and of the scope", async () => {
     const claims = (tenant: string) => tokenOf(`"roles": ["clerk"], "tenant": "${tenant}"`);
     for (const key of [keys("k1"), keys("same", "title")]) {

@@ -577,6 +577,12 @@ describe("the configuration", () => {
     expect(answer.body.data).toEqual([{ id: "2", text: "two" }]);
   });
 
+  test("lookup finds nothing by an id that no row can have", async () => {
+    const answer = await get("numbers/lookup?ids=2,9223372036854775808");
+    check(answer, { status: 200 });
+    expect(ids(answer)).toEqual(["2"]);
+  });
+
   test("lookup sees what was just created", async () => {
     check(await fixture.post("numbers/create", { label: "four" }), { status: 201 });
     expect((await get("numbers/lookup?search=four")).body.count).toBe(1);

@@ -144,6 +144,18 @@ describe("by", () => {
     ]);
   });
 
+  test("refuses a key that the column cannot hold, for its record alone", async () => {
+    const data = [{ slot_id: "9223372036854775808", label: "far" }, { label: "near" }];
+    const each = await post("slots/upsert", { data, mode: "each" });
+    expect(each.status, JSON.stringify(each.body)).toBe(207);
+    expect(each.body.results).toMatchObject([
+      { success: false, error: "Validation failed", errors: { slot_id: [expect.any(String)] } },
+      { success: true, created: true },
+    ]);
+    const all = await post("slots/upsert", { data });
+    check(all, { status: 400, error: "Validation failed", errors: ["[0].slot_id"] });
+  });
+
   test("refuses a record without a value of the index, each on its field", async () => {
     const data = [
       { shelf: 1, name: "no place" },
