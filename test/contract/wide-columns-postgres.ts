@@ -101,7 +101,7 @@ const asText: readonly WideColumn[] = [
   text("other", "regproc", ["now", "pg_sleep"], { bad: ["no_function"] }),
   text("other", "regprocedure", ["now()", "pg_sleep(double precision)"], { bad: ["x"] }),
   text("other", "regrole", ["pg_monitor", "pg_read_all_data"], { bad: ["nobody_at_all"] }),
-  text("other", "regtype", ["integer", "text[]"], { bad: ["no_type"] }),
+  text("other", "regtype", ["integer", "text[]"], { bad: ["no_type", "a b c"] }),
 ];
 
 const onlyShown: readonly WideColumn[] = [

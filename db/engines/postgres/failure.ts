@@ -110,10 +110,12 @@ const raised = "P0001";
 
 /**
  * `unnamed portal parameter $2 = '…'`, in the server's language. No quotation mark may precede the number: after one,
- * it may belong to a statement within a trigger.
+ * it may belong to a statement within a trigger. `regtype` has a line before it: `invalid type name "a b"`.
  */
 function parameterOf(where: unknown): number | null {
-  const number = /^[^\n"'$]*\$(\d+)(?= = '|$)/.exec(String(where ?? ""))?.[1];
+  const text = String(where ?? "");
+  const [, number] =
+    /^[^\n"'$]*\$(\d+)(?= = '|$)/.exec(text) ?? /\n[^\n"'$]*\$(\d+) = '.*$/.exec(text) ?? [];
   return number === undefined ? null : Number(number) - 1;
 }
 
