@@ -1,5 +1,5 @@
 /** The API's one route: find the action, read the body, run it, wrap the answer. */
-import type { Action, Method } from "../../core/calls/action.ts";
+import type { Method } from "../../core/calls/action.ts";
 import {
   findRoute,
   perform,
@@ -10,6 +10,7 @@ import {
 } from "../../core/dispatch.ts";
 import type { AnsweredStream } from "../../core/calls/answer.ts";
 import type { StepEnd, StepName } from "../../core/calls/handler.ts";
+import { asksForDryRun } from "../../core/calls/payload.ts";
 import { refusalFor } from "../../core/bind-views.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
 import { changesName } from "../../core/live/changes-action.ts";
@@ -18,7 +19,6 @@ import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
 import { createDeadlines } from "../../core/values/deadlines.ts";
 import { AppError, type ErrorKind, notFound, unauthorized } from "../../core/values/errors.ts";
-import { isObject } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 import { type Caller, shareOf } from "../../core/plans/caller.ts";
 import { depthFrom, type HookDepths } from "../../core/workflow/hook-depth.ts";
@@ -211,9 +211,6 @@ function prefersRollback(headers: HeaderFields): boolean {
   const preferences = sent.split(",").map((one) => one.split(";")[0]!.replace(/[\s"]/g, ""));
   return preferences.find((one) => /^tx(=|$)/i.test(one))?.toLowerCase() === rollback;
 }
-
-const asksForDryRun = ({ takesDryRun }: Action, body: unknown): boolean =>
-  takesDryRun && isObject(body) && body["dry_run"] === true;
 
 /** The handler of all other paths; requests below a project count for its limits. */
 export function callNothing(deps: RouteDeps): Handle {

@@ -4,6 +4,7 @@
  */
 import type { Answer } from "../calls/answer.ts";
 import { answerText } from "../calls/answer-text.ts";
+import { asksForDryRun } from "../calls/payload.ts";
 import { type BoundAction, findRoute, type Project } from "../dispatch.ts";
 import { takesCursor } from "../actions/read.ts";
 import type { Caller } from "../plans/caller.ts";
@@ -86,8 +87,9 @@ export async function runWrite(
         : `You may not write ${name}/${action.slice(0, 100)}; at this endpoint you may use ${own.join(", ")}`,
     );
   if (!isObject(body)) throw invalidPayload("body is required: an object, as describe shows it");
-  const options = optionsIn(more);
+  const sent = optionsIn(more);
   const bound = routeTo({ endpoint: name, action }, call);
+  const options = { ...sent, dryRun: sent.dryRun || asksForDryRun(bound.action, body) };
   for (const [header, value] of [
     ["If-Match", options.ifMatch],
     ["Idempotency-Key", options.idempotencyKey],

@@ -56,6 +56,12 @@ export function payloadReader<Method extends "GET" | "POST">({
   };
 }
 
+/** Whether the body itself asks for a dry run. */
+export const asksForDryRun = (
+  { takesDryRun }: { readonly takesDryRun: boolean },
+  body: unknown,
+): boolean => takesDryRun && isObject(body) && body["dry_run"] === true;
+
 /** Only `{data: {...}, options: {...}}` is the wrapped form; anything else is a plain body. */
 function unwrap(body: unknown): { body: unknown; options: Record<string, unknown> } {
   if (

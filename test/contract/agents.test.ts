@@ -202,6 +202,9 @@ describe("write", () => {
   test("changes nothing in a dry run, and once for one key", async () => {
     const dry = await write("create", { order_id: "w2", title: "Dry" }, { dry_run: true });
     expect(dry.content).toMatchObject({ dry_run: true, data: { order_id: "w2" } });
+    const inBody = { data: [{ order_id: "w2", title: "Dry" }], dry_run: true };
+    const bulk = await write("bulk-create", inBody);
+    expect(bulk.content).toMatchObject({ dry_run: true, data: [{ order_id: "w2" }] });
     expect(await rowsOf("select 1 as n from orders where order_id = 'w2'")).toEqual([]);
     const key = { idempotency_key: `once-${crypto.randomUUID()}` };
     const [one, two] = [
