@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
+import { startIssuer } from "../callers/issuer.ts";
 import { openReloading, type ProjectFiles, type Reloading } from "./reloading.ts";
 
 const engine = inject("engine");
@@ -314,6 +315,27 @@ describe("what the service keeps outside of the configuration", () => {
     expect([second.status, second.body.data.id]).toEqual([201, first.body.data.id]);
     expect(second.headers.get("Idempotency-Replayed")).toBe("true");
     await on.sql("delete from things where name = 'Once'");
+  });
+
+  test("keys of a token issuer that is away stay, also where other credentials change", async () => {
+    const issuer = await startIssuer();
+    const jwt = { jwksUri: `http://${issuer.host}/jwks` };
+    const access = { member: ["read"] };
+    const guarded = (more: object) => ({
+      ...shop,
+      project: { auth: { jwt, ...more } },
+      endpoints: { things: { ...things, access } },
+    });
+    const readBy = async (): Promise<number> => {
+      const token = await issuer.tokenOf("old", { claims: { roles: ["member"] } });
+      return statusOf("guarded/things/read", { authorization: `Bearer ${token}` });
+    };
+    await on.reload({ guarded: guarded({}) });
+    expect(await readBy()).toBe(200);
+    issuer.answer = "error";
+    await on.reload({ guarded: guarded(auth) });
+    expect(await readBy()).toBe(200);
+    await issuer.close();
   });
 
   test("counts of the rate limits stay", async () => {

@@ -10,6 +10,7 @@ import type { Project } from "../../../core/dispatch.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
 import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { databaseOf } from "../../../db/open.ts";
+import { type KnownKeys, noKeysYet } from "../../callers/key-set.ts";
 import { createOutbound, type OutboundOptions } from "../../outbound/outbound-client.ts";
 import { logLeftOut } from "../settings/read-projects.ts";
 import { ConfigError } from "../settings/config-error.ts";
@@ -26,6 +27,8 @@ export interface ServedProject {
   readonly project: Project;
   readonly database: KeptDatabase;
   readonly importComponent: ImportComponent | undefined;
+  /** Those of the issuer of its tokens. */
+  readonly knownKeys: KnownKeys;
   /** Ends the attempts to reach its database. */
   readonly stop: AbortController;
   /** What its routes were compiled from; null until its database is reached. */
@@ -58,8 +61,10 @@ export async function openServed(
     throw new Error(`${titleOf(config)}: ${error.message}`, { cause: error });
   });
   const { name } = config;
-  // Callers of the earlier configuration already hold their issuer's keys.
+  // Callers of the earlier configuration remember tokens that were checked.
   const known = before && hasSameCallers(before.config, config) ? before.project.callers : null;
+  const knownKeys =
+    before && issuerOf(before.config) === issuerOf(config) ? before.knownKeys : noKeysYet();
   const ofProject: ProjectParts = {
     db: database.db,
     database: databaseOf(config.database.url),
@@ -68,6 +73,7 @@ export async function openServed(
     backgroundOver: () => hooks.forProject(name),
     jobs: jobs.forProject(config),
     callers: callers ?? known ?? undefined,
+    knownKeys,
     nudge: nudgeOf(config, database, parts),
     streams: parts.streamsOf(name),
     deliveryTimes,
@@ -81,6 +87,7 @@ export async function openServed(
     project: openProject(config, ofProject, parts),
     database,
     importComponent: importComponent && observation.components(importComponent),
+    knownKeys,
     stop: new AbortController(),
     seen: null,
   };
@@ -100,6 +107,9 @@ function nudgeOf(
 /** Whether callers are identified in the same way. */
 const hasSameCallers = (one: ProjectConfig, other: ProjectConfig): boolean =>
   JSON.stringify(one.auth) === JSON.stringify(other.auth);
+
+/** Where the keys of the tokens are published. */
+const issuerOf = ({ auth }: ProjectConfig): string | undefined => auth?.jwt?.jwksUri;
 
 /** Why the project is not served yet. */
 export interface Trouble {
