@@ -36,6 +36,7 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
         ...filesOfOthers("db", engine),
         related,
         long,
+        longAlike,
         ...(engine === "sqlite" ? [] : [alike, fuzz]),
       ],
       ...shared,
@@ -45,7 +46,10 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 /** Many clients, many records, many columns or long waits: only the deep tests have them, on each engine. */
 const long =
-  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,extraction,files-kept,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-imports,wide-keys,wide-scopes,wide-tables}.test.ts";
+  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-keys,wide-scopes,wide-tables}.test.ts";
+
+/** The same, but alike on each engine: the deep tests have them on one. */
+const longAlike = "test/contract/{extraction,files-kept,wide-imports}.test.ts";
 
 /**
  * What is decided before a statement is made, or by its conditions alone, is alike on each engine. One engine tests it
@@ -57,11 +61,11 @@ const alike =
 /** Tests of the contract that `engineProject` leaves to another command. */
 function restProject(
   name: string,
-  { engine, tests }: { engine: EngineName; tests: string },
+  { engine, tests }: { engine: EngineName; tests: string[] },
 ): TestProjectInlineConfiguration {
   return {
     extends: true,
-    test: { name, provide: { engine }, include: [tests], testTimeout: 60_000, ...shared },
+    test: { name, provide: { engine }, include: tests, testTimeout: 60_000, ...shared },
   };
 }
 
@@ -103,7 +107,7 @@ function relationsProject(engine: EngineName): TestProjectInlineConfiguration {
     extends: true,
     test: {
       name: `relations-${engine}`,
-      provide: { engine, relationRequests: 50, movedLines: 1_000, zoneInstants: 1_500 },
+      provide: { engine, relationRequests: 30, movedLines: 1_000, zoneInstants: 500 },
       include: [related],
       testTimeout: 300_000,
     },
@@ -195,9 +199,11 @@ export default defineConfig({
         "postgres",
         "export,files-kept,import,import-files,import-handlers,import-large",
       ),
-      ...engines.map((engine) => restProject(`long-${engine}`, { engine, tests: long })),
-      restProject("alike-postgres", { engine: "postgres", tests: alike }),
-      restProject("alike-mysql", { engine: "mysql", tests: alike }),
+      restProject("long-sqlite", { engine: "sqlite", tests: [long, longAlike] }),
+      restProject("long-postgres", { engine: "postgres", tests: [long] }),
+      restProject("long-mysql", { engine: "mysql", tests: [long] }),
+      restProject("alike-postgres", { engine: "postgres", tests: [alike, longAlike] }),
+      restProject("alike-mysql", { engine: "mysql", tests: [alike, longAlike] }),
       // What is the same on PostgreSQL is left out.
       placesProject("mysql", "import-handlers,import-large"),
       ...engines.map(faultsProject),
