@@ -28,6 +28,7 @@ beforeAll(async () => {
         (2, '2026-01-31 10:00:00.123457', '08:15:00', '{}', 2.5, '2026-01-31 10:00:00.123400'),
         (3, '2026-01-31 10:00:00.123', '08:15:00.250001', '[]', 3.5, null)`,
       "create table coins (id integer primary key, amount decimal(38, 18))",
+      "create table rates (id integer primary key, rate double precision, exact decimal(12, 8))",
       ...(engine === "postgres"
         ? [
             "alter table fine add column zoned timetz",
@@ -54,6 +55,11 @@ beforeAll(async () => {
         action: { create: true, update: true, first: true, adjust: true },
         adjustConfig: { fields: { amount: {} }, reasonRequired: false },
         auditColumns: false,
+      },
+      rates: {
+        tableName: "rates",
+        action: { create: true, read: true, lookup: true },
+        fieldNameLookup: { id: "id", text: "rate || ' '" },
       },
       ruled: {
         tableName: "fine",
@@ -112,6 +118,31 @@ describe("decimals of a large scale", () => {
     });
   });
 });
+
+test.each([
+  0.000_05, -0.000_012, 1e-6, 5e-7, -1.25e-8, 1.5e-20, 0, 0.1, 3, 1_234_567.5, 1e15,
+  123_456_789_012_345_680, 1e20, 1e21, -2.5e25,
+])("the double %s is searched for and labelled as it is shown", async (rate) => {
+  await service.sql("delete from rates");
+  check(await service.post("rates/create", { id: 1, rate }), { status: 201 });
+  const shown = JSON.stringify(rate);
+  for (const text of [shown, shown.slice(-3)]) {
+    const read = await service.post("rates/read", { search_by: "rate", search_value: text });
+    expect(records(read)).toMatchObject([{ id: 1, rate }]);
+  }
+  const lookup = await service.post("rates/lookup", {}, { "X-Request-Mode": "static" });
+  expect(lookup.body.data).toEqual([{ id: "1", text: `${shown} ` }]);
+});
+
+test.each(["0.00001", "0.00000012", "-0.00000001", "1234.5"])(
+  "the decimal %s is searched for by its digits",
+  async (exact) => {
+    await service.sql("delete from rates");
+    check(await service.post("rates/create", { id: 1, exact }), { status: 201 });
+    const read = await service.post("rates/read", { search_by: "exact", search_value: exact });
+    expect(records(read)).toMatchObject([{ id: 1, exact: Number(exact) }]);
+  },
+);
 
 describe("fractions of a second", () => {
   test("are shown up to six digits", async () => {

@@ -50,6 +50,7 @@ export const valueForms = formsBeside(plain, {
       isSingle(column)
         ? (raw) => showFloat(shortestSingle(raw as number))
         : (raw) => showFloat(raw as number),
+    textOf: (column, name) => (isSingle(column) ? castToText(column, name) : doubleText(name)),
   },
   boolean: {
     bind: (_column, value) => value === true,
@@ -128,4 +129,14 @@ function shortestSingle(value: number): number {
     if (Math.fround(shorter) === value) return shorter;
   }
   return Number(value.toPrecision(9));
+}
+
+/** JavaScript has exponents for other numbers, with a sign before large ones. */
+function doubleText(name: SQL): SQL {
+  const text = sql`cast(${name} as char)`;
+  const digits = sql`trim(leading '0' from substr(cast(abs(${name}) as char), 3))`;
+  const exponent = sql`char_length(cast(abs(${name}) as char)) - 1 - char_length(${digits})`;
+  const small = sql`concat(if(${name} < 0, '-', ''), left(${digits}, 1), if(char_length(${digits}) > 1, '.', ''), substr(${digits}, 2), 'e-', ${exponent})`;
+  const large = sql`trim(trailing '.' from trim(trailing '0' from cast(cast(${text} as decimal(65, 2)) as char)))`;
+  return sql`case when abs(${name}) < 1e-6 and ${name} <> 0 and ${text} not like '%e%' then ${small} when ${text} not like '%e%' or abs(${name}) < 1 then ${text} when abs(${name}) < 1e21 then ${large} else replace(${text}, 'e', 'e+') end`;
 }

@@ -40,7 +40,12 @@ export const valueForms: ValueForms = formsBeside(plain, {
     decoder: (_column, decimals) => (raw) => showDecimal(raw as string, decimals),
     textOf: (_column, name) => sql`trim_scale(${name})::text`,
   },
-  float: { decoder: () => (raw) => showFloat(raw as number) },
+  float: {
+    decoder: () => (raw) => showFloat(raw as number),
+    // JavaScript has exponents for other numbers, and fewer digits in them.
+    textOf: (_column, name) =>
+      sql`case when ${name}::text not like '%e%' then ${name}::text when abs(${name}::float8) between 1e-6 and 999999999999999900000 then ${name}::text::numeric::text else replace(${name}::text, 'e-0', 'e-') end`,
+  },
   boolean: { bind: (_column, value) => (value ? "t" : "f"), textOf: null },
   date: {
     decoder: showing((text) => (isInfinite(text) ? null : showDate(text))),

@@ -52,6 +52,12 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
     whole === null ? null : holdsPart(storedJson(whole), storedJson(part)) ? 1 : 0,
   );
   database.function("rowgate_number", pure, numberOf);
+  database.function("rowgate_float_text", pure, (value: unknown) =>
+    typeof value === "number" ? String(value) : value,
+  );
+  database.function("rowgate_digits", pure, (value: unknown) =>
+    typeof value === "number" ? normalDecimal(String(value)) : value,
+  );
   database.function("rowgate_bytes", pure, (value: unknown) =>
     typeof value === "string" ? Buffer.from(value, "base64") : value,
   );

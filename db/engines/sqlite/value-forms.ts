@@ -50,15 +50,17 @@ export const createValueForms = (forms: StoredForms): ValueForms =>
       decoder: decimalDecoder,
       textOf(column, name) {
         if (isExactDecimal(column)) return name;
+        const { scale } = column;
         return numberText(
-          column.scale === null ? name : sql`round(${name}, ${sql.raw(String(column.scale))})`,
+          scale === null ? name : sql`round(${name}, ${sql.raw(String(scale))})`,
+          sql`rowgate_digits`,
         );
       },
     },
     float: {
       output: ({ isSampled }, name) => (isSampled ? longAsText(name) : name),
       decoder: () => showAnything,
-      textOf: (_column, name) => numberText(name),
+      textOf: (_column, name) => numberText(name, sql`rowgate_float_text`),
     },
     boolean: { ...formed(forms, "boolean", usualBoolean), textOf: null },
     date: formed(forms, "date", usualDate, (name) => sql`substr(${name}, 1, 10)`),
@@ -178,6 +180,11 @@ function decimalDecoder({ scale }: Column, decimals: Decimals): Decode {
   };
 }
 
-/** Without the `.0` that SQLite gives whole floating point numbers. */
-const numberText = (name: SQL): SQL =>
-  sql`cast(case when ${name} = cast(${name} as integer) then cast(${name} as integer) else ${name} end as text)`;
+/**
+ * Without the `.0` that SQLite gives whole floating point numbers. `unlike`: the function for texts with an exponent,
+ * which answers show in another way.
+ */
+function numberText(name: SQL, unlike: SQL): SQL {
+  const text = sql`cast(case when ${name} = cast(${name} as integer) then cast(${name} as integer) else ${name} end as text)`;
+  return sql`case when ${text} glob '*e*' then ${unlike}(${name}) else ${text} end`;
+}
