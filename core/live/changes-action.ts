@@ -13,6 +13,7 @@ import type { Entity } from "../plans/entity.ts";
 import { sourceOf } from "../query/statement.ts";
 import { AppError, invalidParameter, notFound } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
+import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
 import { readWholeNumber } from "../values/types/numbers.ts";
 import { type ChangeEvent, EventBuilder, type Watched } from "../changes/change-events.ts";
@@ -177,11 +178,19 @@ interface Position {
 
 interface Places extends Pick<Request, "digest" | "newId"> {
   readonly order: ChangeOrder;
+  /** Those that the client asks for: a number of events behind a place is of these. */
+  readonly endpoints: readonly string[];
 }
 
 const placeBits = 53n;
 const toldBits = 24n;
-const randomDigits = 12;
+const namesBits = 16n;
+const randomDigits = 8;
+
+const namesIn = ({ endpoints }: Places): bigint => {
+  const hash = Number.parseInt(hashOf(JSON.stringify(endpoints.toSorted())), 36);
+  return BigInt.asUintN(Number(namesBits), BigInt(hash));
+};
 
 const placeSeal = ({ digest, order: { logId: secret } }: Places): Seal => ({
   digest,
@@ -192,7 +201,8 @@ const placeSeal = ({ digest, order: { logId: secret } }: Places): Seal => ({
 /** Another text each time: also whether a place is still the same would tell of the writes of others. */
 function positionText(places: Places, { place, told }: Position): string {
   const random = BigInt(`0x${places.newId().replaceAll("-", "").slice(0, randomDigits)}`);
-  const number = (((random << placeBits) | BigInt(place)) << toldBits) | BigInt(told);
+  const named = (random << namesBits) | namesIn(places);
+  const number = (((named << placeBits) | BigInt(place)) << toldBits) | BigInt(told);
   return sealNumber(number, placeSeal(places));
 }
 
@@ -203,7 +213,10 @@ function positionIn(since: string, places: Places): Position | null {
   const place = Number(BigInt.asUintN(Number(placeBits), number >> toldBits));
   const { first, last } = places.order;
   if (place < first || place > last) return null;
-  return { place, told: Number(BigInt.asUintN(Number(toldBits), number)) };
+  // Other endpoints have other events; one may be told twice, and none is passed over.
+  const named = BigInt.asUintN(Number(namesBits), number >> (toldBits + placeBits));
+  const told = named === namesIn(places) ? Number(BigInt.asUintN(Number(toldBits), number)) : 0;
+  return { place, told };
 }
 
 /** Whether more happened since than is kept: writes follow each other in time, and this is the first one. */
@@ -221,10 +234,10 @@ interface Telling {
 /** The events after the client's position, as far as `limit` goes. */
 async function listOf(
   { feed, deadlineAtMs, db, caller, share, now: clock, ...naming }: Request,
-  { asked: { since, limit }, watched }: Telling,
+  { asked: { endpoints, since, limit }, watched }: Telling,
 ): Promise<Answer> {
   const order = await feed.order(deadlineAtMs);
-  const places = { ...naming, order };
+  const places = { ...naming, order, endpoints };
   const now = positionText(places, { place: order.last, told: 0 });
   if (since === null) return { status: 200, body: { data: [], since: now } };
   const begin = positionIn(since, places);
@@ -289,7 +302,7 @@ async function streamOf(
   { asked, watched, open }: Telling & { open: { limits: StreamLimits; eventId: EventId } },
 ): Promise<AnsweredStream> {
   const order = await feed.order(deadlineAtMs);
-  const places = { ...naming, order };
+  const places = { ...naming, order, endpoints: asked.endpoints };
   const since = lastEventId ?? asked.since;
   const known = since === null ? null : positionIn(since, places);
   const next = known && { place: known.place, id: endOfWrite };

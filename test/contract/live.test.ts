@@ -162,6 +162,17 @@ describe("the list of changes", () => {
     expect(short(found)).toEqual(ids.map((id) => ["items", "created", [id]]));
   });
 
+  test("goes on within a write for other endpoints, too", async () => {
+    const since = await now();
+    const id = await made();
+    const part = await changes("admin", { endpoints: ["items", "goods"], since, limit: 1 });
+    expect(short(told(part))).toEqual([["goods", "created", [id]]]);
+    const rest = await changes("admin", { endpoints: ["items"], since: sinceOf(part) });
+    expect(short(told(rest))).toEqual([["items", "created", [id]]]);
+    const both = await changes("admin", { endpoints: ["goods", "items"], since: sinceOf(part) });
+    expect(short(told(both))).toEqual([["items", "created", [id]]]);
+  });
+
   test("names no keys of more than 100 records of one write", async () => {
     const rows = (count: number) =>
       Array.from({ length: count }, () => ({ item_id: randomUUID(), tenant: "a" }));
