@@ -5,9 +5,11 @@
 import { type Action, projectAction } from "../calls/action.ts";
 import type { AnsweredStream, Answer } from "../calls/answer.ts";
 import { allErrors } from "../calls/action-errors.ts";
+import { refuseUnknown } from "../calls/payload.ts";
 import type { Handler, Request } from "../calls/handler.ts";
 import type { Access } from "../callers/access.ts";
 import { type Entities, scopeWithRelated } from "../callers/related-views.ts";
+import { object, unread } from "../grammar/grammar.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
 import { sourceOf } from "../query/statement.ts";
@@ -103,8 +105,12 @@ export function boundChanges(
     mayUse: (caller) => [...live.values()].some((read) => read.mayUse(caller)),
     showsErrorsInline: false,
   });
+  const isStrict = [...live.values()].some(
+    ({ entity }) => entity!.settings.unknownMembers === "refuse",
+  );
   const list: Action = open === null ? { ...changesAction, methods: ["POST"] } : changesAction;
   const changes = bound(list, async (request) => {
+    if (isStrict) refuseUnknownMembers(request, listMembers);
     const asked = readRequest(request);
     const watched = asked.endpoints.map((name) =>
       watchedBy(request.caller, name, { live, binding }),
@@ -113,11 +119,20 @@ export function boundChanges(
       ? { status: 200, body: {}, stream: await streamOf(request, { asked, watched, open }) }
       : listOf(request, { asked, watched });
   });
-  const ticket = bound(ticketAction, async (request) => ({
-    status: 200,
-    body: { data: await issueTicket(request.caller, request) },
-  }));
+  const ticket = bound(ticketAction, async (request) => {
+    if (isStrict) refuseUnknownMembers(request, []);
+    return { status: 200, body: { data: await issueTicket(request.caller, request) } };
+  });
   return open === null ? [changes] : [changes, ticket];
+}
+
+const listMembers = ["endpoints", "since", "limit"];
+
+function refuseUnknownMembers({ body, method }: Request, known: readonly string[]): void {
+  const isQuery = method === "GET";
+  const names = isQuery ? [...known, "ticket"] : known;
+  const members = Object.fromEntries(names.map((name) => [name, unread(() => ({}))]));
+  refuseUnknown(object(members), body, isQuery ? "query" : "payload");
 }
 
 interface Asked {

@@ -30,6 +30,7 @@ const options = {
     },
     hooked: {
       ...orders,
+      live: true,
       workflow: {
         ...orders.workflow,
         hooks: {
@@ -53,6 +54,11 @@ const strict = openShop({
 });
 const lenient = openShop(options);
 
+const asPost = (body: object): RequestInit => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
 const condition = { key: "name", operator: "=", value: "apple" };
 const job = { job_id: "export-00000000-0000-4000-8000-000000000000" };
 
@@ -292,6 +298,26 @@ describe("a strict project", () => {
       error: "Invalid payload",
       message: 'Unknown member in the query: "verbose"',
     });
+  });
+
+  test("refuses an unknown member of the list of changes, of its stream and of a ticket", async () => {
+    const refused = { status: 400, error: "Invalid payload" };
+    const misspelled = { endpoints: ["hooked"], sinse: "x" };
+    const said = 'Unknown member in the payload: "sinse", did you mean "since"?';
+    check(await strict.send("/changes", asPost(misspelled)), { ...refused, message: said });
+    check(await lenient.send("/changes", asPost(misspelled)), { status: 200 });
+    check(await strict.send("/changes", asPost({ endpoints: ["hooked"], limit: 1 })), {
+      status: 200,
+    });
+    check(await strict.send("/changes?endpoints=hooked&sinse=x"), {
+      ...refused,
+      message: 'Unknown member in the query: "sinse", did you mean "since"?',
+    });
+    check(await strict.send("/changes/ticket", asPost({ endpoints: ["hooked"] })), {
+      ...refused,
+      message: 'Unknown member in the payload: "endpoints"',
+    });
+    check(await strict.send("/changes/ticket", { method: "POST" }), { status: 200 });
   });
 });
 
