@@ -70,7 +70,7 @@ export async function findLabel(
   return { columns: [key], isKey: true, isUnique: true, doubt };
 }
 
-/** Fewer rows prove nothing. */
+/** Fewer rows prove nothing, unless two have the same value. */
 const rowsMin = 10;
 /** Longer texts, on average, are no names. */
 const lengthMax = 80;
@@ -84,10 +84,10 @@ const faults: Readonly<Record<string, string>> = {
 
 function judge(values: readonly string[]): string {
   const filled = values.filter((value) => value !== "");
-  if (values.length < rowsMin) return "unknown";
+  const different = new Set(filled).size;
+  if (values.length < rowsMin) return different < filled.length ? "fine" : "unknown";
   if (filled.length * 2 < values.length) return "empty";
   if (filled.join("").length > filled.length * lengthMax) return "long";
-  const different = new Set(filled).size;
   if (different === values.length) return "unique";
   return different * 2 < filled.length ? "repeated" : "fine";
 }

@@ -71,7 +71,7 @@ export function messyDatabase(engine: EngineName): string[] {
     "insert into employees (first_name, last_name, password_hash) values ('Ann', 'Lee', 'x')",
     "insert into log_lines (happened, what) values ('now', 'it began')",
     "insert into enrolments (student, course, grade) values (1, 1, 4.5)",
-    `insert into ${q("project")} (name) values ('Rowgate')`,
+    `insert into ${q("project")} (name) values ('Rowgate'), ('Rowgate')`,
   ];
   return [...common, ...salesTables(engine), ...special[engine]];
 }

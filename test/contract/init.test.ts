@@ -183,6 +183,8 @@ describe("the files", () => {
     // A person has no name that finds one row.
     expect(sales.importConfig.lookupFields).not.toHaveProperty("Seller");
     expect(Object.keys(sales.aggregateConfig.joins)).toEqual(["Buyer", "Seller"]);
+    // Two projects have one name.
+    expect((await endpointOf("project_lines")).importConfig).not.toHaveProperty("lookupFields");
     const cities = await endpointOf("cities");
     expect(cities.importConfig.lookupFields).toEqual({
       Country: {
