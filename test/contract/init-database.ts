@@ -78,7 +78,11 @@ export function messyDatabase(engine: EngineName): string[] {
 
 const special: Readonly<Record<EngineName, readonly string[]>> = {
   // A view over a function that only the program knows to which the database belongs.
-  sqlite: ["create view broken as select group_names(name) as names from cities"],
+  sqlite: [
+    "create view broken as select group_names(name) as names from cities",
+    "create table keyless (code text)",
+    "create table astray (id integer primary key, keyless_code text references keyless, gone_id integer references gone)",
+  ],
   postgres: [
     "create type mood as enum ('glad', 'sad')",
     "create table people (id uuid primary key default gen_random_uuid(), name varchar(40) not null, mood mood not null, shown text generated always as (upper(name)) stored)",

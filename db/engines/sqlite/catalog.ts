@@ -243,7 +243,7 @@ async function foreignKeys(
     if (target !== null) key.targets.push(target);
     keys.set(id, key);
   }
-  return Promise.all(
+  const all = await Promise.all(
     [...keys].map(async ([id, { referencedTable, columns, targets }]) => ({
       name: `foreign key ${id + 1}`,
       columns,
@@ -253,6 +253,8 @@ async function foreignKeys(
       referencedColumns: targets.length > 0 ? targets : await keyOf(rows, referencedTable, schema),
     })),
   );
+  // SQLite takes a reference to the key of a table that is not there, or has none or a longer one.
+  return all.filter((one) => one.referencedColumns.length === one.columns.length);
 }
 
 async function keyOf(rows: Rows, table: string, schema: string | null): Promise<string[]> {
