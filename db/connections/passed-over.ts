@@ -19,8 +19,13 @@ import type { Execute } from "./execute.ts";
 /** The stored rows. Rejects with `rejectedByDatabase` when some of them were not stored. */
 export async function insertAll(insert: Insert, execute: Execute): Promise<Row[]> {
   const { rows, matched } = await execute(insert);
-  if (matched < insert.rows.length && insert.leavesTaken !== true) throw passedOver();
+  refuseMissing(insert, matched);
   return rows;
+}
+
+/** Rejects with `rejectedByDatabase` when fewer rows were stored than were sent. */
+export function refuseMissing({ rows, leavesTaken }: Insert, stored: number): void {
+  if (stored < rows.length && leavesTaken !== true) throw passedOver();
 }
 
 /** The deleted rows, or an empty object for each. Rejects with `rejectedByDatabase` when matching rows still exist. */

@@ -175,9 +175,16 @@ const answered = <Write extends Insert | UpdateOne | Delete>(statement: Write): 
 /** Whether the statement itself returns the requested rows. */
 const isWhole = (statement: Insert | UpdateOne | Delete, { returning }: Dialect): boolean =>
   !isView(statement) &&
-  (returning ||
-    statement.returning.length === 0 ||
+  (statement.returning.length === 0 ||
+    (returning && !isChangedLater(statement)) ||
     (statement.kind === "insert" && statement.table.insertsReturn === true));
+
+/** Whether triggers change what the statement returns. New rows are only read again if their keys are known. */
+function isChangedLater(statement: Insert | UpdateOne | Delete): boolean {
+  if (statement.kind === "delete" || statement.table.changesReturned !== true) return false;
+  const [first] = statement.key;
+  return statement.kind === "update" || givesKeys(statement) || first?.generated === "identity";
+}
 
 /** The INSERT in parts that the engine accepts; one row each when that is the only way to get the generated keys. */
 function partsOf(insert: Insert, dialect: Dialect): Insert[] {

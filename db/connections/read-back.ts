@@ -24,7 +24,7 @@ import {
 } from "../../core/query/statement.ts";
 import { columnTypes } from "../../core/values/types/column-types.ts";
 import type { Execute } from "./execute.ts";
-import { refuseUnchanged } from "./passed-over.ts";
+import { refuseMissing, refuseUnchanged } from "./passed-over.ts";
 
 /** Whether every row contains its key. */
 export function givesKeys({ key, columns, rows }: Insert): boolean {
@@ -46,7 +46,9 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   const { table, key, columns, rows, returning } = insert;
   if (key.length === 0)
     throw new Error(`New rows of ${table.name} cannot be read back without a key`);
-  const { insertId, rows: returned } = await execute({ ...insert, returning: key });
+  const { insertId, rows: returned, matched } = await execute({ ...insert, returning: key });
+  // Of a view, an engine may count no rows.
+  if (table.kind === "table") refuseMissing(insert, matched);
   const places = key.map((column) => placeOf(column, columns));
   const keys = rows.map((row, index) =>
     key.map(

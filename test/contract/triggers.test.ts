@@ -161,7 +161,7 @@ describe("with triggerMessages: false", () => {
   });
 });
 
-// SQLite's triggers cannot change the row that is stored.
+// SQLite's triggers cannot change a row before it is stored, when NOT NULL is checked.
 describe.runIf(engine !== "sqlite")("a trigger that fills columns", () => {
   let service: Fixture;
   beforeAll(async () => {
@@ -308,3 +308,91 @@ describe.runIf(engine !== "mysql")("a trigger that passes over a row", () => {
     expect(await service.sql("select id from orders where id = 'c5'")).toEqual([]);
   });
 });
+
+describe("a trigger that changes what was sent", () => {
+  let service: Fixture;
+  const upperCase = (name: string, event: string, table: string): string[] =>
+    trigger(name, {
+      // In SQLite, only a trigger that runs afterwards can change the row.
+      when: `${engine === "sqlite" ? "after" : "before"} ${event}`,
+      table,
+      body: {
+        postgres: "new.note := upper(new.note); return new;",
+        mysql: "set new.note = upper(new.note)",
+        sqlite: `update ${table} set note = upper(note) where id = new.id`,
+      },
+    });
+  beforeAll(async () => {
+    const note = "text(40)";
+    service = await openFixture({
+      tables: [
+        { name: "orders", columns: { id: "key", qty: "integer", note } },
+        { name: "order_lines", columns: { id: "identity", order_id: "text(36)", note } },
+      ],
+      setUp: () => [
+        ...upperCase("upper_new", "insert", "orders"),
+        ...upperCase("upper_change", "update", "orders"),
+        ...upperCase("upper_line", "insert", "order_lines"),
+        ...trigger("drop_new", {
+          when: "before insert",
+          table: "orders",
+          body: {
+            postgres: "if new.qty = 13 then return null; end if; return new;",
+            mysql: "set new.qty = new.qty",
+            sqlite: "select raise(ignore) where new.qty = 13",
+          },
+        }),
+      ],
+      endpoints: {
+        orders: {
+          tableName: "orders",
+          action: {
+            create: true,
+            update: true,
+            adjust: true,
+            "bulk-create": true,
+            "bulk-update": true,
+            "create-composite": true,
+          },
+          adjustConfig: { fields: { qty: { type: "integer" } } },
+          history: true,
+          masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
+        },
+        lines: { tableName: "order_lines", action: { "bulk-create": true } },
+      },
+    });
+  });
+  afterAll(() => service.close());
+
+  test("is seen in every answer, and in the history", async () => {
+    const posted = (path: string, body: object) => service.post(`orders/${path}`, body);
+    check(await posted("create", { id: "a", qty: 1, note: "x" }), {
+      status: 201,
+      data: { note: "X" },
+    });
+    check(await posted("update", { id: "a", note: "y" }), { status: 200, data: { note: "Y" } });
+    const adjusted = await posted("adjust", { id: "a", adjustments: [{ field: "qty", value: 1 }] });
+    check(adjusted, { status: 200, data: { note: "Y", qty: 2 } });
+    const made = await posted("bulk-create", { data: ["b", "c"].map((id) => ({ id, note: id })) });
+    expect(made.body.data.map(column)).toEqual(["B", "C"]);
+    const changed = await posted("bulk-update", { data: [{ id: "b", note: "z" }] });
+    expect(changed.body.data.map(column)).toEqual(["Z"]);
+    const order_lines = [{ note: "one" }, { note: "two" }];
+    const document = await posted("create-composite", {
+      orders: { id: "d", note: "d", order_lines },
+    });
+    check(document, { status: 201, data: { note: "D" } });
+    expect(record(document)["order_lines"]).toMatchObject([{ note: "ONE" }, { note: "TWO" }]);
+    const lines = await service.post("lines/bulk-create", { data: order_lines });
+    expect(lines.body.data.map(column)).toEqual(["ONE", "TWO"]);
+    if (engine !== "mysql")
+      check(
+        await posted("bulk-create", { data: [{ id: "e" }, { id: "f", qty: 13 }] }),
+        rejected("[1]: The database skipped the record without an error"),
+      );
+    const history = await posted("history", { id: "b" });
+    expect(history.body.data[0].changes).toEqual({ note: { from: "B", to: "Z" } });
+  });
+});
+
+const column = ({ note }: { note: string }): string => note;

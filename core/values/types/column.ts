@@ -326,6 +326,8 @@ export interface Table {
   readonly checks?: readonly UniqueConstraint[];
   /** Statements that a trigger may silently skip for some rows; absent = none. */
   readonly passesOver?: ReadonlySet<WriteKind>;
+  /** Triggers change a row after its INSERT or UPDATE has returned it; absent = none do. */
+  readonly changesReturned?: boolean;
   /** INSERTs answer the rows that they stored although other statements of the engine do not. */
   readonly insertsReturn?: boolean;
   /** False: the database cannot lock single rows, for example of a view that groups them; absent = it can. */

@@ -81,6 +81,7 @@ export async function readTable(
         const facts = { ...(alike && { alike }), ...(hasFoldedIndex && { hasFoldedIndex }) };
         return learned({ ...column, ...facts }, row, { database, forms, place });
       });
+  const triggers = await triggersOf(rows, found.name, schema);
   return {
     kind: isView ? "view" : "table",
     schema,
@@ -97,8 +98,9 @@ export async function readTable(
       const checked = shown.filter((row) => names.has(row.name.toLowerCase()));
       return { name: constraint, columns: checked.map((row) => row.name) };
     }),
-    passesOver: await passedOver(rows, found.name, schema),
-    ...(isView && { refusals: refusedByView(await triggersOf(rows, found.name, schema), columns) }),
+    passesOver: passedOver(triggers),
+    changesReturned: triggers.some((sql) => writtenBy(sql).includes(found.name.toLowerCase())),
+    ...(isView && { refusals: refusedByView(triggers, columns) }),
     transactional: true,
     identity: self,
     // A write through a view changes the tables under it.
@@ -267,13 +269,8 @@ async function keyOf(rows: Rows, table: string, schema: string | null): Promise<
 }
 
 /** RAISE(IGNORE) ends a row's change without an error, RAISE(FAIL) keeps what was done for the rows before it. */
-async function passedOver(
-  rows: Rows,
-  table: string,
-  schema: string | null,
-): Promise<ReadonlySet<WriteKind>> {
-  const found = await triggersOf(rows, table, schema);
-  const isQuiet = found.some((sql) => /\braise\s*\(\s*(ignore|fail)\b/i.test(sql));
+function passedOver(triggers: readonly string[]): ReadonlySet<WriteKind> {
+  const isQuiet = triggers.some((sql) => /\braise\s*\(\s*(ignore|fail)\b/i.test(sql));
   return new Set(isQuiet ? (["insert", "update", "delete"] as const) : []);
 }
 
@@ -319,10 +316,15 @@ async function linksOf(rows: Rows, schema: string | null): Promise<TableLinks> {
 
 /** Whether a trigger only keeps full-text indexes up to date, so that no other table changes. */
 function writesOnlyTo(indexes: readonly { readonly name: string }[], trigger: string): boolean {
-  const body = trigger.slice(trigger.search(/\bbegin\b/i));
   const names = indexes.map(({ name }) => name.toLowerCase());
-  return [...body.matchAll(writePattern)].every(([, table]) =>
-    names.includes(table!.replace(/^["[`]|["\]`]$/g, "").toLowerCase()),
+  return writtenBy(trigger).every((table) => names.includes(table));
+}
+
+/** The tables that the trigger writes to, in lower case. */
+function writtenBy(trigger: string): string[] {
+  const body = trigger.slice(trigger.search(/\bbegin\b/i));
+  return [...body.matchAll(writePattern)].map(([, table]) =>
+    table!.replace(/^["[`]|["\]`]$/g, "").toLowerCase(),
   );
 }
 
