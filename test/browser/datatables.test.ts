@@ -171,6 +171,21 @@ describe.each([2, 3] as const)("DataTables %i", (version) => {
       );
   });
 
+  test("has no fault to tell of columns that no record has", async () => {
+    const change = {
+      'errMode = "none"': "errMode = (settings, id, fault) => { document.title = fault; }",
+      '{ data: "name"': '{ data: "nope" }, { data: "boss.name" }, { data: "name"',
+      '{ data: "price"': '{ data: "category.boss.name" }, { data: "price"',
+    };
+    const page = await demo.visit({ version, page: file, change });
+    const rows = page.locator("#products tbody tr");
+    await expect.poll(() => rows.count()).toBe(10);
+    expect(await page.evaluate("document.title")).toBe("Products");
+    const [sku, ...cells] = await rows.first().locator("td").allTextContents();
+    expect(demo.column(`SELECT sku ${active} ORDER BY sku LIMIT 1`)).toEqual([sku]);
+    expect([cells[0], cells[1], cells[4]]).toEqual(["", "", ""]);
+  });
+
   test("shows markup in a value as text", async () => {
     const markup = '<img src="none" onerror="alert(1)">';
     const body = { code: `XSS${version}`, name: markup };
