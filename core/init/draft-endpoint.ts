@@ -87,6 +87,14 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
           ),
         ]
       : []),
+    ...(table.refusals ?? []).flatMap(({ statement, reason, isBroken }) =>
+      isBroken
+        ? weighty(
+            "action",
+            `the database refuses ${statement.toUpperCase()} on ${table.name}, ${reason}`,
+          )
+        : [],
+    ),
     ...hidden.map((name, at) =>
       weighty(
         `hiddenFields[${at}]`,

@@ -243,6 +243,24 @@ describe("the files", () => {
     });
   });
 
+  test.runIf(engine === "sqlite")("leave out what a broken foreign key refuses", async () => {
+    const astray = await endpointOf("astray");
+    expect(astray.action).toMatchObject({ read: true, update: true });
+    expect(Object.keys(astray.action)).not.toContain("create");
+    expect(Object.keys(astray.action)).not.toContain("delete");
+    const reason = "astray, where SQLite says: ";
+    expect(summary).toMatch(
+      new RegExp(`shop/astray\\.json:\\d+ {2}the database refuses INSERT on ${reason}`),
+    );
+    const files = new Map(await readConfigFiles(configDir));
+    const action = { ...astray.action, create: true };
+    files.set("shop/astray.json", JSON.stringify({ ...astray, action }));
+    const { faults } = await checkConfig({ files, env: environment() });
+    expect(faults).toMatchObject([
+      { file: "shop/astray.json", found: expect.stringContaining(reason) },
+    ]);
+  });
+
   test.runIf(engine === "mysql")("take times beyond a day, as such columns hold them", async () => {
     const people = await endpointOf("people");
     expect(people.fieldValidation.map(({ name }: { name: string }) => name)).not.toContain(

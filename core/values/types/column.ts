@@ -305,6 +305,8 @@ export interface TableRefusal {
   readonly columns: readonly string[] | null;
   /** Follows the table's name and a comma: `on which the database user has no right to INSERT`. */
   readonly reason: string;
+  /** The table itself is at fault; absent = its user's rights are, or what it is. */
+  readonly isBroken?: true;
 }
 
 /** A table or view as the database has it. */

@@ -13,6 +13,7 @@ import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
 import { rowsFor, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
+import { refusedByKeys } from "./broken-keys.ts";
 import { refusedByView } from "./instead-of.ts";
 import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
 import { checksIn, namesIn } from "./outline.ts";
@@ -100,7 +101,12 @@ export async function readTable(
     }),
     passesOver: passedOver(triggers),
     changesReturned: triggers.some((sql) => writtenBy(sql).includes(found.name.toLowerCase())),
-    ...(isView && { refusals: refusedByView(triggers, columns) }),
+    refusals: isView
+      ? refusedByView(triggers, columns)
+      : await refusedByKeys((text) => rows(`explain ${text}`), {
+          table: `${quoted(schema ?? "main")}.${quoted(found.name)}`,
+          referenced: await referencedTables(rows, found.name, schema),
+        }),
     transactional: true,
     identity: self,
     // A write through a view changes the tables under it.
@@ -257,6 +263,19 @@ async function foreignKeys(
   );
   // SQLite takes a reference to the key of a table that is not there, or has none or a longer one.
   return all.filter((one) => one.referencedColumns.length === one.columns.length);
+}
+
+async function referencedTables(
+  rows: Rows,
+  table: string,
+  schema: string | null,
+): Promise<string[]> {
+  const found = await rows<{ name: string }>(
+    'select distinct "table" as name from pragma_foreign_key_list(?, ?)',
+    table,
+    schema ?? "main",
+  );
+  return found.map(({ name }) => name);
 }
 
 async function keyOf(rows: Rows, table: string, schema: string | null): Promise<string[]> {
