@@ -6,6 +6,7 @@ import {
   derivedColumn,
   type ForeignKey,
   type Table,
+  type TableRefusal,
   type UniqueConstraint,
   type WriteKind,
 } from "../../../core/values/types/column.ts";
@@ -13,7 +14,6 @@ import { changesWith, type TableLinks } from "../changes-with.ts";
 import type { ColumnDefinition, Database } from "better-sqlite3";
 import { rowsFor, sharedFact, type TableReading } from "../engine.ts";
 import { describeView } from "./query-columns.ts";
-import { refusedByKeys } from "./broken-keys.ts";
 import { refusedByView } from "./instead-of.ts";
 import { formTypeOf, type StoredForms } from "./forms/stored-forms.ts";
 import { checksIn, namesIn } from "./outline.ts";
@@ -103,7 +103,7 @@ export async function readTable(
     changesReturned: triggers.some((sql) => writtenBy(sql).includes(found.name.toLowerCase())),
     refusals: isView
       ? refusedByView(triggers, columns)
-      : await refusedByKeys((text) => rows(`explain ${text}`), {
+      : await refusedByKeys(rows, {
           table: `${quoted(schema ?? "main")}.${quoted(found.name)}`,
           referenced: await referencedTables(rows, found.name, schema),
         }),
@@ -263,6 +263,37 @@ async function foreignKeys(
   );
   // SQLite takes a reference to the key of a table that is not there, or has none or a longer one.
   return all.filter((one) => one.referencedColumns.length === one.columns.length);
+}
+
+/**
+ * Statements that SQLite refuses for every row of a table, because a foreign key refers to a table or column that is not
+ * there. Programs that do not switch foreign keys on do not notice. `table`: quoted. `referenced`: tables that its keys
+ * name.
+ */
+async function refusedByKeys(
+  rows: Rows,
+  { table, referenced }: { readonly table: string; readonly referenced: readonly string[] },
+): Promise<TableRefusal[]> {
+  const missing = referenced.map((name) => `no such table: main.${name}`);
+  const statements = [
+    ["insert", `insert into ${table} default values returning *`],
+    ["delete", `delete from ${table} returning *`],
+  ] as const;
+  const refusals: TableRefusal[] = [];
+  for (const [statement, text] of statements) {
+    const message = await rows(`explain ${text}`).then(
+      () => "",
+      (error: unknown) => (error as Error).message,
+    );
+    if (message.startsWith("foreign key mismatch - ") || missing.includes(message))
+      refusals.push({
+        statement,
+        columns: null,
+        reason: `where SQLite says: ${message}`,
+        isBroken: true,
+      });
+  }
+  return refusals;
 }
 
 async function referencedTables(
