@@ -313,11 +313,11 @@ describe("a trigger that changes what was sent", () => {
   let service: Fixture;
   const upperCase = (name: string, event: string, table: string): string[] =>
     trigger(name, {
-      // In SQLite, only a trigger that runs afterwards can change the row.
-      when: `${engine === "sqlite" ? "after" : "before"} ${event}`,
+      // In MySQL, only a trigger that runs before can change the row; in SQLite, only one that runs afterwards.
+      when: `${engine === "mysql" ? "before" : "after"} ${event}`,
       table,
       body: {
-        postgres: "new.note := upper(new.note); return new;",
+        postgres: `update ${table} set note = upper(note) where id = new.id and note <> upper(note); return null;`,
         mysql: "set new.note = upper(new.note)",
         sqlite: `update ${table} set note = upper(note) where id = new.id`,
       },

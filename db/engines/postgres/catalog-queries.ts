@@ -36,6 +36,12 @@ export const relationQuery = `
       select from pg_catalog.pg_trigger t
       where t.tgrelid = c.oid and t.tgenabled <> 'D' and (t.tgtype & 7 = 7 or t.tgtype & 69 = 69)
     ) as fills,
+    -- The text of a trigger that runs afterwards tells whether it updates the table.
+    exists (
+      select from pg_catalog.pg_trigger t join pg_catalog.pg_proc p on p.oid = t.tgfoid
+      where t.tgrelid = c.oid and not t.tgisinternal and t.tgenabled <> 'D' and t.tgtype & 66 = 0
+        and p.prosrc ~* ('\\mupdate\\s+(only\\s+)?("?\\w+"?\\.)?"?' || regexp_replace(c.relname, '(\\W)', '\\\\\\1', 'g') || '\\M')
+    ) as changes_returned,
     c.relkind = 'v' and pg_catalog.pg_relation_is_updatable(c.oid, false) & 8 <> 0 as definition_takes_inserts,
     c.relkind in ('v', 'm') and pg_catalog.pg_relation_is_updatable(c.oid, false) & 4 = 0 as lacks_locks,
     (

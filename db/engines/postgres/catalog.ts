@@ -84,6 +84,7 @@ export async function readTable(
     })),
     refusals: refusals.map(refusalOf),
     passesOver: new Set(names(relation["passes_over"]) as WriteKind[]),
+    changesReturned: relation["changes_returned"] === true,
     ...(relation["lacks_locks"] === true && { locksRows: false }),
     transactional: true,
     identity,
