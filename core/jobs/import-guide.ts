@@ -99,14 +99,14 @@ function guideOfLookup(
 }
 
 function isRequiredIn(
-  { plan: { required, upsertKeys, write } }: Importing,
+  { plan: { required, upsertKeys, makesKeys, write } }: Importing,
   column: Column,
   { isNeeded }: FieldWords,
 ): boolean {
   // A key that the file need not hold is made by the service or the database.
   const isMade = write.key.includes(column) && !mustBeSent(write).includes(column);
   const isOwnNeed = isNeeded && !isMade;
-  return isOwnNeed || required.includes(column) || upsertKeys.has(column.name);
+  return isOwnNeed || required.includes(column) || (upsertKeys.has(column.name) && !makesKeys);
 }
 
 function presenceOf(

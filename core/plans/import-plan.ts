@@ -11,6 +11,8 @@ export interface ImportPlan {
   readonly template: readonly string[];
   /** Columns that identify an existing row; empty = every row is new. */
   readonly upsertKeys: Columns;
+  /** True: the database makes `upsertKeys`, so a row that has none of them is new. */
+  readonly makesKeys: boolean;
   /** True: no unique index covers `upsertKeys`, so a commit locks out other writers. */
   readonly locksTable: boolean;
   readonly strategy: "update_existing" | "insert_only" | "skip_existing";

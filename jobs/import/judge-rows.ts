@@ -13,7 +13,7 @@ import { createForesight } from "./foresee.ts";
 import { changingRows, type FindHeld } from "./held-records.ts";
 import { createNames, type Names } from "./lookups.ts";
 import type { FileRow } from "./row-batches.ts";
-import { addMessage, type Case, createCaseReader } from "./row-case.ts";
+import { addMessage, type Case, createCaseReader, isNew } from "./row-case.ts";
 import {
   changedRow,
   invalidRow,
@@ -120,7 +120,7 @@ function verdictOf(
 ): Verdict {
   const { plan, seen } = options;
   const [firstKey] = plan.upsertKeys.values();
-  if (firstKey === undefined) return newRow(one, options);
+  if (firstKey === undefined || isNew(one, plan)) return newRow(one, options);
 
   /** False, and a message, when an earlier row of the file has the key. */
   function isFirst(text: string): boolean {

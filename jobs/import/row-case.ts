@@ -79,13 +79,17 @@ function readCell(
   }
 }
 
+/** Whether the row has no values that could identify a record, and needs none. */
+export const isNew = ({ empty }: Case, { upsertKeys, makesKeys }: ImportPlan): boolean =>
+  makesKeys && [...upsertKeys.values()].every((column) => empty.includes(column));
+
 /** The values that identify the record, as they would be stored. */
 function readKey(
   one: Case,
   { entity, plan }: Pick<CaseOptions, "entity" | "plan">,
 ): KeyValue | null {
   const { upsertKeys } = plan;
-  if (upsertKeys.size === 0) return null;
+  if (isNew(one, plan)) return null;
   const { values, errors } = entity.rules.check(one.body, "update", upsertKeys);
   addFieldErrors(one, errors);
   const key: Scalar[] = [];

@@ -243,6 +243,32 @@ describe.each(longTestPlaces)("import, %s", (place) => {
       expect(await record("OLD-2")).toMatchObject({ good_id: "old", name: "Renamed" });
     });
 
+    test("takes a row without a key as a new record where the database makes the key", async () => {
+      const imported = async (rows: (string | number | null)[][]) => {
+        const file = await workbookOf([["visit_id", "place", "day", "guests"], ...rows]);
+        return (await goods.imports.committed("visits-by-key", file)).body.result;
+      };
+      const first = [null, "Oslo", "2026-01-01", 1];
+      const counts = { skipped: 0, failed: 0 };
+      expect(await imported([first, first])).toEqual({ ...counts, inserted: 2, updated: 0 });
+      const visits = "select visit_id, guests from visits where place = 'Oslo' order by visit_id";
+      const [one] = await goods.shop.sql(visits);
+      const changed = [Number(one!["visit_id"]), "Oslo", "2026-01-01", 5];
+      expect(await imported([changed, first])).toEqual({ ...counts, inserted: 1, updated: 1 });
+      expect((await goods.shop.sql(visits)).map(({ guests }) => guests)).toEqual([5, 1, 1]);
+    });
+
+    test("refuses a row without a key where the service would make it", async () => {
+      const file = await workbookOf([
+        ["good_id", "sku", "name"],
+        [null, "NEW-1", "New thing"],
+      ]);
+      const { body } = await goods.imports.previewed("by-key", file);
+      expect(body.errors[0].messages).toEqual([
+        "good_id: is required, because it identifies the record",
+      ]);
+    });
+
     test("takes every row as a new one where no upsertKeys are set", async () => {
       const file = await workbookOf([
         ["sku", "name"],

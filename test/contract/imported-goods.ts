@@ -91,6 +91,7 @@ const endpoints = {
   "texts-kept": { ...texts, csvFormulas: "keep" },
   names: { tableName: "names", action, importConfig: { upsertKeys: ["name"] } },
   visits: { tableName: "visits", action, importConfig: { upsertKeys: ["place", "day"] } },
+  "visits-by-key": { tableName: "visits", action, importConfig: { upsertKeys: ["visit_id"] } },
   pairs: { tableName: "pairs", action, importConfig: { upsertKeys: ["left_code", "right_code"] } },
 };
 

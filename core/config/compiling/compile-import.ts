@@ -4,6 +4,7 @@ import type { BooleanWords, ImportLookup, ImportPlan } from "../../plans/import-
 import type { WritePlan } from "../../plans/write-plan.ts";
 import { headingKey } from "../../values/text.ts";
 import { columnTypes } from "../../values/types/column-types.ts";
+import { isOfKey } from "../../values/types/key.ts";
 import { mustBeSent } from "../../values/types/new-key.ts";
 import type { Path } from "../reading/faults.ts";
 import { constraintsOf } from "./import-constraints.ts";
@@ -66,6 +67,7 @@ export async function importOf(
     headings,
     template: templateOf(payload, { write, headings, lookups, upsertKeys }),
     upsertKeys: new Map(upsertKeys.map((column) => [column.name, column])),
+    makesKeys: upsertKeys.every((column) => isOfKey(write.key, column) && isMade(column)),
     locksTable,
     strategy: config.upsertStrategy,
     constraints: await constraintsOf(survey, write),
@@ -76,6 +78,9 @@ export async function importOf(
     previewRows: jobs.previewRows,
   };
 }
+
+const isMade = ({ generated, hasDefault, isFilledByTrigger }: Column): boolean =>
+  generated === "identity" || hasDefault || isFilledByTrigger === true;
 
 const hasRowHandlers = ({ components }: Payload): boolean =>
   rowEvents.some((event) => (components?.[event] ?? []).length > 0);
