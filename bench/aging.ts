@@ -1,52 +1,70 @@
 /**
- * `npm run bench:aging [-- sqlite postgres mysql]`: whether a process stays fast. Prints the processor time of one read
- * of a record by key in a fresh process, and again after each round of a mix of reads, writes, lists and drop-downs,
- * beside a hand-written server under the same load. `BENCH_ROUNDS` changes how many, `BENCH_ROUND_SECONDS` how long.
+ * `npm run bench:aging [-- sqlite postgres mysql]`: whether a process stays fast. After each round of a mix of reads,
+ * writes, lists and drop-downs, prints what one read of a record by key costs in the process that has served all rounds
+ * and in one that was just started, which take turns; beside it the same of a hand-written server. `BENCH_ROUNDS`
+ * changes how many, `BENCH_ROUND_SECONDS` how long.
  */
-import { bench, cpuMsOf, type Contender } from "./contest.ts";
+import { bench, cpuMsOf, type Contender, ratioOf } from "./contest.ts";
 import { latencies } from "./load.ts";
 import { endpoint, loads } from "./single-loads.ts";
 import { createTable } from "./table.ts";
+import { median } from "./turn.ts";
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
 const roundMs = Number(process.env["BENCH_ROUND_SECONDS"] ?? 30) * 1_000;
-const measuredMs = 5_000;
+const turns = 7;
+const turnMs = 3_000;
+/** The compilers are busy at first. */
+const warmUpMs = 8_000;
 
 /** Microseconds of processor time for one read. */
 async function readCost({ origin, pid }: Contender): Promise<number> {
   const before = cpuMsOf(pid);
-  const times = await latencies(origin, loads.first, measuredMs);
+  const times = await latencies(origin, loads.first, turnMs);
   return ((cpuMsOf(pid) - before) * 1_000) / times.length;
 }
 
-const mix = ({ origin }: Contender): Promise<unknown> =>
-  Promise.all(
-    Object.values(loads).map((load) => latencies(origin, { ...load, connections: 5 }, roundMs)),
+/** How many requests were answered. */
+async function mix({ origin }: Contender): Promise<number> {
+  const times = Object.values(loads).map((load) =>
+    latencies(origin, { ...load, connections: 5 }, roundMs),
   );
+  return (await Promise.all(times)).flat().length;
+}
 
 await bench(async ({ engines, database, serve, serveByHand }) => {
-  console.log("engine | round | Rowgate, µs | to fresh | by hand, µs | to fresh");
+  const columns = ["requests", "then, µs", "fresh, µs", "ratio (95 %)"].join(" | ");
+  console.log(`engine | round | Rowgate: ${columns} | by hand: ${columns}`);
   for (const engine of engines) {
     const [mine, theirs] = [await database(engine), await database(engine)];
     await createTable(engine, mine);
     await createTable(engine, theirs);
     const project = { cache: { enabled: false } };
-    const rowgate = await serve(engine, { database: mine, endpoint, project });
-    const byHand = await serveByHand("by-hand.ts", engine, theirs);
-    const fresh: number[] = [];
-    for (let round = 0; round <= rounds; round++) {
+    const starts = [
+      () => serve(engine, { database: mine, endpoint, project }),
+      () => serveByHand("by-hand.ts", engine, theirs),
+    ];
+    const sides: { start: () => Promise<Contender>; aged: Contender; served: number }[] = [];
+    for (const start of starts) sides.push({ start, aged: await start(), served: 0 });
+    for (let round = 1; round <= rounds; round++) {
+      await Promise.all(sides.map(async (side) => (side.served += await mix(side.aged))));
       const cells: string[] = [];
-      for (const [at, one] of [rowgate, byHand].entries()) {
-        // Compilers are busy at first.
-        if (round === 0) await latencies(one.origin, loads.first, measuredMs);
-        else await mix(one);
-        const cost = await readCost(one);
-        fresh[at] ??= cost;
-        cells.push(cost.toFixed(0), (cost / fresh[at]).toFixed(2));
+      for (const { start, aged, served } of sides) {
+        const fresh = await start();
+        for (const { origin } of [aged, fresh]) await latencies(origin, loads.first, warmUpMs);
+        const costs: { aged: number; fresh: number }[] = [];
+        for (let turn = 0; turn < turns; turn++)
+          costs.push({ aged: await readCost(aged), fresh: await readCost(fresh) });
+        fresh.stop();
+        cells.push(
+          String(served),
+          median(costs.map((turn) => turn.aged)).toFixed(0),
+          median(costs.map((turn) => turn.fresh)).toFixed(0),
+          ratioOf(costs.map((turn) => turn.aged / turn.fresh)),
+        );
       }
       console.log([engine, round, ...cells].join(" | "));
     }
-    rowgate.stop();
-    byHand.stop();
+    for (const { aged } of sides) aged.stop();
   }
 });
