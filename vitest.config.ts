@@ -174,6 +174,7 @@ function browserProject(
       ...files,
       globalSetup: "test/browser/install.ts",
       testTimeout: 60_000,
+      ...shared,
       // The first page of a cold browser can take more than five seconds beside other tests.
       expect: { poll: { timeout: 14_000 } },
       ...timed,
