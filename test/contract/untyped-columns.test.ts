@@ -37,6 +37,20 @@ describe.runIf(inject("engine") === "sqlite")("columns of any type", () => {
       }
     });
 
+    test.each([
+      ["!=", "five", [1, 2, 3, 4]],
+      ["!=", "5", [2, 4]],
+      ["NOT IN", ["five", "1.5"], [1, 3, 4]],
+      ["NOT BETWEEN", ["five", "six"], [1, 2, 3, 4]],
+      ["<", "five", [1, 2, 3, 4]],
+      [">", "five", []],
+      ["IN", ["five", "5"], [1, 3]],
+    ])("compare numbers with words by %s", async (operator, value, ids) => {
+      const where = { conditions: [{ key: "value", operator, value }] };
+      const found = await service.post(`${table}/read`, { where });
+      expect(records(found).map(({ id }) => id)).toEqual(ids);
+    });
+
     test("keep a text as it was sent", async () => {
       const created = await service.post(`${table}/create`, { id: 9, value: "007" });
       expect(record(created)).toMatchObject({ value: "007" });

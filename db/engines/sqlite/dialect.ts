@@ -113,7 +113,7 @@ function aggregate(name: AggregateFunction | null, column: Column, term: SQL, re
 
 /**
  * Exact decimals are compared by a text that sorts like them. The type of an expression in a view is unknown until its
- * rows are read: what is compared with a number or bytes is converted to that type, or to null if that is impossible.
+ * rows are read: what is compared with a number or bytes is converted to that type, if that is possible.
  */
 function comparand(forms: StoredForms, column: Column, term: SQL, name: SQL): SQL {
   if (isExactDecimal(column)) return sql`rowgate_decimal_key(${term})`;

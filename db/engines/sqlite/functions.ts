@@ -68,12 +68,12 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
   registerFormulas(database);
 }
 
-/** The value to compare with an expression's number; null: it is not above, below or equal to any number. */
+/** The value to compare with a stored number. What is none stays a text: unequal to every number, and above all. */
 function numberOf(value: unknown): unknown {
   if (typeof value !== "string") return value;
   if (value === "true" || value === "false") return value === "true" ? 1n : 0n;
   const digits = normalDecimal(value.trim());
-  if (digits === null) return null;
+  if (digits === null) return value;
   const number = Number(digits);
   if (Number.isSafeInteger(number) || digits.includes(".")) return number;
   const integer = BigInt(digits);
