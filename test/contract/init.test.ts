@@ -252,6 +252,10 @@ describe("the files", () => {
     expect(summary).toMatch(
       new RegExp(`shop/astray\\.json:\\d+ {2}the database refuses INSERT on ${reason}`),
     );
+    const updated = await post("astray/update", { id: 1, note: "new", gone_id: 2 });
+    expect(updated).toMatchObject({ status: 200, body: { data: { note: "new", gone_id: null } } });
+    const refused = await post("astray/update", { id: 1, gone_id: 2 });
+    expect(refused).toMatchObject({ status: 400, body: { error: "Invalid payload" } });
     const files = new Map(await readConfigFiles(configDir));
     const action = { ...astray.action, create: true };
     files.set("shop/astray.json", JSON.stringify({ ...astray, action }));

@@ -72,6 +72,13 @@ export async function readTable(
   const place = { schema: schema ?? "main", table: found.name };
   const alikes = isView ? [] : await alikesOf(rows, place, shown);
   const folded = isView ? [] : await foldedColumns(rows, found.name, schema);
+  const broken = isView
+    ? null
+    : await refusedByKeys(rows, {
+        table: `${quoted(place.schema)}.${quoted(found.name)}`,
+        referenced: await referencedTables(rows, found.name, schema),
+        names: shown.filter((row) => row.pk === 0).map((row) => row.name),
+      });
   const columns = isView
     ? describeView(database, forms, place)
     : shown.map((row, at) => {
@@ -79,7 +86,11 @@ export async function readTable(
         const alike = alikes[at];
         const isText = column.type === "text" && isTextType(column.native);
         const hasFoldedIndex = isText && folded.includes(column.name);
-        const facts = { ...(alike && { alike }), ...(hasFoldedIndex && { hasFoldedIndex }) };
+        const facts = {
+          ...(alike && { alike }),
+          ...(hasFoldedIndex && { hasFoldedIndex }),
+          ...(broken?.fixed.has(row.name) && { generated: "computed" as const }),
+        };
         return learned({ ...column, ...facts }, row, { database, forms, place });
       });
   const triggers = await triggersOf(rows, found.name, schema);
@@ -101,12 +112,7 @@ export async function readTable(
     }),
     passesOver: passedOver(triggers),
     changesReturned: triggers.some((sql) => writtenBy(sql).includes(found.name.toLowerCase())),
-    refusals: isView
-      ? refusedByView(triggers, columns)
-      : await refusedByKeys(rows, {
-          table: `${quoted(schema ?? "main")}.${quoted(found.name)}`,
-          referenced: await referencedTables(rows, found.name, schema),
-        }),
+    refusals: broken?.refusals ?? refusedByView(triggers, columns),
     transactional: true,
     identity: self,
     // A write through a view changes the tables under it.
@@ -266,34 +272,43 @@ async function foreignKeys(
 }
 
 /**
- * Statements that SQLite refuses for every row of a table, because a foreign key refers to a table or column that is not
- * there. Programs that do not switch foreign keys on do not notice. `table`: quoted. `referenced`: tables that its keys
- * name.
+ * What SQLite refuses for every row of a table, because a foreign key refers to a table or column that is not there:
+ * statements, and columns that no UPDATE may set. Programs that do not switch foreign keys on do not notice. `table`:
+ * quoted. `referenced`: tables that its keys name. `names`: columns that are not of the key.
  */
 async function refusedByKeys(
   rows: Rows,
-  { table, referenced }: { readonly table: string; readonly referenced: readonly string[] },
-): Promise<TableRefusal[]> {
+  about: {
+    readonly table: string;
+    readonly referenced: readonly string[];
+    readonly names: readonly string[];
+  },
+): Promise<{ readonly refusals: TableRefusal[]; readonly fixed: ReadonlySet<string> }> {
+  const { table, referenced, names } = about;
   const missing = referenced.map((name) => `no such table: main.${name}`);
-  const statements = [
-    ["insert", `insert into ${table} default values returning *`],
-    ["delete", `delete from ${table} returning *`],
-  ] as const;
-  const refusals: TableRefusal[] = [];
-  for (const [statement, text] of statements) {
-    const message = await rows(`explain ${text}`).then(
+  const refusalOf = async (text: string): Promise<string | null> => {
+    const message = await rows(`explain ${text} returning *`).then(
       () => "",
       (error: unknown) => (error as Error).message,
     );
-    if (message.startsWith("foreign key mismatch - ") || missing.includes(message))
-      refusals.push({
-        statement,
-        columns: null,
-        reason: `where SQLite says: ${message}`,
-        isBroken: true,
-      });
+    const isOfKeys = message.startsWith("foreign key mismatch - ") || missing.includes(message);
+    return isOfKeys ? message : null;
+  };
+  const statements = [
+    ["insert", `insert into ${table} default values`],
+    ["delete", `delete from ${table}`],
+  ] as const;
+  const refusals: TableRefusal[] = [];
+  for (const [statement, text] of statements) {
+    const message = await refusalOf(text);
+    const reason = `where SQLite says: ${message}`;
+    if (message !== null) refusals.push({ statement, columns: null, reason, isBroken: true });
   }
-  return refusals;
+  const fixed = new Set<string>();
+  if (refusals.length > 0)
+    for (const name of names)
+      if ((await refusalOf(`update ${table} set ${quoted(name)} = null`)) !== null) fixed.add(name);
+  return { refusals, fixed };
 }
 
 async function referencedTables(
