@@ -11,6 +11,7 @@ import { selectFrom } from "../query/statement.ts";
 import type { Column } from "../values/types/column.ts";
 import { invalidPayload } from "../values/errors.ts";
 import type { Row } from "../values/row.ts";
+import { versionName } from "../lists/shown-schema.ts";
 import { etagOf } from "../records/etag.ts";
 
 /** How the grid finds versions. */
@@ -22,8 +23,12 @@ export interface GridVersions {
   readonly areRead: boolean;
 }
 
-/** Rejects with Invalid payload if the grid does not tell which records it shows. */
+/** Rejects with Invalid payload if the grid does not tell which records it shows, or has a column of this name. */
 export function versionsFor(grid: GridPlan, read: ReadPlan | null): GridVersions {
+  if (grid.columns.has(versionName))
+    throw invalidPayload(
+      `versions needs the name "${versionName}", which is a column of this grid`,
+    );
   if (read?.source === grid.source)
     return { read, columns: [...read.columns.values()], areRead: true };
   const names = ({ key }: Pick<ReadPlan, "key">): string => key.map(({ name }) => name).join();

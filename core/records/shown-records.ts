@@ -42,12 +42,16 @@ interface SentShowing {
   readonly versions: boolean;
 }
 
-/** Null: the answer shows rows as they are. */
+/** Null: the answer shows rows as they are. Rejects with Invalid parameter. */
 export function showingOf(sent: SentShowing, plan: ReadPlan): Showing | null {
   const { many } = sent.expand;
   const isPlain = sent.expand.columns.length === 0 && !sent.versions && many.length === 0;
   if (isPlain && sent.select.every(({ via }) => via === undefined)) return null;
   const shown = [...new Set([...sent.select, ...sent.expand.columns])];
+  if (sent.versions && shown.some(({ name }) => name === versionName))
+    throw invalidParameter(
+      `versions needs the name "${versionName}", which is a column here; leave it out of select`,
+    );
   const nesting = nestingOf(shown);
   const key = plan.key.every(({ name }) => plan.columns.has(name)) ? plan.key : [];
   const columns = new Set(nesting?.columns ?? shown);

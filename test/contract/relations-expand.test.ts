@@ -1,6 +1,6 @@
 /** expand: related records inside of the records of read and first. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Fixture } from "./harness.ts";
+import { type Fixture, openFixture } from "./harness.ts";
 import { openTrade } from "./trade.ts";
 
 let trade: Fixture;
@@ -323,6 +323,31 @@ describe("versions", () => {
     }
     const plain = await trade.post(`${endpoint}/datatables`, { versions: "false", length: 1 });
     expect(plain.body.data[0]).not.toHaveProperty("_version");
+  });
+
+  test("are refused where they would take the place of a column", async () => {
+    const service = await openFixture({
+      tables: [{ name: "things", columns: { id: "key", _version: "text(20)" } }],
+      endpoints: {
+        things: { tableName: "things", action: { read: true, first: true, datatables: true } },
+      },
+    });
+    try {
+      const where = { key: "id", value: "t1" };
+      for (const [action, error, body] of [
+        ["read", "Invalid parameter", { page: 1 }],
+        ["read", "Invalid parameter", { select: ["_version"] }],
+        ["first", "Invalid parameter", { where }],
+        ["datatables", "Invalid payload", {}],
+      ] as const) {
+        const answer = await service.post(`things/${action}`, { ...body, versions: true });
+        expect([answer.status, answer.body.error]).toEqual([400, error]);
+      }
+      const read = await service.post("things/read", { select: ["id"], versions: true });
+      expect(read.status).toBe(200);
+    } finally {
+      await service.close();
+    }
   });
 
   test("are refused by a grid that does not say what they are", async () => {
