@@ -98,6 +98,8 @@ export interface AppErrorOptions {
   isReported?: boolean;
   /** True: no value of the request can be the reason. */
   isOfData?: boolean;
+  /** True: it lasts until somebody changes the database, so a job is not tried again. */
+  isLasting?: boolean;
   /** The step of a batch that failed: the member `failed_step` of the answer. */
   failedStep?: FailedStep | undefined;
 }
@@ -120,6 +122,7 @@ export class AppError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly isReported: boolean;
   readonly isOfData: boolean;
+  readonly isLasting: boolean;
   readonly schemaDoubt: string | undefined;
   readonly failedStep: FailedStep | undefined;
 
@@ -134,6 +137,7 @@ export class AppError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isReported = options.isReported ?? false;
     this.isOfData = options.isOfData ?? false;
+    this.isLasting = options.isLasting ?? false;
     this.schemaDoubt = options.schemaDoubt;
     this.failedStep = options.failedStep;
   }

@@ -6,17 +6,21 @@ import { AppError, type ErrorKind } from "./errors.ts";
 export interface SentError {
   readonly kind: ErrorKind | null;
   readonly message: string;
+  /** As of the AppError. */
+  readonly isLasting: boolean;
   /** For the log; null: the message is enough. */
   readonly cause: ErrorFields | null;
 }
 
 export function sentErrorOf(error: unknown): SentError {
-  if (!(error instanceof AppError)) return { kind: null, message: "", cause: errorFields(error) };
-  const { kind, message, cause } = error;
-  return { kind, message, cause: cause === undefined ? null : errorFields(cause) };
+  if (!(error instanceof AppError))
+    return { kind: null, message: "", isLasting: false, cause: errorFields(error) };
+  const { kind, message, isLasting, cause } = error;
+  return { kind, message, isLasting, cause: cause === undefined ? null : errorFields(cause) };
 }
 
-export function errorOfSent({ kind, message, cause: fields }: SentError): Error {
+export function errorOfSent({ kind, message, isLasting, cause: fields }: SentError): Error {
   const cause = fields === null ? undefined : errorOfFields(fields);
-  return kind === null && cause ? cause : new AppError(kind ?? "internal", message, { cause });
+  if (kind === null && cause) return cause;
+  return new AppError(kind ?? "internal", message, { isLasting, cause });
 }

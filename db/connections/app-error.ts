@@ -77,9 +77,10 @@ export function toAppError(failure: Failure, refused: Refused): AppError {
         isReported: true,
       });
     case "unfilled":
-      return unavailable(
+      return new AppError(
+        "unavailable",
         "The data of this view have not been computed yet; refresh it in the database, then try again",
-        cause,
+        { cause, isLasting: true },
       );
     case "missing":
       return new AppError("internal", "Internal server error", {

@@ -21,7 +21,7 @@ export function outcomeOf(
   error: unknown,
   { job, lastedMs, log }: { job: Job; lastedMs: number; log: Log },
 ): Outcome {
-  const isRefusal = error instanceof AppError && error.kind !== "unavailable";
+  const isRefusal = error instanceof AppError && (error.kind !== "unavailable" || error.isLasting);
   const { id, project, endpoint } = job;
   const isTold = error instanceof AppError && error.kind !== "internal";
   if (!isRefusal || !isTold)

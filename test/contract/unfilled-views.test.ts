@@ -2,7 +2,14 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type Fixture, openFixture } from "./harness.ts";
 
-const action = { read: true, first: true, datatables: true, lookup: true, aggregate: true };
+const action = {
+  export: true,
+  read: true,
+  first: true,
+  datatables: true,
+  lookup: true,
+  aggregate: true,
+};
 const requests: readonly (readonly [string, object])[] = [
   ["read", { page: 1, per_page: 5 }],
   ["first", { where: { key: "id", value: "a" } }],
@@ -38,6 +45,16 @@ describe.runIf(inject("engine") === "postgres")("a view that was never filled", 
     expect(answer.body.message).toBe(
       "The data of this view have not been computed yet; refresh it in the database, then try again",
     );
+  });
+
+  // All tries would take eight seconds at least.
+  test("ends an export at its first try", async () => {
+    const { body } = await fixture.post("stored/export", {});
+    const path = `/api/test/stored/export-status?job_id=${body.job_id}`;
+    const failed = { status: "failed", error: expect.stringMatching(/have not been computed yet/) };
+    await expect
+      .poll(async () => (await fixture.request(path)).body, { timeout: 7_000 })
+      .toMatchObject(failed);
   });
 
   test("answers once it is filled", async () => {
