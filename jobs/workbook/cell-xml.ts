@@ -98,12 +98,12 @@ const roundedMin = 10 ** digitsMax;
 /** Beyond them a number is printed with an exponent; the limits were measured. */
 const wholeMax = 1e21;
 
-/** All digits that identify the double; but a whole number that Excel would round becomes a text. */
+/** The digits that answers show; but a whole number that Excel would round becomes a text. */
 function numberXml(value: number, place: string): string {
   const size = Math.abs(value);
   const isRounded = size >= roundedMin && size < wholeMax && Number.isInteger(value);
-  if (isRounded) return textXml(BigInt(value).toString(), place);
-  if (size !== 0 && !(size >= sizeMin && size <= sizeMax)) return textXml(String(value), place);
+  const isLost = size !== 0 && !(size >= sizeMin && size <= sizeMax);
+  if (isRounded || isLost) return textXml(String(value), place);
   return plainXml(String(value + 0), place);
 }
 

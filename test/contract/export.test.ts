@@ -26,6 +26,8 @@ order by i.name desc;`;
 const setUp = (engine: EngineName) => [
   ...shopOptions.setUp!(engine),
   "create table doomed (id integer primary key)",
+  "create table amounts (id integer primary key, amount decimal(25,0), size double precision)",
+  "insert into amounts values (1, 123456789012345680000, -1152921504606846976)",
 ];
 
 const flag = { type: "boolean", trueLabel: "yes", falseLabel: "no" };
@@ -67,6 +69,7 @@ const endpoints = {
       "select a.line_id, b.note from item_lines a cross join item_lines b where b.line_id <= 50",
   },
   days: { tableName: "days", action, fieldName: ["day", "note"] },
+  amounts: { tableName: "amounts", action },
   // Its table is dropped while the service runs.
   doomed: { tableName: "doomed", action },
 };
@@ -123,6 +126,14 @@ describe.each(longTestPlaces)("export, %s", (place) => {
       const bytes = Buffer.from(await (await download("items", jobId)).arrayBuffer());
       expect(bytes.subarray(0, 2).toString()).toBe("PK");
       expect(bytes.includes("xl/workbook.xml")).toBe(true);
+    });
+
+    test("large numbers into xlsx with the digits that answers show", async () => {
+      const jobId = await shop.start("amounts");
+      await shop.ended("amounts", jobId);
+      const bytes = new Uint8Array(await (await download("amounts", jobId)).arrayBuffer());
+      const [, row] = await cellsOfWorkbook(bytes);
+      expect(row).toEqual([1, "123456789012345680000", "-1152921504606847000"]);
     });
 
     test("labels as headings, and dates and booleans in their formats", async () => {
