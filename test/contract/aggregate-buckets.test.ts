@@ -145,6 +145,14 @@ describe("spans of time", () => {
       data: buckets(["2026-03-29T00:15:00.000Z", 1]),
     },
     {
+      name: "groups times that are empty by no hour, in zones whose clocks change within an hour too",
+      body: counted(by("hour"), {
+        time_zone: "Australia/Lord_Howe",
+        where: { conditions: [{ key: "id", operator: "IN", value: ["s5", "s6"] }] },
+      }),
+      data: buckets([null, 1], ["2026-12-31T23:00:00.000Z", 1]),
+    },
+    {
       name: "groups dates by months and weeks, in no time zone",
       body: {
         group_by: [

@@ -47,7 +47,10 @@ function hour(of: Column, time: SQL, offsets: readonly Offset[]): SQL {
     byOffset(needed, isBefore(of, time), ({ seconds, hourFrom }) => {
       const by = interval(seconds);
       const start = sql`(date_trunc('hour', ${time} + ${by}) - ${by})::timestamptz`;
-      return hourFrom === null ? start : sql`greatest(${start}, ${moment(hourFrom)}::timestamptz)`;
+      if (hourFrom === null) return start;
+      const from = sql`${moment(hourFrom)}::timestamptz`;
+      // greatest() ignores nulls.
+      return sql`case when ${start} < ${from} then ${from} else ${start} end`;
     }),
   );
 }
