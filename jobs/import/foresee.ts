@@ -12,7 +12,9 @@ import type { Queries } from "../../core/query/session.ts";
 import type { ImportReference } from "../../core/plans/import-plan.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import type { Column } from "../../core/values/types/column.ts";
+import { toBase64 } from "../../core/values/formats.ts";
 import { limits } from "../../core/values/limits.ts";
+import type { Scalar } from "../../core/values/scalar.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
 import { closedCheck } from "./foresee-closed.ts";
@@ -107,11 +109,14 @@ function referenceCheck(
     for (const text of found.keys()) known.add(text);
     for (const { row, key } of asked) {
       if (known.has(keyText(key))) continue;
-      const texts = key.map((value) => String(value).slice(0, 100));
+      const texts = key.map((value) => textOf(value).slice(0, 100));
       addMessage(row.one, columns[0]!, `there is no record "${texts.join(", ")}" to refer to`);
     }
   };
 }
+
+const textOf = (value: Scalar): string =>
+  value instanceof Uint8Array ? toBase64(value) : String(value);
 
 /** Values that must be unique. Null if the file does not set them, or records are found by them. */
 function uniqueCheck(

@@ -5,9 +5,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import type { EngineName } from "../servers/session.ts";
 import { type JobFixture, openJobFixture } from "./job-places.ts";
 
-const setUp = () => [
+const bytes: Readonly<Record<EngineName, string>> = {
+  sqlite: "blob",
+  postgres: "bytea",
+  mysql: "varbinary(20)",
+};
+const setUp = (engine: EngineName) => [
   "create table halls (hall varchar(10) not null, bay integer not null, primary key (hall, bay))",
   "create table makers (maker_id varchar(36) primary key, code varchar(10) not null unique)",
   `create table crates (
@@ -19,6 +25,8 @@ const setUp = () => [
     foreign key (maker) references makers (code),
     foreign key (inside) references crates (crate_id))`,
   "create table sealed (seal_id varchar(36) primary key, name varchar(20), secret varchar(20) not null)",
+  `create table sacks (
+    sack_id ${bytes[engine]} primary key, inside ${bytes[engine]}, foreign key (inside) references sacks (sack_id))`,
   "insert into halls (hall, bay) values ('north', 1), ('north', 2)",
   "insert into makers (maker_id, code) values ('m1', 'ACME'), ('m2', 'BOLT')",
 ];
@@ -34,6 +42,7 @@ const endpoints = {
     columnFormats: { position: { type: "boolean", trueLabel: "Top", falseLabel: "Below" } },
   },
   plain: crates,
+  sacks: { tableName: "sacks", action: { ...action, create: true } },
   sealed: { tableName: "sealed", action, fieldName: ["name"] },
 };
 
@@ -46,6 +55,8 @@ beforeAll(async () => {
 afterAll(() => shop?.close());
 
 beforeEach(async () => {
+  await shop.sql("delete from sacks");
+  await shop.post("sacks/create", { sack_id: "AAEC" });
   await shop.sql("update crates set inside = null");
   await shop.sql("delete from crates");
   await shop.sql(
@@ -179,6 +190,24 @@ const refused: readonly Refusal[] = [
     ],
     ["2-3 update", "4-4 invalid", "5-6 insert"],
     { 4: ["place: already exists"] },
+  ],
+  [
+    "bytes that are taken, stand twice in the file, or lead nowhere",
+    "sacks",
+    [
+      ["sack_id", "inside"],
+      ["AAEC", null],
+      ["/w==", "AAEC"],
+      ["/w==", null],
+      ["AQ==", "/w=="],
+      ["Ag==", "Aw=="],
+    ],
+    ["2-2 invalid", "3-3 insert", "4-4 invalid", "5-5 insert", "6-6 invalid"],
+    {
+      2: ["sack_id: already exists"],
+      4: ["sack_id: is already in row 3"],
+      6: ['inside: there is no record "Aw==" to refer to'],
+    },
   ],
   [
     "a new record without a value that the file cannot set",

@@ -2,7 +2,6 @@
 import type { Column, Table } from "../../values/types/column.ts";
 import type { ImportConstraints, ImportReference } from "../../plans/import-plan.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
-import { columnTypes } from "../../values/types/column-types.ts";
 import type { Survey } from "./survey.ts";
 
 /** Tables that foreign keys name and that cannot be seen are left to the database. */
@@ -12,18 +11,16 @@ export async function constraintsOf(survey: Survey, write: WritePlan): Promise<I
     ...key.filter(({ name }) => !readOnly.has(name)),
     ...writable.values(),
   ]);
-  const takes = (column: Column): boolean =>
-    settable.has(column) && columnTypes[column.type].findsRows;
   const references: ImportReference[] = [];
   if (survey.payload.action["import-preview"] === true) {
     for (const foreignKey of table.foreignKeys) {
       const reference = await referenceOf(survey, table, foreignKey);
-      if (reference?.columns.every(takes)) references.push(reference);
+      if (reference?.columns.every((column) => settable.has(column))) references.push(reference);
     }
   }
   const uniques = [table.primaryKey, ...table.unique.map(({ columns }) => columns)]
     .map((names) => [...new Set(names)].flatMap((name) => table.columns.get(name) ?? []))
-    .filter((columns) => columns.length > 0 && columns.every(takes));
+    .filter((columns) => columns.length > 0 && columns.every((column) => settable.has(column)));
   const filled = new Set<Column | null>([...audit.map(({ column }) => column), flag]);
   // A trigger may fill anything.
   const open = table.changesWith === null ? [] : [...table.columns.values()];
