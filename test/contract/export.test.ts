@@ -28,6 +28,7 @@ const setUp = (engine: EngineName) => [
   "create table doomed (id integer primary key)",
   "create table amounts (id integer primary key, amount decimal(25,0), size double precision)",
   "insert into amounts values (1, 123456789012345680000, -1152921504606846976)",
+  "create table papers (id integer primary key, doc json)",
 ];
 
 const flag = { type: "boolean", trueLabel: "yes", falseLabel: "no" };
@@ -70,6 +71,7 @@ const endpoints = {
   },
   days: { tableName: "days", action, fieldName: ["day", "note"] },
   amounts: { tableName: "amounts", action },
+  papers: { tableName: "papers", action: { ...action, create: true } },
   // Its table is dropped while the service runs.
   doomed: { tableName: "doomed", action },
 };
@@ -134,6 +136,17 @@ describe.each(longTestPlaces)("export, %s", (place) => {
       const bytes = new Uint8Array(await (await download("amounts", jobId)).arrayBuffer());
       const [, row] = await cellsOfWorkbook(bytes);
       expect(row).toEqual([1, "123456789012345680000", "-1152921504606847000"]);
+    });
+
+    test("JSON texts that an import would read as other values in quotes", async () => {
+      const docs = ["plain", "5", 5, "true", true, "null", '{"a":1}', { a: 1 }, " x ", "", '"q"'];
+      for (const [id, doc] of docs.entries()) await shop.post("papers/create", { id, doc });
+      const text = await shop.exported("papers", { format: "csv" });
+      const shown = ["plain", '"5"', "5", '"true"', "true", '"null"', '"{\\"a\\":1}"', '{"a":1}'];
+      const cells = [...shown, '" x "', '""', '"\\"q\\""'];
+      const quoted = (cell: string) =>
+        cell.includes('"') ? `"${cell.replaceAll('"', '""')}"` : cell;
+      expect(linesOf(text)).toEqual(cells.map((cell, id) => `${id},${quoted(cell)}`));
     });
 
     test("labels as headings, and dates and booleans in their formats", async () => {

@@ -21,6 +21,7 @@ export const jsonType = defineType(opaque, {
   ruleNames: ["json"],
   fromCell: trimmedCell(jsonOfCell),
   cellForm: () => ({ words: "JSON", format: null, width: 20 }),
+  inTables: jsonInTables,
   isCompared: false,
   fromMember: asItIs,
 });
@@ -72,6 +73,13 @@ function isKept({ source }: ExactNumber, { range }: Column): boolean {
   if (digits.includes(".")) return false;
   const integer = BigInt(digits);
   return integer >= range.min && integer <= range.max;
+}
+
+/** A text that an import would read as something else is in quotes. */
+function jsonInTables(shown: Json): Json {
+  if (typeof shown !== "string") return shown;
+  const isKept = shown !== "" && shown === shown.trim() && jsonOfCell(shown) === shown;
+  return isKept ? shown : JSON.stringify(shown);
 }
 
 /** A text that is not JSON is accepted as it is; the column decides about it. */
