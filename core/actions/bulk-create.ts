@@ -4,6 +4,7 @@ import { type Meaning, object } from "../grammar/grammar.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
+import type { KeyValue } from "../values/types/key.ts";
 import { refuseRepeated } from "../records/bulk-keys.ts";
 import { doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import {
@@ -81,10 +82,8 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
     if (isOpen) return [{ index, body, values: null }];
     try {
       const values = newValues({ entity, body, newId, now, caller, fills }, plan);
-      const own = key.map((column) => values.get(column));
-      // The database fills a key that is not there.
-      const isWhole = own.length > 0 && own.every((value) => value !== undefined);
-      return isWhole && !isNew(index, own) ? [] : [{ index, body, values }];
+      const own = wholeKey(key.map((column) => values.get(column)));
+      return own !== null && !isNew(index, own) ? [] : [{ index, body, values }];
     } catch (error) {
       if (!isAboutData(error)) throw error;
       outcomes.refuse(index, error);
@@ -97,6 +96,7 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
     isOneStatement: false,
     async run(tx) {
       const own = outcomes.again();
+      const isNewHere = refuseRepeated(key, own);
       await storeParts(tx, items, {
         outcomes: own,
         isOneByOne,
@@ -107,11 +107,19 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
               plan,
               tx,
             );
-          const [{ body }] = some as [Item];
-          return [doneOf(await beginCreate({ ...call, body, options }, plan).run(tx))];
+          const [{ index, body }] = some as [Item];
+          const work = beginCreate({ ...call, body, options }, plan, ({ columns, rows: [row] }) => {
+            const stored = wholeKey(key.map((column) => row![columns.indexOf(column)]));
+            if (stored !== null && !isNewHere(index, stored)) throw own.refusalOf(index)!;
+          });
+          return [doneOf(await work.run(tx))];
         },
       });
       return own.answer({ message, status: 201 });
     },
   };
 }
+
+/** Null where the database fills the key, or there is none. */
+const wholeKey = (values: readonly (Scalar | undefined)[]): KeyValue | null =>
+  values.length > 0 && values.every((value) => value !== undefined) ? values : null;

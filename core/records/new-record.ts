@@ -13,8 +13,15 @@ import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import { insertOf, type InsertingPlan, readBack, readBackAll } from "./record.ts";
 import { insertSet } from "./record-sets.ts";
 
-/** The work of create. An invalid body is refused at once, unless a handler could still correct it. */
-export function beginCreate(call: Call, plan: InsertingPlan): Write {
+/**
+ * The work of create. An invalid body is refused at once, unless a handler could still correct it. `checkInsert` sees
+ * what is stored after such a handler, and throws to refuse it.
+ */
+export function beginCreate(
+  call: Call,
+  plan: InsertingPlan,
+  checkInsert?: (insert: Insert) => void,
+): Write {
   const { entity } = call;
   const ready = hasHandlers(entity, "onBeforeInsert") ? null : insertOf(call, plan);
   const unshown = unshownKey(plan);
@@ -42,7 +49,9 @@ export function beginCreate(call: Call, plan: InsertingPlan): Write {
     isOneStatement: false,
     async run(queries) {
       const data = await runBefore(call, queries, { event: "onBeforeInsert", data: call.body });
-      const row = await store(ready ?? insertOf({ ...call, body: data }, plan), queries);
+      const insert = ready ?? insertOf({ ...call, body: data }, plan);
+      checkInsert?.(insert);
+      const row = await store(insert, queries);
       const subject = subjectOf(row, plan);
       const record = without(await readBack(row, plan, queries), unshown);
       await runAfter(call, queries, { event: "onAfterInsert", data, record });

@@ -72,6 +72,19 @@ beforeAll(async () => {
       words: { tableName: "words", action },
       branches: { tableName: "branches", action },
       papers: { tableName: "papers", action },
+      handled: {
+        tableName: "pets",
+        action,
+        components: { onBeforeInsert: ["components/pets.ts#keyed"] },
+      },
+    },
+    components: {
+      "components/pets.ts": {
+        keyed: ({ data }: { data: object & { age?: number } }) => ({
+          ...(data.age !== undefined && { pet_id: data.age }),
+          ...data,
+        }),
+      },
     },
     project: { limits: { bulkRecords: 50 } },
   });
@@ -164,8 +177,21 @@ describe("a key", () => {
         { a: 2, b: "x" },
       ],
     ],
-  ])("of %s twice is 400 on its second record in bulk-create", async (_name, fault, keys) => {
-    const [endpoint, column] = fault === "[2].a" ? ["pairs", "note"] : ["pets", "name"];
+    [
+      "one column, which a handler sees",
+      "[2].pet_id",
+      [{ pet_id: 7 }, { pet_id: 8 }, { pet_id: "7" }, { pet_id: 9 }],
+    ],
+    [
+      "one column, which a handler makes",
+      "[2].pet_id",
+      [{ age: 7 }, { age: 8 }, { age: 7 }, { age: 9 }],
+    ],
+  ])("of %s twice is 400 on its second record in bulk-create", async (name, fault, keys) => {
+    const [endpoint, column] =
+      fault === "[2].a"
+        ? ["pairs", "note"]
+        : [name.includes("handler") ? "handled" : "pets", "name"];
     const data = keys.map((one) => ({ ...one, [column!]: "new" }));
     const faulty = [...data, { ...data[1], [column!]: { no: 1 } }];
     check(await post(`${endpoint}/bulk-create`, { data: faulty }), {
