@@ -1,5 +1,5 @@
 /** Keys, versions, conditions and counts of the bulk actions, and what the database checks only at the end. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { check } from "./cases.ts";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
@@ -87,6 +87,7 @@ beforeAll(async () => {
       },
     },
     project: { limits: { bulkRecords: 50 } },
+    env: { BODY_LIMIT: "50000000" },
   });
 });
 afterAll(() => fixture?.close());
@@ -511,9 +512,31 @@ describe("dry_run", () => {
   });
 });
 
+describe("records that are too large for one statement together", () => {
+  const papers = (...lengths: number[]): object[] =>
+    lengths.map((length) => ({ body: "x".repeat(length) }));
+
+  test.each(["bulk-create", "upsert"])("are stored by several in %s", async (name) => {
+    const answer = await post(`papers/${name}`, { data: papers(6e6, 6e6, 6e6) });
+    check(answer, { status: name === "upsert" ? 200 : 201 });
+    expect(answer.body.data.map(({ body }: { body: string }) => body.length)).toEqual(
+      Array.from({ length: 3 }, () => 6e6),
+    );
+  });
+
+  test.runIf(inject("engine") === "mysql")("are refused where one of them is", async () => {
+    const data = papers(9e6, 9e6, 17e6);
+    const refused = { status: 413, error: "Payload too large", errors: ["[2]"] };
+    check(await post("papers/bulk-create", { data }), refused);
+    const each = await post("papers/bulk-create", { data, mode: "each" });
+    expect(successes(each)).toEqual([true, true, false]);
+  });
+});
+
 test("A response that the database cannot keep for an Idempotency-Key is 413, and nothing is stored", async () => {
   // MariaDB takes 16 MB at once, unless its max_allowed_packet says otherwise; the other databases much more.
   const isTooLong = fixture.engine === "mysql";
+  await fixture.sql("delete from papers");
   const body = isTooLong ? "repeat('x', 6000000)" : "'short'";
   await fixture.sql(`insert into papers (body) values (${body}), (${body}), (${body})`);
   const data = (await fixture.sql("select paper_id from papers")).map((key) => ({

@@ -205,14 +205,13 @@ class MysqlSession implements MysqlConnection {
 
   async send({ text, params, reuse }: Command): Promise<RawResult> {
     const { driver } = this;
+    // The server would close the connection, and with it the transaction, in which smaller statements can go on.
+    if (isAbove(this.packetBytesMax, params)) throw packetTooLarge();
     const result = await this.command<RawResult>((done) => {
       const take: Take = (error, answer, fields) =>
         error ? done(error, nothing) : done(null, rawResult(answer, fields));
       if (unpreparable.test(text)) driver.query(text, take);
       else driver.execute(text, params as never[], take);
-    }).catch((error: unknown) => {
-      // The server may close the connection before its answer is read.
-      throw bytesOf(params) > this.packetBytesMax ? packetTooLarge(error) : error;
     });
     if (!reuse && this.alive) driver.unprepare(text);
     return result;
@@ -330,20 +329,28 @@ function rawResult(result: unknown, fields: readonly unknown[] = []): RawResult 
   return { rows: [], matched: affectedRows, insertId: insertId === 0 ? null : BigInt(insertId) };
 }
 
-const bytesOf = (params: readonly unknown[]): number =>
-  params.reduce<number>(
-    (sum, value) =>
-      typeof value === "string" || value instanceof Uint8Array
-        ? sum + Buffer.byteLength(value)
-        : sum,
-    0,
-  );
+/** Whether the packet of a statement with these parameters has more bytes. They are counted only where that may be. */
+function isAbove(bytesMax: number, params: readonly unknown[]): boolean {
+  const sizeBy = (bytesOf: (text: string) => number): number =>
+    params.reduce<number>((sum, value) => {
+      const bytes =
+        typeof value === "string"
+          ? bytesOf(value)
+          : value instanceof Uint8Array
+            ? value.byteLength
+            : 0;
+      return sum + bytes + parameterBytes;
+    }, packetBytes);
+  return sizeBy((text) => text.length * 3) > bytesMax && sizeBy(Buffer.byteLength) > bytesMax;
+}
 
-/** The server's own error, which does not arrive in each case. */
-const packetTooLarge = (cause: unknown): Error =>
-  Object.assign(new Error("Got a packet bigger than 'max_allowed_packet' bytes", { cause }), {
-    errno: 1153,
-  });
+/** What the protocol adds at most: to a parameter its type, its length or number, and a bit; to all of them a head. */
+const parameterBytes = 12;
+const packetBytes = 16;
+
+/** The server's own error. */
+const packetTooLarge = (): Error =>
+  Object.assign(new Error("Got a packet bigger than 'max_allowed_packet' bytes"), { errno: 1153 });
 
 const lostConnection = (message: string, code: string): Error =>
   Object.assign(new Error(message), { code, fatal: true });
