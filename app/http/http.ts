@@ -19,7 +19,7 @@ import { type Console, type ConsoleDeps, mountConsole } from "./show-console.ts"
 import { type Docs, mountDocs } from "./show-docs.ts";
 import { odataProjectIn, showOData } from "./show-odata.ts";
 import { type FrontPageDeps, showFrontPage, showPageFile } from "./show-front-page.ts";
-import { getRoutes, viaHono, visit } from "./via-hono.ts";
+import { getRoutes, onlyGet, viaHono, visit } from "./via-hono.ts";
 
 export interface Deps
   extends
@@ -83,15 +83,18 @@ export function createApp(deps: Deps): App {
 function addPages(pages: Hono, deps: Deps): void {
   getRoutes(pages, deps, {
     "/openapi.json": showWholeDocument(deps),
-    "/api/:project/openapi.json": showProjectDocument(deps),
-    "/api/:project/dashboard.json": showDashboard(deps),
-    "/api/:project/:endpoint/openapi.json": showProjectDocument(deps),
     "/health/live": isLive(deps),
     "/health/ready": isReady(deps),
     "/metrics": showMetrics(deps),
     "/": showFrontPage(deps),
     "/assets/:file": showPageFile(),
   });
+  const ofProjects = {
+    "/api/:project/openapi.json": showProjectDocument(deps),
+    "/api/:project/dashboard.json": showDashboard(deps),
+    "/api/:project/:endpoint/openapi.json": showProjectDocument(deps),
+  };
+  getRoutes(pages, deps, ofProjects, callNothing(deps, onlyGet));
   mountDocs(pages, deps.docs, deps);
   mountConsole(pages, deps.console, deps);
   deps.mountBoard?.(pages, deps);

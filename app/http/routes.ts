@@ -212,8 +212,8 @@ function prefersRollback(headers: HeaderFields): boolean {
   return preferences.find((one) => /^tx(=|$)/i.test(one))?.toLowerCase() === rollback;
 }
 
-/** The handler of all other paths; requests below a project count for its limits. */
-export function callNothing(deps: RouteDeps): Handle {
+/** The handler of all other paths, or methods; requests below a project count for its limits. */
+export function callNothing(deps: RouteDeps, refusal = () => nothingHere(deps.basePath)): Handle {
   const admit = createAdmission(deps);
   return async (incoming, exchange) => {
     const [, name = ""] = /^\/api\/([^/]*)\//.exec(incoming.path) ?? [];
@@ -230,7 +230,7 @@ export function callNothing(deps: RouteDeps): Handle {
         if (error instanceof AppError && error.kind === "tooManyRequests") throw error;
       }
     }
-    throw nothingHere(deps.basePath);
+    throw refusal();
   };
 }
 

@@ -25,22 +25,25 @@ export const viaHono =
     toResponse(await answer(env as Incoming));
 
 /**
- * Answers GET at each path by its handler, and every other method with 405. HEAD is answered as GET without the body.
+ * Answers GET at each path by its handler, and every other method by `refuse`, with 405. HEAD is answered as GET without
+ * the body.
  */
 export function getRoutes(
   pages: Hono,
   deps: PageDeps,
   handlers: Readonly<Record<string, Handle>>,
+  refuse: Handle = () => {
+    throw onlyGet();
+  },
 ): void {
   for (const [path, handle] of Object.entries(handlers)) {
     // Below `/api`, the configuration names the routes.
     const route = path.startsWith("/api/") ? null : path;
     const show = compressing(handle, deps.compression);
     pages.get(path, viaHono(inExchange(deps, show, route)));
-    pages.all(path, viaHono(inExchange(deps, refuseMethod, route)));
+    pages.all(path, viaHono(inExchange(deps, refuse, route)));
   }
 }
 
-const refuseMethod: Handle = () => {
-  throw new AppError("methodNotAllowed", "Use GET for this path", { allow: ["GET"] });
-};
+export const onlyGet = (): AppError =>
+  new AppError("methodNotAllowed", "Use GET for this path", { allow: ["GET"] });

@@ -174,6 +174,11 @@ describe("counts", () => {
       status: 405,
       ask: (headers) => place.request("/api/test/goods/read", { headers }),
     },
+    ...["openapi.json", "goods/openapi.json", "dashboard.json"].map((path) => ({
+      name: `a wrong method of ${path}`,
+      status: 405,
+      ask: (headers: Headers) => place.post(path, {}, headers),
+    })),
     {
       name: "a body that is none",
       status: 400,
