@@ -35,7 +35,7 @@ const usage = `Usage: rowgate <command> [--env-file .env]; in a checkout: npm ru
   hooks    list the non-blocking hook calls and the webhooks' deliveries that were given up [--json] [--project shop]
            or send them again: retry <id>|--all
 
---env-file reads variables from a file, for serve, worker, check, openapi, client and hooks. The environment overrides the file.
+--env-file reads variables from a file, for serve, worker, check, sync, openapi, client and hooks. The environment overrides the file.
 serve and worker load the configuration again on SIGHUP; with --watch also whenever one of its files has changed.
 `;
 
@@ -71,10 +71,20 @@ function leaveReader(error: NodeJS.ErrnoException): void {
 export async function runCommand(name = "", args: readonly string[] = []): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!services.has(name)) process.stdout.on("error", leaveReader);
-  if (command) return command(args).catch(exitWith);
+  // init has more options than the usage of all commands can show.
+  const asksForHelp =
+    name === "" || name === "help" || (name !== "init" && [name, ...args].some(isHelpFlag));
+  if (command && !asksForHelp) return command(args).catch(exitWith);
+  if (!asksForHelp) {
+    const { didYouMean } = await import("../../core/config/reading/did-you-mean.ts");
+    const hint = didYouMean(name, Object.keys(commands));
+    process.stderr.write(`There is no command ${JSON.stringify(name)}${hint ? `; ${hint}` : ""}\n`);
+    process.exitCode = 1;
+  }
   process.stderr.write(usage);
-  process.exitCode = name === "" || name === "help" ? 0 : 1;
 }
+
+const isHelpFlag = (arg: string): boolean => arg === "--help" || arg === "-h";
 
 /** The parameters of a command that reads the configuration. */
 interface Given {
@@ -114,7 +124,9 @@ function readArgs(args: readonly string[], known: readonly string[], valued: rea
       values: Object.fromEntries(values) as Readonly<Record<string, string>>,
     };
   } catch (error) {
-    throw new Error((error as Error).message, { cause: error });
+    throw new Error(`${(error as Error).message}\nrowgate help lists the options of each command`, {
+      cause: error,
+    });
   }
 }
 
@@ -225,7 +237,7 @@ async function sync({ flags }: Given): Promise<void> {
 }
 
 async function init(args: readonly string[]): Promise<void> {
-  const { stdin, stdout, env } = process;
+  const { stdin, stdout, stderr, env } = process;
   const run = { env, out: (text: string) => void stdout.write(text), progress: readingProgress() };
   if (args.length === 0 && stdin.isTTY && stdout.isTTY) {
     const { runInitDialog } = await import("./commands/init-dialog.ts");
@@ -233,7 +245,8 @@ async function init(args: readonly string[]): Promise<void> {
     if (!(await runInitDialog(run))) process.exitCode = 130;
     return;
   }
-  const { runInit } = await import("./commands/init.ts");
+  const { initUsage, runInit } = await import("./commands/init.ts");
+  if (args.some(isHelpFlag)) return void stderr.write(initUsage);
   await runInit({ args, ...run });
 }
 

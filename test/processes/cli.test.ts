@@ -312,12 +312,14 @@ test.each([
 });
 
 test.each([
-  ["no command", [], 0],
-  ["help", ["help"], 0],
-  ["an unknown command", ["srve"], 1],
-  ["a name of every object", ["constructor"], 1],
-])("%s shows the usage", async (_name, args, expected) => {
+  ["no command", [], 0, ""],
+  ["help", ["help"], 0, ""],
+  ["--help", ["--help"], 0, ""],
+  ["--help after a command", ["check", "--help"], 0, ""],
+  ["an unknown command", ["srve"], 1, 'There is no command "srve"; did you mean "serve"?\n'],
+  ["a name of every object", ["constructor"], 1, 'There is no command "constructor"\n'],
+])("%s shows the usage", async (_name, args, expected, sentence) => {
   const { status, stderr } = await rowgate(args);
   expect(status).toBe(expected);
-  expect(stderr).toContain("Usage: rowgate <command>");
+  expect(stderr.startsWith(`${sentence}Usage: rowgate <command>`)).toBe(true);
 });
