@@ -33,6 +33,24 @@ const shapes: readonly Case[] = [
   ["__proto__", '{"action": {}, "__proto__": {}}', "__proto__", "another name"],
   ["a misspelt action", { ...base, action: { raed: true } }, "action.raed", 'did you mean "read"?'],
   [
+    "a misspelt group of actions",
+    { ...base, action: { ipmort: true } },
+    "action.ipmort",
+    'did you mean "import"?',
+  ],
+  [
+    "misspelt constraints of a rule",
+    { ...base, fieldValidation: [{ name: "name", cnostraints: { required: true } }] },
+    "fieldValidation[0].cnostraints",
+    'did you mean "constraints"?',
+  ],
+  [
+    "a misspelt type of a rule",
+    { ...base, fieldValidation: { name: { typ: "string", required: true } } },
+    "fieldValidation.name.typ",
+    'did you mean "type"?',
+  ],
+  [
     "an action that is a text",
     { ...base, action: { read: "yes" } },
     "action.read",

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import { plannedActions } from "../../actions.ts";
 import { isObject } from "../../values/json.ts";
+import { otherNamesAt } from "./compat.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { faultAt, valueAt, type Document } from "./document.ts";
 import type { Fault, Path } from "./faults.ts";
@@ -59,7 +60,7 @@ export function checkShape<Schema extends z.ZodType>(
         known.length > 12
           ? "a property that the JSON Schema of the file lists"
           : `one of ${known.join(", ")}`,
-      hint: didYouMean(key, known),
+      hint: didYouMean(key, [...known, ...otherNamesAt(path)]),
     });
     return { ...fault, unknownProperty: key };
   }

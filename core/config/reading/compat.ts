@@ -22,6 +22,7 @@ import {
   harmlessOfRules,
   normaliseRules,
   refuseJsonSchemas,
+  ruleProperties,
 } from "./rule-spellings.ts";
 
 /** The endpoint file's value in the main spelling, and faults for settings that cannot be converted. */
@@ -72,6 +73,12 @@ export const actionAliases: ReadonlyMap<string, readonly string[]> = new Map([
     names.filter((name) => !followers.has(name)),
   ]),
 ]);
+
+/** Names that files may have at the path besides those of the schema, for hints. */
+export function otherNamesAt(path: Path): Iterable<string> {
+  if (path.join() === "action") return actionAliases.keys();
+  return path.at(-1) === "constraints" ? ruleProperties : [];
+}
 
 /** Audit columns by the names that the columns have by default. */
 export const auditAliases: ReadonlyMap<string, string> = new Map(

@@ -25,7 +25,8 @@ export function normaliseRules(holder: Members, base: Path, moved: Draft["moved"
   }
 }
 
-const ruleProperties: readonly string[] = [
+/** The properties of a rule in its main spelling. */
+export const ruleProperties: readonly string[] = [
   "name",
   "type",
   "primaryKey",
