@@ -23,6 +23,26 @@ const filesWith = (relations: unknown, own: object = {}) =>
 
 const line = { endpoint: "lines", foreignColumn: "receipt_id" };
 
+test("a fault of one endpoint is none of those that are related to it", async () => {
+  const own = { exportColumns: ["line.note"], action: { read: true, export: true } };
+  const relations = { line: { endpoint: "lines", column: "product_id", key: "line_id" } };
+  const broken: readonly (readonly [lines: unknown, path: string])[] = [
+    ["{", "$"],
+    [{ tableName: "receipt_lines", action: { first: true }, hiddenFields: 3 }, "hiddenFields"],
+    [{ tableName: "receipt_lines", action: { first: "yes" } }, "action.first"],
+    [{ tableName: "receipt_linse", action: { first: true } }, "tableName"],
+  ];
+  for (const [lines, path] of broken) {
+    const { faults } = await load(
+      filesOf({
+        "items.json": { tableName: "products", relations, ...own },
+        "lines.json": lines,
+      }),
+    );
+    expect(faults.map((fault) => [fault.file, fault.path])).toEqual([["shop/lines.json", path]]);
+  }
+});
+
 describe("a relation is refused for", () => {
   const cases: readonly [name: string, relation: unknown, path: string, ...words: string[]][] = [
     ["true", true, "", "false or an object"],

@@ -72,6 +72,26 @@ test.each(faults)(
   },
 );
 
+test.each(faults)(
+  "an endpoint that is related to one with %s is served without the relation",
+  async (_, broken) => {
+    const related = {
+      ...things,
+      action: { read: true, export: true, lookup: true },
+      relations: { twin: { endpoint: "broken", column: "id", key: "id" } },
+      exportColumns: ["name", "twin.name"],
+      fieldNameLookup: { id: "id", text: "name || twin.name" },
+    };
+    await on.reload({ shop: skipping({ things: related, broken }) });
+    expect((await projects()).shop.skipped_endpoints).toEqual(["broken"]);
+    expect((await answer("shop/things/read")).status).toBe(200);
+    const drop = { "X-Request-Mode": "static" };
+    expect((await on.post("shop/things/lookup", {}, drop)).body).toMatchObject({
+      data: [{ id: "a", text: "Anvil" }],
+    });
+  },
+);
+
 test("an endpoint that is mended is served after the next reload, and named no longer", async () => {
   await on.reload({ shop: skipping({ things, broken: "{" }) });
   await on.reload({ shop: skipping({ things, broken: things }) });

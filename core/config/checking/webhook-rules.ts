@@ -31,7 +31,7 @@ export interface WebhookSurvey {
 
 /** Checks what needs no database. */
 export function openWebhookSurvey(
-  config: Pick<ProjectConfig, "webhooks" | "document" | "endpoints" | "files">,
+  config: Pick<ProjectConfig, "webhooks" | "document" | "endpoints" | "endpointNames">,
 ): WebhookSurvey {
   const faults: Fault[] = [];
   const survey: WebhookSurvey = {
@@ -40,7 +40,7 @@ export function openWebhookSurvey(
       void faults.push(faultAt(config.document, ["webhooks", ...path], about)),
     naming: (endpoint) => usable.filter(({ names }) => names === endpoint),
   };
-  const known = new Set(config.endpoints.map(({ name }) => name));
+  const known = config.endpointNames;
   const usable = config.webhooks.flatMap((webhook, at) => {
     const before = faults.length;
     checkOne(survey, { webhook, at, config });
@@ -48,7 +48,7 @@ export function openWebhookSurvey(
       const path = [at, "endpoints", place];
       if (webhook.endpoints.indexOf(names) < place)
         survey.fault(path, { expected: "each endpoint once" });
-      else if (!known.has(names) && !config.files.has(`${names}.json`))
+      else if (!known.has(names))
         survey.fault(path, {
           expected: "an endpoint of the project",
           hint: didYouMean(names, known),

@@ -21,7 +21,7 @@ const writingActions: ReadonlySet<string> = new Set(
  * their own are no further fault.
  */
 export function agentsOf(
-  config: Pick<ProjectConfig, "mcp" | "document" | "endpoints" | "files">,
+  config: Pick<ProjectConfig, "mcp" | "document" | "endpoints" | "endpointNames">,
   entities: ReadonlyMap<string, Entity>,
 ): { readonly plan: AgentPlan | null; readonly faults: readonly Fault[] } {
   const { mcp } = config;
@@ -29,11 +29,11 @@ export function agentsOf(
   const faults: Fault[] = [];
   const fault = (path: Path, about: Parameters<typeof faultAt>[2]): void =>
     void faults.push(faultAt(config.document, ["mcp", ...path], about));
-  const known = new Set(config.endpoints.map(({ name }) => name));
+  const known = config.endpointNames;
   for (const [at, name] of mcp.endpoints.entries()) {
     if (mcp.endpoints.indexOf(name) < at)
       fault(["endpoints", at], { expected: "each endpoint once" });
-    else if (!known.has(name) && !config.files.has(`${name}.json`))
+    else if (!known.has(name))
       fault(["endpoints", at], {
         expected: "an endpoint of the project",
         hint: didYouMean(name, known),

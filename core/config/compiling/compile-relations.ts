@@ -160,7 +160,7 @@ const keyNames = (
 ): readonly string[] =>
   key === undefined ? (entity.read?.key ?? []).map(({ name }) => name) : listOf(key);
 
-/** The endpoint, if read or first is switched on there. */
+/** The endpoint, if read or first is switched on there. Null without a fault where its own file has the fault. */
 function readable(
   survey: Survey,
   endpoints: Endpoints,
@@ -168,10 +168,11 @@ function readable(
 ): CompiledEndpoint | null {
   const found = endpoints.get(name);
   if (found === undefined) {
+    if (survey.endpointNames.has(name)) return null;
     survey.fault(path, {
       found: JSON.stringify(name),
       expected: "an endpoint of the project",
-      hint: didYouMean(name, endpoints.keys()),
+      hint: didYouMean(name, survey.endpointNames),
     });
     return null;
   }
@@ -185,10 +186,11 @@ function readable(
     return null;
   }
   if (read !== null && (enabled.has("read") || enabled.has("first"))) return found;
-  survey.fault(path, {
-    found: JSON.stringify(name),
-    expected: "an endpoint where read or first is switched on",
-  });
+  if (read !== null || found.survey.faults.length === 0)
+    survey.fault(path, {
+      found: JSON.stringify(name),
+      expected: "an endpoint where read or first is switched on",
+    });
   return null;
 }
 

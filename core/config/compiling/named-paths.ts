@@ -45,8 +45,15 @@ type Named = Pick<ReadPlan, "source" | "named">;
 function checkPaths(survey: Survey, entity: Entity, label: Column | null): void {
   const { read, lookup, grid, export: exported } = entity;
   const { payload } = survey;
+  /** The fault is that of the relation, or of the endpoint to which it leads. */
+  const isOfFaultyRelation = ({ name }: Column): boolean => {
+    const relation = name.split(".", 1)[0]!;
+    const declared = new Map(Object.entries(payload.relations ?? {})).get(relation) ?? false;
+    return declared !== false && !entity.relations.has(relation);
+  };
   const check = (column: Column, path: Path, takes: (column: Column) => boolean): void => {
     if (column.via === undefined || (!isEmptyPath(column) && takes(column))) return;
+    if (isOfFaultyRelation(column)) return;
     const kind = isEmptyPath(column) ? "" : `, a ${column.type} column`;
     // A source of its own may lack the columns of a path that others can follow.
     const known = [...describedColumns(read?.named ?? grid?.named ?? new Map()).keys()].filter(

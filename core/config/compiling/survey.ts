@@ -47,6 +47,8 @@ export interface Survey {
   readonly hookTimeoutMs: number;
   /** The project's files, see `ProjectConfig`. */
   readonly files: ProjectConfig["files"];
+  /** See `ProjectConfig`. */
+  readonly endpointNames: ProjectConfig["endpointNames"];
   readonly jobs: ProjectConfig["jobs"];
   readonly faults: Fault[];
   readonly notices: string[];
@@ -122,6 +124,7 @@ export function openSurvey(
     },
     hookTimeoutMs: config.hooks.timeoutMs,
     files: config.files,
+    endpointNames: config.endpointNames,
     jobs: config.jobs,
     faults: [],
     notices: [],

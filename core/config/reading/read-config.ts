@@ -40,6 +40,8 @@ export interface ProjectConfig extends ProjectSettings {
   readonly name: string;
   readonly document: Document;
   readonly endpoints: readonly EndpointConfig[];
+  /** Every endpoint that has a file, also those that its faults keep out of `endpoints`. */
+  readonly endpointNames: ReadonlySet<string>;
   /** Null: the project has none. */
   readonly dashboard: DashboardConfig | null;
   /** Endpoints whose files have faults, with those; only with `"onFault": "skip"`. */
@@ -117,6 +119,7 @@ function readProject(
       endpoints: read.flatMap((one) =>
         skips && one.faults.length > 0 ? [] : (one.endpoint ?? []),
       ),
+      endpointNames: new Set(read.map((one) => one.name)),
       dashboard: dashboard ?? null,
       leftOut: new Map(skips ? faulty.map((one) => [one.name, one.faults]) : []),
       messages,
