@@ -38,12 +38,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Serves the demo. `products`, `project`: properties that replace those in these files. */
-async function serve(products: object, project: object = {}): Promise<Listening> {
+/** Serves the demo. `products`, `project`: properties that replace those in these files. `copies`: further products. */
+async function serve(
+  products: object,
+  project: object = {},
+  copies: readonly string[] = [],
+): Promise<Listening> {
   const configs = join(root, "configs");
   const files = new Map(await readConfigFiles(configs));
   const own = JSON.parse(files.get("demo/products.json") ?? "{}") as object;
   files.set("demo/products.json", JSON.stringify({ ...own, ...products }));
+  const copy = JSON.stringify({ tableName: "products", action: { read: true, create: true } });
+  for (const name of copies) files.set(`demo/${name}.json`, copy);
   const settings = JSON.parse(files.get("demo/project.json") ?? "{}") as object;
   files.set("demo/project.json", JSON.stringify({ ...settings, ...project }));
   const storage = `file:${join(folder, "files")}`;
@@ -204,6 +210,20 @@ await stockReceipts.read({ limit: 1, expand: { supplier: { limit: 3 } } });
 
 test("a record has the members that select and expand name", async () => {
   const { stdout, status } = await compile("shown", demo, shownProgram);
+  expect([stdout, status]).toEqual(["", 0]);
+}, 60_000);
+
+test("endpoints have the names of TypeScript's own types", async () => {
+  const names = ["extract", "generator", "omit", "exclude", "readonly", "return-type"];
+  const others = ["abort-signal", "date", "promise", "record", "columns", "class"];
+  const named = await serve({}, {}, [...names, ...others]);
+  const text = `
+import { createClient } from "./demo-client.ts";
+const { extract } = createClient({ baseUrl: "http://localhost" });
+const listed = await extract.read({ select: ["price"] });
+if (listed.ok) listed.body.data[0]?.price?.toFixed();
+`;
+  const { stdout, status } = await compile("named", named, text).finally(() => named.stop());
   expect([stdout, status]).toEqual(["", 0]);
 }, 60_000);
 
