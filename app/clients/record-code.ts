@@ -132,7 +132,7 @@ type ShownData<Data, Related, Select, Expand, Versions> = Data extends readonly 
     ? null
     : AnsweredRecord<Data, Related, Select, Expand, Versions>;
 
-type AnswerOf<Types extends RecordTypes, Select, Expand, Versions> = [Types["related"]] extends [null]
+type AnswerOf<Types extends RecordTypes, Select, Expand, Versions> = null extends Types["related"]
   ? Types["answer"]
   : {
       [Member in keyof Types["answer"]]: Member extends "data"
