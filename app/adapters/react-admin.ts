@@ -183,8 +183,8 @@ const otherNames: Readonly<Record<string, string>> = {
 function conditionsOf(filter: Fields, endpoint: Endpoint, path = ""): FieldCondition[] {
   return Object.entries(filter).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    const isNested = typeof value === "object" && value !== null && !Array.isArray(value);
-    if (isNested) return conditionsOf(value, endpoint, `${path}${name}.`);
+    const isValue = typeof value !== "object" || value === null || value instanceof Date;
+    if (!isValue && !Array.isArray(value)) return conditionsOf(value, endpoint, `${path}${name}.`);
     const { field, operator } = comparisonIn(path + name, endpoint);
     const isList = operator === "eq" && Array.isArray(value);
     return [conditionOn({ field, operator: isList ? "in" : operator, value }, endpoint)];

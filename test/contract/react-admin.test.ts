@@ -81,6 +81,7 @@ describe("getList", () => {
     { filter: { order_no_endswith: "X" }, found: ["50%_x"] },
     { filter: { tags_inc: ["new", "big"] }, found: ["A-1"] },
     { filter: { tags_inc_any: ["new", "big"] }, found: ["A-1", "A/2"] },
+    { filter: { updated_at_gte: new Date(0) }, found: [] },
     { filter: { customer: { name: "Ada" } }, found: ["A/2"] },
     { filter: { "customer.city_contains": "osl" }, found: ["A/2"] },
     { filter: { customer: { city_null: true }, amount_lt: 35 }, found: ["50%_x"] },
