@@ -92,6 +92,22 @@ test.each(faults)(
   },
 );
 
+test("no relation shows what an endpoint that is left out hides", async () => {
+  const related = {
+    ...things,
+    relations: { twin: { endpoint: "broken", column: "id", key: "id" } },
+  };
+  const broken = { ...things, hiddenFields: ["name", "nmae"] };
+  await on.reload({ shop: skipping({ things: related, broken }) });
+  expect((await projects()).shop.skipped_endpoints).toEqual(["broken"]);
+  for (const asked of [
+    { expand: ["twin"] },
+    { select: ["id", "twin.id"] },
+    { select: ["twin.name"] },
+  ])
+    expect(await on.post("shop/things/read", { ...page, ...asked })).toMatchObject({ status: 400 });
+});
+
 test("an endpoint that is mended is served after the next reload, and named no longer", async () => {
   await on.reload({ shop: skipping({ things, broken: "{" }) });
   await on.reload({ shop: skipping({ things, broken: things }) });
@@ -181,6 +197,21 @@ describe("with auth", () => {
     expect(open).toEqual({ status: 200, isShown: true });
     expect(faulty).toEqual(closed);
     expect(closed.isShown).toBe(false);
+  });
+
+  test("a rowScope over an endpoint that is left out shows no record more", async () => {
+    const scoped = {
+      ...things,
+      relations: { twin: { endpoint: "broken", column: "id", key: "id" } },
+      access,
+      rowScope: { clerk: { "twin.name": "Nobody" } },
+    };
+    for (const broken of [{ tableName: "thingz" }, { hiddenFields: ["nmae"] }, {}]) {
+      const endpoints = { things: scoped, broken: { ...things, access, ...broken } };
+      await on.reload({ shop: skipping(endpoints, { auth }) });
+      const { status, body } = await on.post("shop/things/read", page);
+      expect(status === 503 ? [] : body.data).toEqual([]);
+    }
   });
 });
 
