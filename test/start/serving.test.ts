@@ -350,6 +350,12 @@ describe("a request that is no good HTTP gets the envelope:", () => {
     ["no Host", 400, "Bad request", "GET /health/live HTTP/1.1\r\n\r\n"],
     ["a broken Host", 400, "Bad request", "GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n"],
     [
+      "two Hosts",
+      400,
+      "Bad request",
+      "GET /health/live HTTP/1.1\r\nHost: localhost\r\nHost: else.example\r\n\r\n",
+    ],
+    [
       "a broken chunk",
       400,
       "Bad request",

@@ -22,9 +22,13 @@ const plainHost = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?(?::\d{1,5})?$/i;
 export function readIncoming(message: IncomingMessage): Incoming | AppError {
   const { httpVersion, url: target = "", headers } = message;
   const { host } = headers;
+  const joined = hasRepeatedFields(message) ? allFields(message) : null;
+  // A proxy may have believed another one than we would.
+  if (joined?.get("host")?.includes(","))
+    return new AppError("badRequest", "The request has several Host headers");
   const path = plainTarget.exec(target)?.[1];
   if (path !== undefined && host !== undefined && isPlainHost(host))
-    return new NodeIncoming(message, `http://${host}${target}`, path);
+    return new NodeIncoming(message, { url: `http://${host}${target}`, path, joined });
   if (host === undefined && httpVersion === "1.1")
     return new AppError("badRequest", "The request has no Host header");
   const url = urlOf(target, host || "localhost");
@@ -33,7 +37,7 @@ export function readIncoming(message: IncomingMessage): Incoming | AppError {
   // One thing has one address: `/a/../b` has become `/b`.
   const [sent = ""] = target.replace(/^https?:\/\/[^/?#]*/, "").split(/[?#]/, 1);
   if (pathOf(url) !== (sent || "/")) return notFound("No resource exists at this path");
-  return new NodeIncoming(message, url, pathOf(url));
+  return new NodeIncoming(message, { url, path: pathOf(url), joined });
 }
 
 /** The last plain host: most requests have the same one. */
@@ -60,19 +64,25 @@ function urlOf(target: string, host: string): string | null {
   return isHost ? url.href : null;
 }
 
+interface ReadHead {
+  readonly url: string;
+  readonly path: string;
+  /** Null: no field was sent twice. */
+  readonly joined: Headers | null;
+}
+
 class NodeIncoming implements Incoming, HeaderFields {
   readonly url: string;
   readonly path: string;
   private readonly message: IncomingMessage;
-  /** Null: no field was sent twice. */
   private readonly joined: Headers | null;
   private made: Request | undefined;
 
-  constructor(message: IncomingMessage, url: string, path: string) {
+  constructor(message: IncomingMessage, { url, path, joined }: ReadHead) {
     this.message = message;
     this.url = url;
     this.path = path;
-    this.joined = hasRepeatedFields(message) ? allFields(message) : null;
+    this.joined = joined;
   }
 
   get method(): string {
