@@ -260,8 +260,9 @@ function partsOf(text: string, sign: string, option: string): string[] {
     const unit = text[at];
     if (unit === "'") isText = !isText;
     else if (isText) continue;
-    else if (unit === "(") depth++;
-    else if (unit === ")") depth--;
+    else if (unit === "(") {
+      if (++depth > limits.jsonDepthMax) throw invalidParameter(`${option} is nested too deeply`);
+    } else if (unit === ")") depth--;
     else if (unit === sign && depth === 0) {
       parts.push(text.slice(begin, at));
       begin = at + 1;

@@ -454,6 +454,12 @@ describe("a caller", () => {
       400,
       /^Unknown property "customer" in \$filter$/,
     ],
+    [
+      "outsider",
+      `orders?$expand=${"customer($expand=orders($expand=".repeat(550)}x${"))".repeat(550)}`,
+      400,
+      /^\$expand is nested too deeply$/,
+    ],
     ["outsider", "orders('o1')/customer", 400, /^Unknown property "customer" in the address$/],
     ["untagged", "products('p1')/tags", 400, /^Unknown property "tags"/],
     ["untagged", "products?$filter=tags/any()", 400, /^Unknown property "tags" in \$filter$/],
