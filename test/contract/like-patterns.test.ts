@@ -15,6 +15,7 @@ beforeAll(async () => {
           id: "key",
           path: { type: "text(40)", notNull: true, unique: true },
           size: "integer",
+          body: "longtext",
         },
       },
     ],
@@ -123,4 +124,12 @@ test("the grid's own conditions take it", async () => {
     searchBuilder: { logic: "AND", criteria },
   });
   expect([answer.status, idsOf(answer)]).toEqual([200, endings]);
+});
+
+test("read takes a pattern of thousands of signs, or refuses it", async () => {
+  const long = service.engine === "sqlite" ? "printf('%.*c', 100000, 'b')" : "repeat('b', 100000)";
+  await service.sql(`update paths set body = ${long} where id = '3'`);
+  const conditions = [{ key: "body", operator: "LIKE", value: `${"%b".repeat(3_000)}c` }];
+  const { status } = await service.post("paths/read", { where: { conditions } });
+  expect(status).toBe(service.engine === "mysql" ? 413 : 200);
 });
