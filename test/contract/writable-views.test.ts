@@ -118,6 +118,7 @@ beforeAll(async () => {
     endpoints: {
       crates: { tableName: "crates", action: { read: true, create: true } },
       plain: ofCrates("plain_crates"),
+      fresh: { tableName: "plain_crates", primaryKey: "id", action: { import: true } },
       big: ofCrates("big_crates"),
       loud: ofCrates("loud_crates"),
       vague: { tableName: "shelves", primaryKey: "hall", action: { update: true, read: true } },
@@ -262,6 +263,16 @@ describe("a simple view", () => {
     expect(await stored(80)).toEqual([{ id: 80, code: "i80", qty: 80 }]);
     expect(await stored(82)).toEqual([{ id: 82, code: "i82", qty: 82 }]);
   });
+});
+
+test("the preview of an import finds keys of a view that are taken", async () => {
+  await service.post("plain/create", { id: 70, code: "taken", qty: 2 });
+  const rows = [["id", "code"], ...[70, 71, 71].map((id, at) => [id, `v${at}`])];
+  const { body } = await importerOf(service).previewed("fresh", await workbookOf(rows));
+  expect(body.errors.map(({ messages }: { messages: string[] }) => messages)).toEqual([
+    ["id: already exists"],
+    ["id: is already in row 3"],
+  ]);
 });
 
 test("a view is the header of documents", async () => {

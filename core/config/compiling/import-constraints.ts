@@ -18,7 +18,9 @@ export async function constraintsOf(survey: Survey, write: WritePlan): Promise<I
       if (reference?.columns.every((column) => settable.has(column))) references.push(reference);
     }
   }
-  const uniques = [table.primaryKey, ...table.unique.map(({ columns }) => columns)]
+  // A view has no key of its own: the configured one counts.
+  const keys = [key.map(({ name }) => name), table.primaryKey];
+  const uniques = [...keys, ...table.unique.map(({ columns }) => columns)]
     .map((names) => [...new Set(names)].flatMap((name) => table.columns.get(name) ?? []))
     .filter((columns) => columns.length > 0 && columns.every((column) => settable.has(column)));
   const filled = new Set<Column | null>([...audit.map(({ column }) => column), flag]);
