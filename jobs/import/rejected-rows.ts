@@ -9,12 +9,15 @@ import { limits } from "../../core/values/limits.ts";
 import type { Files } from "../../core/plans/files-port.ts";
 import type { Cell } from "../../core/plans/workbooks-port.ts";
 import type { JobContext } from "../job/job-context.ts";
+import { cellLengthMax } from "../workbook/sheet-text.ts";
 import type { TableOptions } from "../workbook/table-column.ts";
 import { openRowFile, type RowFile } from "./row-file.ts";
 import { type RowFault, textsOf } from "./row-fault.ts";
 import type { UploadedRows } from "./uploaded-rows.ts";
 
 const reasonHeadingInEnglish = "Import errors";
+
+const cutReason = `is cut here, as a cell holds ${cellLengthMax} characters; take it from your own file`;
 
 export interface RejectedRow {
   readonly values: readonly Cell[];
@@ -51,7 +54,13 @@ export function openRejectedRows(
   };
   const valuesOf = ({ values }: RejectedRow): (string | number | boolean | null)[] =>
     kept.map(({ at }) => plainCell(values[at] ?? null));
-  const whyOf = ({ faults }: RejectedRow): string => textsOf(faults).join("; ");
+  const whyOf = ({ values, faults }: RejectedRow): string =>
+    [
+      ...textsOf(faults),
+      ...kept
+        .filter(({ at }) => String(values[at] ?? "").length > cellLengthMax)
+        .map(({ heading }) => `${heading}: ${cutReason}`),
+    ].join("; ");
 
   let held: RejectedRow[] = [];
   let lengthLeft: number = limits.shownRowsLengthMax;

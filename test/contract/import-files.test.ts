@@ -174,6 +174,15 @@ describe.each(longTestPlaces)("the file of an import, %s", (place) => {
       ]);
     });
 
+    test("says which texts of a csv file do not fit into the workbook of its errors", async () => {
+      const csv = `sku,name,remark\r\nNEW-2,x,${"r".repeat(32_768)}\r\nNEW-3,x,${"r".repeat(32_767)}`;
+      const file = new TextEncoder().encode(csv);
+      const { body } = await goods.imports.previewed("goods", file, { name: "rows.csv" });
+      const [, cut, whole] = await rejectedRows("goods", body.job_id);
+      expect(cut!.at(-1)).toMatch(/^name: .*; remark: is cut here, as a cell holds 32767 char/);
+      expect(whole!.at(-1)).not.toContain("remark");
+    });
+
     test("takes the workbook of its errors back, once it is corrected", async () => {
       const file = await workbookOf([
         ["sku", "name"],
