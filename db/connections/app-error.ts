@@ -136,7 +136,8 @@ const sourceFaults: ReadonlySet<Failure["kind"]> = new Set([
 ]);
 
 const isRead = (statement: Statement | null): boolean =>
-  statement !== null && !["insert", "update", "updateMany", "calculate"].includes(statement.kind);
+  statement !== null &&
+  !["insert", "update", "updateMany", "calculate", "native"].includes(statement.kind);
 
 const refusedValue = (
   kind: keyof typeof messages,

@@ -27,6 +27,8 @@ const onPostgres = [
   `create procedure note(by_whom text) language sql as $$ insert into notes (note) values (by_whom) $$`,
   `create function entries_of(account text, at_least integer default 0) returns table (entry_id integer, amount integer, secret text) language sql as $$
    select e.entry_id, e.amount, 'x' from entries e where e.account = $1 and e.amount >= $2 order by 1 $$`,
+  `create procedure plan_entry(account text, day_text text) language plpgsql as $$
+   begin insert into entries (entry_id, account, on_day) values (900, account, day_text::date); end $$`,
 ];
 
 const onMysql = [
@@ -42,6 +44,8 @@ const onMysql = [
   `create procedure note(by_whom varchar(40)) insert into notes (note) values (by_whom)`,
   `create procedure entries_of(account varchar(40), at_least int)
    select e.entry_id, e.amount, 'x' as secret from entries e where e.account = account and e.amount >= at_least order by 1`,
+  `create procedure plan_entry(account varchar(40), day_text varchar(40))
+   insert into entries (entry_id, account, on_day) values (900, account, day_text)`,
 ];
 
 const action = { call: true };
@@ -90,6 +94,11 @@ const endpoints = {
         ...(engine === "mysql" && { at_least: { type: "integer", default: 0 } }),
       },
     },
+  },
+  "plan-entry": {
+    action,
+    ...may,
+    procedure: { name: "plan_entry", params: { account: {}, day_text: {} } },
   },
   entries: {
     tableName: "entries",
@@ -211,6 +220,11 @@ describe.skipIf(engine === "sqlite")("call", () => {
     check(await fixture.post("post-entry/call", { params }), {
       status: 409,
       error: "Duplicate entry",
+    });
+    const soon = { account: "a", day_text: "soon" };
+    check(await fixture.post("plan-entry/call", { params: soon }), {
+      status: 400,
+      error: "Validation failed",
     });
     expect(await count("entries")).toBe(before + 1);
   });
