@@ -29,6 +29,8 @@ const onPostgres = [
    select e.entry_id, e.amount, 'x' from entries e where e.account = $1 and e.amount >= $2 order by 1 $$`,
   `create procedure plan_entry(account text, day_text text) language plpgsql as $$
    begin insert into entries (entry_id, account, on_day) values (900, account, day_text::date); end $$`,
+  `create function pairs_of(inout start integer, out double integer) returns setof record language sql as $$
+   select n, n * 2 from generate_series(start, start + 1) n $$`,
 ];
 
 const onMysql = [
@@ -100,6 +102,13 @@ const endpoints = {
     ...may,
     procedure: { name: "plan_entry", params: { account: {}, day_text: {} } },
   },
+  ...(engine === "postgres" && {
+    "pairs-of": {
+      action,
+      ...may,
+      procedure: { name: "pairs_of", params: { start: { type: "integer" } } },
+    },
+  }),
   entries: {
     tableName: "entries",
     primaryKey: "entry_id",
@@ -171,6 +180,14 @@ describe.skipIf(engine === "sqlite")("call", () => {
     expect(body.data).toEqual([{ entry_id: expect.any(Number), amount: 7 }]);
     const none = await fixture.post("entries-of/call", { params: { account: "nobody" } });
     expect(none.body.data).toEqual([]);
+  });
+
+  test.runIf(engine === "postgres")("answers all rows whose columns are parameters", async () => {
+    const { body } = await fixture.post("pairs-of/call", { params: { start: 3 } });
+    expect(body.data).toEqual([
+      { start: 3, double: 6 },
+      { start: 4, double: 8 },
+    ]);
   });
 
   test("uses claims", async () => {

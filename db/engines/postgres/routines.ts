@@ -7,11 +7,15 @@ import type { Routine, RoutineParameter } from "../../../core/plans/database-cat
 import { type Connection, rowsFor } from "../engine.ts";
 import { inBrackets, RoutineText } from "../routine-text.ts";
 
-/** Parameters: schema (null = what the search path finds), name. */
+/**
+ * Parameters: schema (null = what the search path finds), name. The output parameters of a function that returns a set
+ * are the columns of its rows.
+ */
 const routinesQuery = `
   select n.nspname::text as schema, p.prokind::text as kind, p.pronargdefaults::int as defaults, (
     select coalesce(json_agg(json_build_object('name', nullif(p.proargnames[a.at], ''),
-      'mode', coalesce(p.proargmodes[a.at]::text, 'i'), 'native', pg_catalog.format_type(a.type, null)) order by a.at), '[]')
+      'mode', translate(coalesce(p.proargmodes[a.at]::text, 'i'), case when p.proretset then 'ob' else '' end, 'ti'),
+      'native', pg_catalog.format_type(a.type, null)) order by a.at), '[]')
     from unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) with ordinality as a(type, at)
   )::text as parameters
   from pg_catalog.pg_proc p
