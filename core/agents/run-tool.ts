@@ -179,7 +179,10 @@ async function readList(
   sent: Arguments,
   { send, hasCursor: pages }: Reading,
 ): Promise<ToolContent> {
-  const isNumbered = typeof sent["page"] === "number" || !pages;
+  // Pages by cursor are in the order of the key, and not of the best matches.
+  const isSorted = [sent["sort_columns"] ?? []].flat().length > 0;
+  const isRanked = sent["search_mode"] === "fulltext" && !isSorted && !sent["cursor"];
+  const isNumbered = typeof sent["page"] === "number" || isRanked || !pages;
   const way = isNumbered ? { page: sent["page"] ?? 1 } : { cursor: sent["cursor"] || true };
   const body: Record<string, unknown> = { per_page: agentLimits.recordsDefault, ...sent, ...way };
   for (;;) {

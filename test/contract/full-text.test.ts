@@ -1,5 +1,6 @@
 /** search_mode fulltext: the same words find the same records on every engine, through the engine's own index. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { connect } from "./agents.ts";
 import { checkEnvelope } from "./cases.ts";
 import { ignoringCase, openIndexed } from "./full-text.ts";
 import type { Answer, Fixture } from "./harness.ts";
@@ -43,6 +44,7 @@ const openShop = (locale?: string): Promise<Fixture> =>
         search: { fulltext: { columns: ["title", "body"], language: "english" } },
       },
     },
+    project: { mcp: { endpoints: ["books"] } },
   });
 
 let fixture: Fixture;
@@ -175,6 +177,25 @@ describe("a list of what was found", () => {
       "c",
       "g",
     ]);
+  });
+
+  test("comes to agents with the best matches first, unless they sort it or send a cursor", async () => {
+    const agent = await connect(fixture, null);
+    const running = { endpoint: "books", search_value: "running", search_mode: "fulltext" };
+    const listed = async (more: object): Promise<string[]> => {
+      const { content, text: said } = await agent.call("read", { ...running, ...more });
+      expect(content.data, said).toBeDefined();
+      return content.data.map(({ id }: { id: string }) => id);
+    };
+    expect(await listed({})).toEqual(["d", "a"]);
+    expect(await listed({ per_page: 1, page: 2 })).toEqual(["a"]);
+    expect(await listed({ cursor: true })).toEqual(["a", "d"]);
+    expect(await listed({ sort_columns: [{ column: "id", direction: "ASC" }] })).toEqual([
+      "a",
+      "d",
+    ]);
+    const { content } = await agent.call("read", { ...running, per_page: 1 });
+    expect(content).toMatchObject({ data: [{ id: "d" }], next: { page: 2 } });
   });
 
   test("is walked by cursor in the order of the key", async () => {
