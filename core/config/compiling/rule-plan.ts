@@ -6,6 +6,9 @@ import type { Survey } from "./survey.ts";
 import type { FieldRule, MessageName, RuleName, RuleValues } from "../../rules/rule-definition.ts";
 import { readDateForm } from "../../rules/date-form.ts";
 import type { Columns, Column } from "../../values/types/column.ts";
+import { compileRules } from "../../rules/compile-rules.ts";
+import { bareColumn } from "../../rules/field.ts";
+import { accept } from "../../values/types/accept.ts";
 import { fieldRules, ruleFaults, ruleNames } from "../../rules/field-rules.ts";
 import { columnTypes, ruleTypes } from "../../values/types/column-types.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
@@ -35,7 +38,7 @@ export function readRules(
     const rule = fieldRuleOf(one);
     const readColumn = columns.has(rule.name) ? undefined : read.get(rule.name);
     if (readColumn) checkReading(survey, { one, rule, column: readColumn }, at);
-    else survey.column(rule.name, columns, [...at, "name"], of);
+    const column = readColumn ? null : survey.column(rule.name, columns, [...at, "name"], of);
     if (seen.has(rule.name)) survey.fault([...at, "name"], { expected: "one rule for each field" });
     seen.add(rule.name);
     for (const fault of ruleFaults(rule, columns)) {
@@ -46,8 +49,36 @@ export function readRules(
         hint: isName ? didYouMean(value, columns.keys()) : undefined,
       });
     }
+    if (column !== null) checkValues(survey, { rule, column }, at);
     return rule;
   });
+}
+
+/** Adds a fault for a default that every create would refuse, and for allowed values that no body can have. */
+function checkValues(
+  survey: Survey,
+  { rule, column }: { readonly rule: FieldRule; readonly column: Column },
+  at: Path,
+): void {
+  const bare = bareColumn(refine(column, rule), rule);
+  rule.enum?.forEach((member, place) => {
+    const typed = member === null ? null : accept(bare, member);
+    if (typed?.ok === false)
+      survey.fault([...at, "constraints", "enum", place], {
+        expected: `a value that the field takes (${typed.message})`,
+      });
+  });
+  // Its form of dates is not known yet.
+  const hasDateForm = Object.hasOwn(survey.payload.dateTimeFields ?? {}, rule.name);
+  if (rule.default === undefined || rule.default === null || hasDateForm) return;
+  const { name } = rule;
+  const only: Columns = new Map([[name, refine(column, rule)]]);
+  const { errors } = compileRules([rule]).check({ [name]: rule.default }, "create", only);
+  const message = errors?.[name]?.[0];
+  if (message !== undefined)
+    survey.fault([...at, "constraints", "default"], {
+      expected: `a value that the field takes (${message})`,
+    });
 }
 
 const noColumns: Columns = new Map();
