@@ -90,6 +90,20 @@ describe("reading", () => {
     );
   });
 
+  test("a column of a setting that the table lacks is told with the nearest one", async () => {
+    const { notices } = await entityOf({
+      ...base,
+      auditColumns: { createdAt: "craeted_at" },
+      softDelete: { flag: "is_actve", at: "deleted_at" },
+    });
+    expect(notices).toEqual([
+      expect.stringMatching(
+        /^shop\/items: auditColumns\.createdAt: .*; did you mean "created_at"\?$/,
+      ),
+      expect.stringMatching(/^shop\/items: softDelete\.flag: .*; did you mean "is_active"\?$/),
+    ]);
+  });
+
   test("without fieldName every column is in use", async () => {
     const { entity } = await entityOf(base);
     expect(entity.read!.columns.size).toBe(tables[0]!.columns.size);

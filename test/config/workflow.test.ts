@@ -18,6 +18,20 @@ async function planOf(payload: object, files = {}) {
 }
 
 describe("a workflow", () => {
+  test("names a role that access does not know", async () => {
+    const auth = { apiKeys: [{ id: "x", sha256: "0".repeat(64), roles: ["clerk"] }] };
+    const workflow = { transitions: { draft: ["done"], done: [] }, roles: { done: ["clrk"] } };
+    const { notices } = await load(
+      filesOf({
+        "items.json": { ...base, workflow, access: { clerk: "*" } },
+        "project.json": { ...projectFile, auth },
+      }),
+    );
+    expect(notices).toContain(
+      'shop/items: workflow.roles.done names the role "clrk", which is not in "access"; did you mean "clerk"?',
+    );
+  });
+
   test("that says nothing uses the column status, and lets any status follow", async () => {
     const { entity } = await entityOf(base);
     expect(entity.workflow).toMatchObject({ status: { name: "status" }, transitions: null });

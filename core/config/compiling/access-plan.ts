@@ -16,6 +16,7 @@ import {
 } from "../../plans/access-rules.ts";
 import { condition } from "../../query/where.ts";
 import { actionAliases } from "../reading/compat.ts";
+import { hintAfter } from "../reading/did-you-mean.ts";
 import type { LineColumns } from "./compile-composite.ts";
 import type { Path } from "../reading/faults.ts";
 import type { Survey } from "./survey.ts";
@@ -253,6 +254,16 @@ export function noteKeylessLines(
       );
     }
   }
+}
+
+/** A role without any right is probably misspelled; `*` stands for all callers. */
+export function noticeRoles(survey: Survey, named: readonly string[], path: Path): void {
+  const roles = new Set(Object.keys(survey.payload.access ?? {})).add(everyRole);
+  for (const role of roles.size > 1 ? named : [])
+    if (!roles.has(role))
+      survey.notice(
+        `${path.join(".")} names the role "${role}", which is not in "access"${hintAfter(role, roles)}`,
+      );
 }
 
 /** A role that has rules for rows or columns but no action is probably misspelled. */

@@ -7,6 +7,7 @@ import type { Entity } from "../../plans/entity.ts";
 import type { NumberPart, NumberPlan, NumberTables } from "../../plans/number-tables.ts";
 import type { Column, Table } from "../../values/types/column.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
+import { noticeRoles } from "./access-plan.ts";
 import type { Path } from "../reading/faults.ts";
 import type { EndpointConfig } from "../reading/read-config.ts";
 import { withChangedColumns } from "./changed-columns.ts";
@@ -91,7 +92,7 @@ function planOf(numbered: Numbered): NumberPlan | null {
     survey.fault([...path, "manual"], {
       expected: '"auth" in project.json, which identifies the callers',
     });
-  noticeRoles(numbered);
+  noticeRoles(survey, config.manual ?? [], [...path, "manual"]);
   const onStatus = statusOf(numbered);
   if (format === null) return null;
   checkLength(numbered, format);
@@ -279,16 +280,4 @@ function statusOf({ survey, entity, config, path }: Numbered): NumberPlan["onSta
     return null;
   }
   return { column, status };
-}
-
-/** A role without any right is probably misspelled. */
-function noticeRoles({ survey, entity, config, path }: Numbered): void {
-  const roles = entity.access && new Set([...entity.access.actions.keys(), "*"]);
-  for (const role of config.manual ?? [])
-    if (roles && roles.size > 1 && !roles.has(role)) {
-      const hint = didYouMean(role, roles);
-      survey.notice(
-        `${[...path, "manual"].join(".")} names the role "${role}", which is not in "access"${hint ? `; ${hint}` : ""}`,
-      );
-    }
 }

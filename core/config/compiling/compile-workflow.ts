@@ -9,6 +9,7 @@ import type { StatusHook, WorkflowPlan } from "../../plans/workflow-plan.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Rules } from "../../rules/compile-rules.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
+import { noticeRoles } from "./access-plan.ts";
 import type { Path } from "../reading/faults.ts";
 import { type HookSettings, hookOf } from "./hook-plan.ts";
 import { forEverybody } from "./plans.ts";
@@ -143,6 +144,8 @@ function checkReserved(survey: Survey, isStatus: IsStatus): void {
         expected: "a status of the transitions",
         hint: didYouMean(name, known),
       });
+  for (const [status, those] of Object.entries(roles))
+    noticeRoles(survey, those, ["workflow", "roles", status]);
   if (Object.keys(roles).length > 0 && !survey.hasAuth)
     survey.fault(["workflow", "roles"], {
       expected: '"auth" in project.json, which identifies the callers and their roles',

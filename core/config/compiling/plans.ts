@@ -17,6 +17,7 @@ import { AppError } from "../../values/errors.ts";
 import { allOf, sourceOf, type Condition } from "../../query/statement.ts";
 import { condition } from "../../query/where.ts";
 import { columnTypes } from "../../values/types/column-types.ts";
+import { hintAfter } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
 import type { Keys } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
@@ -152,7 +153,7 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
     if (column === null) {
       if (given !== undefined)
         survey.notice(
-          `auditColumns.${property}: the table has no column ${given}; the setting is ignored`,
+          `auditColumns.${property}: the table has no column ${given}; the setting is ignored${hintAfter(given, columns.keys())}`,
         );
       return [];
     }

@@ -10,7 +10,7 @@ import type { Column, Columns, Table } from "../../values/types/column.ts";
 import { columnTypes } from "../../values/types/column-types.ts";
 import { limits } from "../../values/limits.ts";
 import type { NamedColumns } from "./access-plan.ts";
-import { didYouMean } from "../reading/did-you-mean.ts";
+import { didYouMean, hintAfter } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
 import { fitsAudit } from "./plans.ts";
 import type { Payload } from "../reading/schema.ts";
@@ -88,7 +88,7 @@ export function softDeleteOf(
       found: `${table.name}, whose storage cannot roll back a change`,
       expected: "a table whose storage has transactions",
     });
-  noticeSkipped(survey, config, marks);
+  noticeSkipped(survey, { config, marks, table });
   const names = { flag: marks.flag?.name ?? null, at: marks.at?.name ?? null };
   if (config.visibility !== "include_deleted") checkSources(survey, names, sources);
   const reusable = reusableOf(survey, config, table);
@@ -131,12 +131,15 @@ export function marksIn(
 const isWritten = ({ payload: { softDelete } }: Survey, member: string): boolean =>
   typeof softDelete === "object" && Object.hasOwn(softDelete, member);
 
-function noticeSkipped(survey: Survey, config: SoftDelete, marks: MarkColumns): void {
+function noticeSkipped(
+  survey: Survey,
+  { config, marks, table }: { config: SoftDelete; marks: MarkColumns; table: Table },
+): void {
   for (const member of ["flag", "at", "by"] as const) {
     const isDefault = config[member] === byDefault[member];
     if (marks[member] === null && !isDefault)
       survey.notice(
-        `softDelete.${member}: the table has no column ${config[member]}; the setting is ignored`,
+        `softDelete.${member}: the table has no column ${config[member]}; the setting is ignored${hintAfter(config[member], table.columns.keys())}`,
       );
   }
 }

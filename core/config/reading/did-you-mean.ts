@@ -6,3 +6,9 @@ export function didYouMean(name: string, known: Iterable<string>): string | unde
   const near = closest(name, known);
   return near === null ? undefined : `did you mean ${JSON.stringify(near)}?`;
 }
+
+/** The hint as the end of a sentence: `; did you mean "price"?`, or nothing. */
+export function hintAfter(name: string, known: Iterable<string>): string {
+  const hint = didYouMean(name, known);
+  return hint === undefined ? "" : `; ${hint}`;
+}
