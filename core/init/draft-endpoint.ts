@@ -59,9 +59,10 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     }),
   );
   const hidden = [...secrets, ...large];
+  const action = actionsOf(found, context, { lookup, document, deleted });
   const payload = {
     $schema: "../endpoint.schema.json",
-    action: actionsOf(found, context, { lookup, document, deleted }),
+    action,
     // A grid needs a table or a query; a view can take the place of the table.
     tableName: tableNameOf(outline),
     ...keyOf(table),
@@ -73,7 +74,7 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     ...(deleted && { softDelete: deleted.setting }),
     ...(document && { masterDetail: document.payload }),
     ...(numbers.settings.size > 0 && { numbers: Object.fromEntries(numbers.settings) }),
-    ...draftImport(found, references, labels),
+    ...(action["import"] && draftImport(found, references, labels)),
     ...draftJoins(references),
     ...(found.relations && { relations: found.relations }),
   };
@@ -198,8 +199,15 @@ function actionsOf(
   return Object.fromEntries(names.map((name) => [name, true]));
 }
 
-const allows = ({ refusals = [] }: Table, statement: "insert" | "update" | "delete"): boolean =>
-  !refusals.some((one) => one.statement === statement && one.columns === null);
+/** PostgreSQL and MySQL list the columns, even where the right is missing for all of them. */
+const allows = (
+  { refusals = [], columns: all }: Table,
+  statement: "insert" | "update" | "delete",
+): boolean =>
+  !refusals.some(
+    ({ statement: refused, columns }) =>
+      refused === statement && (columns === null || columns.length === all.size),
+  );
 
 const mayUpdate = (table: Table): boolean => allows(table, "update");
 

@@ -77,11 +77,10 @@ function freeHeading(name: string, label: Column | null, used: ReadonlySet<strin
 }
 
 export function draftImport(
-  { table, outline }: Relation,
+  { table }: Relation,
   references: readonly Reference[],
   labels: Readonly<Record<string, string>>,
 ): object {
-  if (outline.kind === "view" || table.primaryKey.length === 0) return {};
   const headings = new Set(Object.values(labels).map((label) => label.toLowerCase()));
   const lookups = references.filter(
     ({ heading, label }) => label !== null && !headings.has(heading.toLowerCase()),

@@ -14,8 +14,9 @@ export function withoutFaulty(payload: Payload, faults: readonly Fault[]): Paylo
       continue;
     }
     const next = withoutPart(kept, path);
-    if (next === null) return null;
-    kept = next;
+    // Null after an earlier fault about the same part: it is left out already.
+    if (next === null && withoutPart(payload, path) === null) return null;
+    kept = next ?? kept;
   }
   if (rules.size === 0) return kept;
   const written = kept["fieldValidation"] as readonly unknown[];
@@ -29,9 +30,9 @@ function withoutPart(payload: Payload, path: string): Record<string, unknown> | 
   const [, action] = /^action(?:\.|\[")([\w-]+)/.exec(path) ?? [];
   if (action !== undefined) return withoutActions(payload, [action]);
   if (path.startsWith("masterDetail"))
-    return without(withoutActions(payload, composites) ?? {}, "masterDetail");
+    return without(withoutActions(payload, composites) ?? payload, "masterDetail");
   if (path.startsWith("fieldNameLookup"))
-    return without(withoutActions(payload, ["lookup"]) ?? {}, "fieldNameLookup");
+    return without(withoutActions(payload, ["lookup"]) ?? payload, "fieldNameLookup");
   const member = memberOf(path);
   if (member && path.startsWith("importConfig.lookupFields"))
     return withoutMember(payload, ["importConfig", "lookupFields"], member);

@@ -3,9 +3,14 @@
  * of the configuration. A right that is revoked later is logged.
  */
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { checkConfig } from "../../app/start/commands/check-config.ts";
+import { runInit } from "../../app/start/commands/init.ts";
+import { readConfigFiles } from "../../app/start/settings/config-files.ts";
 import { openService } from "../../app/start/servers/wire.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
@@ -70,6 +75,37 @@ describe.runIf(engine !== "sqlite")("the database's user", () => {
   }
   const carriesOut = (verb: string, who = "") =>
     `a table on which the database carries out ${verb}${who === "" ? "" : ` for ${who}`}`;
+
+  test("gets from init what it may do, of each table", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "rowgate-rights-"));
+    const args = ["--database", url, "--project", "shop"];
+    let summary = "";
+    const out = (text: string) => void (summary += text);
+    await runInit({ args, env: { CONFIG_DIR: folder }, out });
+    const files = await readConfigFiles(folder);
+    await rm(folder, { recursive: true });
+    const actions = [...files].flatMap(([file, text]) => {
+      const { action } = JSON.parse(text) as { action?: object };
+      // Which columns of the other table are in use is no matter here.
+      const isWhole = action !== undefined && !file.includes("partly");
+      return isWhole ? [[file, Object.keys(action)]] : [];
+    });
+    const reading = ["datatables", "read", "first", "lookup", "aggregate"];
+    expect(Object.fromEntries(actions)).toEqual({
+      "shop/open_orders.json": [...reading, "create", "update", "delete", "export", "import"],
+      "shop/shown_orders.json": [...reading, "export"],
+      ...(engine === "postgres" && {
+        "shop/numbered_orders.json": [...reading, "update", "delete", "export"],
+      }),
+    });
+    expect([...files.keys()]).toContain("shop/partly_orders.json");
+    const [, value] = /^SHOP_DATABASE_URL=(.*)$/m.exec(summary)!;
+    const { faults, unreachable } = await checkConfig({
+      files,
+      env: { SHOP_DATABASE_URL: value! },
+    });
+    expect([faults, unreachable]).toEqual([[], []]);
+  });
 
   test("may do all that the actions need: no fault", async () => {
     expect(await faultsOf({ tableName: "open_orders", action })).toEqual([]);
