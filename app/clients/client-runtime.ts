@@ -74,7 +74,7 @@ async function send(client: ClientOptions, sent: Sent): Promise<Response> {
 function formOf(upload: object): FormData {
   const form = new FormData();
   // The service reads texts before the file.
-  const parts = Object.entries(upload).toSorted(([, a], [, b]) => typeof b === "string" ? 1 : typeof a === "string" ? -1 : 0);
+  const parts = Object.entries(upload).sort(([, a], [, b]) => typeof b === "string" ? 1 : typeof a === "string" ? -1 : 0);
   for (const [name, value] of parts) form.append(name, value as Blob);
   return form;
 }

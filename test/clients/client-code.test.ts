@@ -76,7 +76,11 @@ const compilerOptions = {
 };
 
 /** Compiles a program, or that of the page, with a client for that service. */
-async function compile(name: string, { url }: Listening, text = program): Promise<Outcome> {
+async function compile(
+  name: string,
+  { url }: Listening,
+  { text = program, options = {} }: { text?: string; options?: object } = {},
+): Promise<Outcome> {
   const response = await fetch(`${url}/api/demo/openapi.json`);
   const place = join(folder, name);
   mkdirSync(place);
@@ -84,7 +88,10 @@ async function compile(name: string, { url }: Listening, text = program): Promis
   writeFileSync(join(place, "demo-client.ts"), client);
   writeFileSync(join(place, "program.ts"), text);
   writeFileSync(join(place, "package.json"), '{ "type": "module" }');
-  const config = { compilerOptions, files: ["program.ts"] };
+  const config = {
+    compilerOptions: { ...compilerOptions, ...options },
+    files: ["program.ts"],
+  };
   writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   return runAside(process.execPath, [compiler, "-p", place]);
@@ -96,6 +103,24 @@ test("the program of docs/clients.md compiles in strict mode, and prints what st
   const env = { ...process.env, SERVICE_URL: demo.url };
   const ran = await runAside(process.execPath, [join(folder, "whole/program.ts")], env);
   expect(ran.stdout, ran.stderr).toBe(printed);
+}, 60_000);
+
+test("compiles for a web page that is built for browsers of 2020", async () => {
+  const text = `
+import { createClient } from "./demo-client.ts";
+export const { products } = createClient({ baseUrl: "" });
+`;
+  const options = {
+    target: "es2020",
+    lib: ["es2020", "dom", "dom.iterable"],
+    types: [],
+    module: "esnext",
+    moduleResolution: "bundler",
+    noPropertyAccessFromIndexSignature: true,
+    noImplicitReturns: true,
+  };
+  const { stdout, status } = await compile("web", demo, { text, options });
+  expect([stdout, status]).toEqual(["", 0]);
 }, 60_000);
 
 test("a column that the entity has lost is an error where the program uses it", async () => {
@@ -133,7 +158,7 @@ if (listed.ok) listed.body.data[0]?.price;
 `;
 
 test("the pagination of an answer follows from what was sent", async () => {
-  const { stdout, status } = await compile("paged", demo, pagedProgram);
+  const { stdout, status } = await compile("paged", demo, { text: pagedProgram });
   expect([stdout, status]).toEqual(["", 0]);
 }, 60_000);
 
@@ -209,7 +234,7 @@ await stockReceipts.read({ limit: 1, expand: { supplier: { limit: 3 } } });
 `;
 
 test("a record has the members that select and expand name", async () => {
-  const { stdout, status } = await compile("shown", demo, shownProgram);
+  const { stdout, status } = await compile("shown", demo, { text: shownProgram });
   expect([stdout, status]).toEqual(["", 0]);
 }, 60_000);
 
@@ -275,7 +300,7 @@ await client.batch([{ endpoint: "categories", action: "create", body: { nam: "x"
 test("a batch takes typed steps with references, and gives typed answers", async () => {
   const batching = await serve({}, { batch: { enabled: true } });
   try {
-    const { stdout, status } = await compile("batch", batching, batchProgram);
+    const { stdout, status } = await compile("batch", batching, { text: batchProgram });
     expect([stdout, status]).toEqual(["", 0]);
     const env = { ...process.env, SERVICE_URL: batching.url };
     const ran = await runAside(process.execPath, [join(folder, "batch/program.ts")], env);
