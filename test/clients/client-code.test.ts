@@ -254,7 +254,7 @@ if (listed.ok) {
   listed.body.data[0]?.name;
 }
 `;
-  const { stdout, status } = await compile("named", named, text).finally(() => named.stop());
+  const { stdout, status } = await compile("named", named, { text }).finally(() => named.stop());
   expect([stdout, status]).toEqual(["", 0]);
 }, 60_000);
 

@@ -104,6 +104,33 @@ describe("reading", () => {
     ]);
   });
 
+  test.each<[what: string, name: string, constraints: object, notice: RegExp]>([
+    ["a default of another type", "stock", { default: "ten" }, /default "ten".*whole number/],
+    ["a list as the default of a number", "price", { default: [] }, /default \[\]/],
+    [
+      "a default that another constraint refuses",
+      "name",
+      { default: "open", enum: ["draft", "done"] },
+      /default "open".*must be one of: draft, done/,
+    ],
+    [
+      "a default that the column cannot hold",
+      "price",
+      { default: 12345678901234 },
+      /default 12345678901234/,
+    ],
+    [
+      "an allowed value of another type",
+      "stock",
+      { enum: [1, "two"] },
+      /allowed value "two".*whole number/,
+    ],
+  ])("%s is told at the start", async (_, name, constraints, notice) => {
+    const fieldValidation = [{ name, constraints }];
+    const { notices } = await entityOf({ ...base, fieldValidation });
+    expect(notices).toEqual([expect.stringMatching(notice)]);
+  });
+
   test("without fieldName every column is in use", async () => {
     const { entity } = await entityOf(base);
     expect(entity.read!.columns.size).toBe(tables[0]!.columns.size);

@@ -19,11 +19,6 @@ const withQuery = (viewQuery: string) => ({ action: { read: true }, viewQuery })
 
 type Case = readonly [name: string, payload: unknown, path: string, ...words: string[]];
 
-const ruleOf = (name: string, constraints: object) => ({
-  ...base,
-  fieldValidation: [{ name, constraints }],
-});
-
 const shapes: readonly Case[] = [
   ["a list as the whole file", [], "$", "an object"],
   ["a file without action", { tableName: "products" }, "action", "nothing", "an object"],
@@ -275,38 +270,6 @@ const shapes: readonly Case[] = [
 ];
 
 const rules: readonly Case[] = [
-  [
-    "a default of another type",
-    ruleOf("stock", { default: "ten" }),
-    "fieldValidation[0].constraints.default",
-    '"ten"',
-    "must be a whole number",
-  ],
-  [
-    "a list as the default of a number",
-    ruleOf("price", { default: [] }),
-    "fieldValidation[0].constraints.default",
-    "a value that the field takes",
-  ],
-  [
-    "a default that another constraint refuses",
-    ruleOf("name", { default: "open", enum: ["draft", "done"] }),
-    "fieldValidation[0].constraints.default",
-    "must be one of: draft, done",
-  ],
-  [
-    "a default that the column cannot hold",
-    ruleOf("price", { default: 12345678901234 }),
-    "fieldValidation[0].constraints.default",
-    "a value that the field takes",
-  ],
-  [
-    "an allowed value of another type",
-    ruleOf("stock", { enum: [1, "two"] }),
-    "fieldValidation[0].constraints.enum[1]",
-    '"two"',
-    "must be a whole number",
-  ],
   [
     "an unknown constraint",
     { ...base, ...rule({ requird: true }) },

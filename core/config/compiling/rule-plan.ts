@@ -49,36 +49,31 @@ export function readRules(
         hint: isName ? didYouMean(value, columns.keys()) : undefined,
       });
     }
-    if (column !== null) checkValues(survey, { rule, column }, at);
+    if (column !== null) noticeValues(survey, { rule, column });
     return rule;
   });
 }
 
-/** Adds a fault for a default that every create would refuse, and for allowed values that no body can have. */
-function checkValues(
+/** Notes a default that every create would refuse, and allowed values that no body can have. */
+function noticeValues(
   survey: Survey,
   { rule, column }: { readonly rule: FieldRule; readonly column: Column },
-  at: Path,
 ): void {
-  const bare = bareColumn(refine(column, rule), rule);
-  rule.enum?.forEach((member, place) => {
-    const typed = member === null ? null : accept(bare, member);
-    if (typed?.ok === false)
-      survey.fault([...at, "constraints", "enum", place], {
-        expected: `a value that the field takes (${typed.message})`,
-      });
-  });
-  // Its form of dates is not known yet.
-  const hasDateForm = Object.hasOwn(survey.payload.dateTimeFields ?? {}, rule.name);
-  if (rule.default === undefined || rule.default === null || hasDateForm) return;
   const { name } = rule;
+  const refused = (what: string, value: unknown, reason: string): void =>
+    survey.notice(`${name}: the ${what} ${JSON.stringify(value)} is refused (${reason})`);
+  const bare = bareColumn(refine(column, rule), rule);
+  for (const member of rule.enum ?? []) {
+    const typed = member === null ? null : accept(bare, member);
+    if (typed?.ok === false) refused("allowed value", member, typed.message);
+  }
+  // Its form of dates is not known yet.
+  const hasDateForm = Object.hasOwn(survey.payload.dateTimeFields ?? {}, name);
+  if (rule.default === undefined || rule.default === null || hasDateForm) return;
   const only: Columns = new Map([[name, refine(column, rule)]]);
   const { errors } = compileRules([rule]).check({ [name]: rule.default }, "create", only);
   const message = errors?.[name]?.[0];
-  if (message !== undefined)
-    survey.fault([...at, "constraints", "default"], {
-      expected: `a value that the field takes (${message})`,
-    });
+  if (message !== undefined) refused("default", rule.default, message);
 }
 
 const noColumns: Columns = new Map();
