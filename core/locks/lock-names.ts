@@ -10,13 +10,13 @@ import { past } from "../callers/scoped-session.ts";
 import type { Session, Transaction } from "../query/session.ts";
 import type { Native } from "../query/statement.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
-import { toBase64 } from "../values/formats.ts";
 import { AppError } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { showBytes } from "../values/types/bytes-type.ts";
+import { equalText } from "../values/types/equal-text.ts";
 import { showInteger } from "../values/types/integer-type.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 
@@ -149,31 +149,6 @@ export function batches<T>(items: readonly T[]): T[][] {
 /** The text whose form only the database knows; empty: `equalText` knows it. */
 const askedOf = ({ alike }: Column, value: Scalar): readonly AlikeText[] =>
   typeof alike === "object" && typeof value === "string" ? [{ alike, text: value }] : [];
-
-/** A text that is equal for values which the column calls equal. */
-function equalText({ alike }: Column, value: Scalar): string {
-  if (value instanceof Uint8Array) return toBase64(value);
-  if (typeof value !== "string" || typeof alike === "object") return String(value);
-  switch (alike) {
-    case "ascii case":
-      return value.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-    case "blanks":
-      return withoutBlanks(value);
-    case "loosely": {
-      const plain = value.normalize("NFKD").replace(/[\p{M}\p{C}]/gu, "");
-      return withoutBlanks(plain.toUpperCase().toLowerCase());
-    }
-    default:
-      return value;
-  }
-}
-
-/** Not by a pattern, which takes quadratic time on blanks within a text. */
-function withoutBlanks(text: string): string {
-  let end = text.length;
-  while (text[end - 1] === " ") end--;
-  return text.slice(0, end);
-}
 
 /** The record as the caller may see it. */
 export function shownKey({ key, shown }: WritePlan, value: KeyValue): ShownKey | null {

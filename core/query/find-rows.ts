@@ -10,6 +10,7 @@ import { allOf, type Condition, selectFrom } from "./statement.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
+import { equalText } from "../values/types/equal-text.ts";
 
 /** The rows to find, and the columns to read. */
 export interface Search {
@@ -24,13 +25,16 @@ export interface Search {
   readonly where?: Condition | null;
 }
 
-/** Like `keyText`, but equal for texts that differ only in case if the column ignores case. */
+/** Like `keyText`, but equal for texts that the columns call equal, as far as that is known without the database. */
 export const foldedText = (key: KeyValue, columns: Key): string =>
-  keyText(
-    key.map((value, at) =>
-      typeof value === "string" && columns[at]?.ignoresCase === true ? value.toLowerCase() : value,
-    ),
-  );
+  keyText(key.map((value, at) => folded(value, columns[at])));
+
+function folded(value: Scalar, column: Column | undefined): Scalar {
+  if (typeof value !== "string" || column === undefined) return value;
+  const { alike = "loosely", ignoresCase } = column;
+  if (alike === "ascii case" || alike === "blanks") return equalText(column, value);
+  return ignoresCase === true ? value.toLowerCase() : value;
+}
 
 /** The rows of each key that has some, by `keyText`. */
 export async function findRows(

@@ -16,7 +16,8 @@ import { toBase64 } from "../../core/values/formats.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
+import { findRows, scalarOf } from "../../core/query/find-rows.ts";
+import { equalTexts } from "./equal-keys.ts";
 import { closedCheck } from "./foresee-closed.ts";
 import { scopeCheck } from "./foresee-scope.ts";
 import { addMessage, type Case } from "./row-case.ts";
@@ -140,9 +141,10 @@ function uniqueCheck(
     const keys = asked.map(({ key }) => key);
     // Includes records that the caller cannot see. Only the fact that the value exists is revealed.
     const found = await findRows(past(queries, "takenKeys"), search, keys);
-    for (const { row, key } of asked) {
+    const texts = await equalTexts(queries, columns, keys);
+    for (const [at, { row, key }] of asked.entries()) {
       const { one, verdict } = row;
-      const text = foldedText(key, columns);
+      const text = texts[at]!;
       const first = seen.get(text);
       if (first === undefined) seen.set(text, one.row.rowIndex);
       else addMessage(one, columns[0]!, `is already in row ${first}`);

@@ -8,7 +8,8 @@ import type { Queries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
-import { findRows, foldedText, scalarOf } from "../../core/query/find-rows.ts";
+import { findRows, scalarOf } from "../../core/query/find-rows.ts";
+import { equalTexts } from "./equal-keys.ts";
 import { createForesight } from "./foresee.ts";
 import { changingRows, type FindHeld } from "./held-records.ts";
 import { createNames, type Names } from "./lookups.ts";
@@ -44,7 +45,11 @@ export function createJudge(options: JudgeOptions): Judge {
     await learnNames(names, queries, { rows, columns: options.columns });
     const cases = rows.map(read);
     const recordsOf = await findRecords(queries, cases, options);
-    const verdicts = cases.map((one) => verdictOf(one, recordsOf(one), judging));
+    const keys = cases.map(({ key }) => key);
+    const texts = await equalTexts(queries, [...options.plan.upsertKeys.values()], keys);
+    const verdicts = cases.map((one, at) => {
+      return verdictOf(one, { ...recordsOf(one), text: texts[at]! }, judging);
+    });
     const foreseen = foresee === null ? verdicts : await foresee(queries, cases, verdicts);
     const held = await options.findHeld(queries, changingRows(rows, foreseen));
     return foreseen.map((verdict, at) => {
@@ -115,7 +120,7 @@ type SeenKeys = Map<string, number>;
 
 function verdictOf(
   one: Case,
-  { keys, refusal }: Records,
+  { keys, refusal, text }: Records & { readonly text: string | null },
   options: JudgeOptions & { seen: SeenKeys },
 ): Verdict {
   const { plan, seen } = options;
@@ -132,7 +137,6 @@ function verdictOf(
     return false;
   }
 
-  const text = one.key && foldedText(one.key, [...plan.upsertKeys.values()]);
   if (text === null || !isFirst(text)) return invalidRow(one, options);
   if (refusal !== null) {
     addMessage(one, firstKey, refusal);

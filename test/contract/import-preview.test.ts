@@ -2,7 +2,7 @@
  * The preview of an import, before anything is stored: the outcome of each row, and the reason where the database would
  * refuse it. The commit stores every row that the preview approved.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
 import type { EngineName } from "../servers/session.ts";
@@ -13,7 +13,19 @@ const bytes: Readonly<Record<EngineName, string>> = {
   postgres: "bytea",
   mysql: "varbinary(20)",
 };
+/** A text whose column ignores case, and accents where the database can. */
+const loose: Readonly<Record<EngineName, string>> = {
+  sqlite: "varchar(20) collate nocase",
+  postgres: "varchar(20) collate loose",
+  mysql: "varchar(20) character set utf8mb4 collate utf8mb4_general_ci",
+};
+const areAccentsTold = inject("engine") === "sqlite";
+
 const setUp = (engine: EngineName) => [
+  ...(engine === "postgres"
+    ? ["create collation loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"]
+    : []),
+  `create table names (name_id integer primary key, name ${loose[engine]} not null unique, alias ${loose[engine]} unique)`,
   "create table halls (hall varchar(10) not null, bay integer not null, primary key (hall, bay))",
   "create table makers (maker_id varchar(36) primary key, code varchar(10) not null unique)",
   `create table crates (
@@ -43,6 +55,7 @@ const endpoints = {
   },
   plain: crates,
   sacks: { tableName: "sacks", action: { ...action, create: true } },
+  names: { tableName: "names", action, importConfig: { upsertKeys: ["name"] } },
   sealed: { tableName: "sealed", action, fieldName: ["name"] },
 };
 
@@ -207,6 +220,29 @@ const refused: readonly Refusal[] = [
       2: ["sack_id: already exists"],
       4: ["sack_id: is already in row 3"],
       6: ['inside: there is no record "Aw==" to refer to'],
+    },
+  ],
+  [
+    "texts that the database calls equal",
+    "names",
+    [
+      ["name_id", "name", "alias"],
+      [1, "Muller", "Cafe"],
+      [2, "mULLER", null],
+      [3, "M\u00fcller", null],
+      [4, "Meier", "CAFE"],
+      [5, "Mayer", "Caf\u00e9"],
+    ],
+    areAccentsTold
+      ? ["2-2 insert", "3-3 invalid", "4-4 insert", "5-5 invalid", "6-6 insert"]
+      : ["2-2 insert", "3-6 invalid"],
+    {
+      3: ["name: is already in row 2"],
+      5: ["alias: is already in row 2"],
+      ...(!areAccentsTold && {
+        4: ["name: is already in row 2"],
+        6: ["alias: is already in row 2"],
+      }),
     },
   ],
   [
