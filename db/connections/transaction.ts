@@ -2,6 +2,7 @@
  * Runs work in one transaction on one connection: statements in sequence, then a commit, or a rollback after any
  * failure.
  */
+import { createBreath } from "../../core/values/breath.ts";
 import { unavailable } from "../../core/values/errors.ts";
 import type { DbTransaction } from "../../core/query/session.ts";
 import { changesNothing, type Statement } from "../../core/query/statement.ts";
@@ -39,6 +40,8 @@ export interface TransactionParts extends Pick<
   readonly executor: Executor;
 }
 
+const requestOverdue = "The request took too long to process";
+
 export function createTransact({
   engine,
   executor,
@@ -66,8 +69,12 @@ export function createTransact({
     const steps = createSteps();
     const whole = createWritten();
     let sincePart = whole;
+    // Where the driver answers at once, no timer could end the work, and no other request go on, before the transaction.
+    const breathe = engine.singleWriter ? createBreath() : null;
     const statements: Execute = (statement) =>
-      steps.next(() => {
+      steps.next(async () => {
+        await breathe?.();
+        if (performance.now() >= deadlineAtMs) throw unavailable(requestOverdue);
         for (const one of new Set([whole, sincePart])) one.add(statement);
         const compiled = compile(statement);
         if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
@@ -113,7 +120,7 @@ export function createTransact({
       const result = await within(
         work(statements, { part, last, both }),
         deadlineAtMs,
-        tooLate("The request took too long to process"),
+        tooLate(requestOverdue),
       );
       const failed = await steps.finish();
       if (failed !== undefined) throw failed;

@@ -40,6 +40,21 @@ test.each(["onBeforeInsert", "onAfterInsert"] as const)(
   },
 );
 
+test("a handler that asks the database for ever ends with the request, and lets others go on", async () => {
+  on.onBeforeInsert = async ({ query }) => {
+    for (;;) await query("select count(*) from journal");
+  };
+  const asked = post("parts", "create", part("asking"));
+  let isEnded = false;
+  void asked.then(() => (isEnded = true));
+  await pause(50);
+  expect(isEnded).toBe(false);
+  const { status, error } = overdue;
+  check(await asked, { status, error });
+  delete on.onBeforeInsert;
+  check(await post("parts", "create", part("after-asking")), { status: 201 });
+});
+
 test("more hanging requests than connections leave the service working", async () => {
   on.onBeforeInsert = () => new Promise(() => undefined);
   const asked = Array.from({ length: 12 }, (_, at) => post("parts", "create", part(`many-${at}`)));
