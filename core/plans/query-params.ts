@@ -62,9 +62,16 @@ export function checkParams(
   const checked = rules.check(body, "create", columns);
   for (const [name, messages] of Object.entries(checked.errors ?? {}))
     if (needed.has(name) || Object.hasOwn(body, name)) errors[`params.${name}`] = messages;
+  for (const [{ name, type }, one] of checked.values)
+    if (type === "decimal" && isBeyondDoubles(one))
+      errors[`params.${name}`] = ["is too large, or too close to zero"];
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
   return new Map([...checked.values].map(([{ name }, one]) => [name, one]));
 }
+
+/** A query can compare it with a floating-point number, and PostgreSQL then fails at a number that none can hold. */
+const isBeyondDoubles = (digits: Scalar): boolean =>
+  digits !== null && digits !== "0" && [0, Infinity].includes(Math.abs(Number(digits)));
 
 /** Defaults, as related records and the other actions have them. */
 export const defaultParams = ({ rules, sent }: QueryParams): ReadonlyMap<string, Scalar> =>

@@ -69,6 +69,13 @@ const endpoints = (engine: EngineName) => ({
     action: { read: true },
     ...may,
   },
+  rough: {
+    viewQuery: "select rate_id from rates where rate < :rate",
+    primaryKey: "rate_id",
+    params: { rate: { type: "number" } },
+    action: { read: true },
+    ...may,
+  },
   kinds: {
     viewQuery:
       "select sale_id, amount from sales where (:exact is null or amount > :exact) and (:yes is null or amount > 5) and (:moment is null or sold_on < :moment)",
@@ -115,6 +122,7 @@ const endpoints = (engine: EngineName) => ({
 
 const setUp = () => [
   "insert into regions values ('north', 3), ('south', 1)",
+  "insert into rates values ('low', 0.5), ('high', 1e20)",
   "insert into shops values (1, 'north'), (2, 'south')",
   "insert into sales values (1, '2026-01-10', 'north', 10, 'a'), (2, '2026-02-10', 'north', 20, 'a'), (3, '2026-03-10', 'south', 30, 'bb'), (4, '2026-03-11', 'north', 40, 'bb')",
 ];
@@ -123,6 +131,7 @@ let fixture: Fixture;
 beforeAll(async () => {
   fixture = await openFixture({
     tables: [
+      { name: "rates", columns: { rate_id: "key", rate: "float" } },
       { name: "regions", columns: { name: "key", size: "integer" } },
       {
         name: "shops",
@@ -205,6 +214,11 @@ describe("read takes params", () => {
     expect(await found({})).toEqual([1, 2, 3, 4]);
   });
 
+  test.each([1e-300, "1e30", 0])("the number %s beside a float column", async (rate) => {
+    const answer = await fixture.post("rough/read", { params: { rate }, limit: 9 });
+    expect(answer.body.count).toBe(rate === "1e30" ? 2 : 0);
+  });
+
   test("that say how many rows a query gives", async () => {
     const found = async (params: object) => ids(await fixture.post("top/read", { params }));
     expect(await found({})).toEqual([1, 2]);
@@ -268,6 +282,17 @@ describe("params are refused:", () => {
     checkEnvelope(answer);
     check(answer, { status: 400, error: "Validation failed", errors });
   });
+
+  test.each(["1e999", "-1e309", "1e-999"])(
+    "the number %s, which is none of a float column",
+    async (rate) => {
+      check(await fixture.post("rough/read", { limit: 5, params: { rate } }), {
+        status: 400,
+        error: "Validation failed",
+        errors: { "params.rate": ["is too large, or too close to zero"] },
+      });
+    },
+  );
 
   test.each(["first", "lookup", "aggregate", "datatables", "export"])(
     "%s needs them",
