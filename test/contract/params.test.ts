@@ -76,6 +76,20 @@ const endpoints = (engine: EngineName) => ({
     action: { read: true },
     ...may,
   },
+  limited: {
+    viewQuery: "select sale_id from sales order by sale_id limit :rows offset :skipped",
+    primaryKey: "sale_id",
+    params: { rows: { type: "integer", default: 9 }, skipped: { type: "integer", default: 0 } },
+    action: { read: true },
+    ...may,
+  },
+  patterns: {
+    viewQuery: `select sale_id from sales where (:like is null or region like :like) and (:expression is null or region ${engine === "mysql" ? "regexp" : engine === "postgres" ? "~" : "="} :expression)`,
+    primaryKey: "sale_id",
+    params: { like: {}, expression: {} },
+    action: { read: true },
+    ...may,
+  },
   kinds: {
     viewQuery:
       "select sale_id, amount from sales where (:exact is null or amount > :exact) and (:yes is null or amount > 5) and (:moment is null or sold_on < :moment)",
@@ -293,6 +307,17 @@ describe("params are refused:", () => {
       });
     },
   );
+
+  // Not every engine refuses all of these.
+  test.each([
+    ["a pattern that ends with a backslash", "patterns", { like: "nor%\\" }],
+    ["a regular expression with a mistake", "patterns", { expression: "(" }],
+    ["an offset below zero", "limited", { skipped: -1 }],
+    ["a limit below zero", "limited", { rows: -1 }],
+  ])("%s, if at all", async (_, endpoint, params) => {
+    const answer = await fixture.post(`${endpoint}/read`, { limit: 5, params });
+    if (answer.status !== 200) check(answer, { status: 400, error: "Validation failed" });
+  });
 
   test.each(["first", "lookup", "aggregate", "datatables", "export"])(
     "%s needs them",

@@ -113,6 +113,7 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [1916, "outOfRange"],
   [1906, "generated"],
   [3105, "generated"],
+  [1139, "badValue"],
   [1265, "badValue"],
   [1292, "badValue"],
   [1366, "badValue"],
@@ -173,8 +174,8 @@ const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kin
   [1836, "connection"],
 ]);
 
-/** Errors of a comparison with a text that is not a valid date, number or shape. */
-const sent: ReadonlySet<number> = new Set([1292, 1366, 1411, 1416, 1525, 3037]);
+/** Errors of a regular expression, and of a comparison with a text that is not a valid date, number or shape. */
+const sent: ReadonlySet<number> = new Set([1139, 1292, 1366, 1411, 1416, 1525, 3037]);
 
 function constraintOf(kind: Failure["kind"], message: string): string | null {
   switch (kind) {

@@ -40,6 +40,7 @@ export function failure(error: unknown): Failure {
   return {
     kind,
     ...(mayHaveChanged(fields) && { mayHaveChanged: true }),
+    ...(sent.has(fields.code) && { mayBeSent: true }),
     ...columns,
     ...(fields.constraint_name ? { constraint: fields.constraint_name } : {}),
   };
@@ -104,6 +105,9 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
   ["28", "connection"],
   ["3D", "connection"],
 ]);
+
+/** Errors of a pattern of LIKE, of a regular expression, and of a LIMIT or OFFSET, which come from `params`. */
+const sent: ReadonlySet<string> = new Set(["22025", "2201B", "2201W", "2201X"]);
 
 /** RAISE EXCEPTION without an explicit code. */
 const raised = "P0001";
