@@ -19,7 +19,7 @@ import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import { compileRules } from "../rules/compile-rules.ts";
-import { accessOf, noteKeylessLines } from "./compiling/access-plan.ts";
+import { accessOf, misspeltRoles, noteKeylessLines } from "./compiling/access-plan.ts";
 import { aggregateOf, exposedTable, withTables } from "./compiling/compile-aggregate.ts";
 import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
@@ -121,7 +121,7 @@ export async function compileProject(
   const isGood = ({ endpoint, survey }: (typeof all)[number]): boolean =>
     endpoint.faults.length + survey.faults.length === 0;
   const [good, faulty] = [all.filter(isGood), all.filter((one) => !isGood(one))];
-  const notices = compiled.flatMap(({ survey }) => survey.notices);
+  const notices = [...compiled.flatMap(({ survey }) => survey.notices), ...misspeltRoles(config)];
   if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
   const entities = new Map<string, Entity>();
   for (const { entity } of good) {

@@ -4,7 +4,7 @@ import { singleStatement } from "../../core/query/query-text.ts";
 import type { Entity } from "../../core/plans/entity.ts";
 import { actorsOf, auditFields } from "../../core/plans/audit-columns.ts";
 import type { Column } from "../../core/values/types/column.ts";
-import { entityOf, filesOf, load, tables } from "./shop.ts";
+import { entityOf, filesOf, load, projectFile, tables } from "./shop.ts";
 
 const crud = { create: true, read: true, first: true, update: true, delete: true };
 const base = { action: crud, tableName: "products" };
@@ -88,6 +88,24 @@ describe("reading", () => {
     expect(notices).toContain(
       "shop/items: the view or query has no column receipt_id: answers to writes show the columns of the table instead",
     );
+  });
+
+  test("a role of project.json that is nearly one of access is told", async () => {
+    const key = (id: string, ...roles: string[]) => ({ id, roles, sha256: id.repeat(64) });
+    const auth = {
+      apiKeys: [key("a", "clrk", "clerk"), key("b", "porter")],
+      anonymous: { roles: ["guset"] },
+    };
+    const { notices } = await load(
+      filesOf({
+        "items.json": { ...base, access: { clerk: "*", guest: ["read"] } },
+        "project.json": { ...projectFile, auth },
+      }),
+    );
+    expect(notices).toEqual([
+      'shop: the key a has the role "clrk", which no "access" names; did you mean "clerk"?',
+      'shop: auth.anonymous has the role "guset", which no "access" names; did you mean "guest"?',
+    ]);
   });
 
   test("a column of a setting that the table lacks is told with the nearest one", async () => {

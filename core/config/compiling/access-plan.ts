@@ -16,9 +16,10 @@ import {
 } from "../../plans/access-rules.ts";
 import { condition } from "../../query/where.ts";
 import { actionAliases } from "../reading/compat.ts";
-import { hintAfter } from "../reading/did-you-mean.ts";
+import { didYouMean, hintAfter } from "../reading/did-you-mean.ts";
 import type { LineColumns } from "./compile-composite.ts";
 import type { Path } from "../reading/faults.ts";
+import type { ProjectConfig } from "../reading/read-config.ts";
 import type { Survey } from "./survey.ts";
 
 /** Columns of one source of the endpoint, and how faults name it. */
@@ -264,6 +265,23 @@ export function noticeRoles(survey: Survey, named: readonly string[], path: Path
       survey.notice(
         `${path.join(".")} names the role "${role}", which is not in "access"${hintAfter(role, roles)}`,
       );
+}
+
+/** Roles of project.json that no endpoint gives a right, where one with nearly that name has some. */
+export function misspeltRoles({ name, auth, endpoints }: ProjectConfig): string[] {
+  const roles = new Set(endpoints.flatMap(({ payload }) => Object.keys(payload.access ?? {})));
+  const given = [
+    ...(auth?.apiKeys ?? []).map((key) => ({ of: `the key ${key.id}`, roles: key.roles })),
+    { of: "auth.anonymous", roles: auth?.anonymous?.roles ?? [] },
+  ];
+  return given.flatMap(({ of, roles: own }) =>
+    own.flatMap((role) => {
+      const hint = roles.has(role) ? undefined : didYouMean(role, roles);
+      return hint === undefined
+        ? []
+        : `${name}: ${of} has the role "${role}", which no "access" names; ${hint}`;
+    }),
+  );
 }
 
 /** A role that has rules for rows or columns but no action is probably misspelled. */
