@@ -71,12 +71,25 @@ export const call = defineAction<ProcedurePlan, CallRequest>({
       async run(tx) {
         const queries = past(tx, "procedure");
         let rows: Row[] = [];
-        for (const statement of statements) rows = await queries.native(statement);
+        try {
+          for (const statement of statements) rows = await queries.native(statement);
+        } catch (error) {
+          throw aboutParams(error, plan);
+        }
         return { status: 200, body: { data: dataOf(rows, plan) } };
       },
     };
   },
 });
+
+/** Its tables are not the caller's, so of what the database names only parameters stay, and what RAISE names. */
+function aboutParams(error: unknown, { params }: ProcedurePlan): unknown {
+  if (!(error instanceof AppError) || error.errors === undefined) return error;
+  if (error.kind === "rejectedByDatabase") return error;
+  const own = Object.entries(error.errors).filter(([name]) => params.sent.has(name));
+  const errors = Object.fromEntries(own.map(([name, texts]) => [`params.${name}`, texts]));
+  return error.with({ errors: own.length > 0 ? errors : undefined });
+}
 
 function valueOf(
   name: string,

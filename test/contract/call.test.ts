@@ -25,6 +25,7 @@ const onPostgres = [
   `create procedure twice(inout value integer, out at timestamptz, out is_big boolean) language plpgsql as $$
    begin value := value * 2; at := '2026-01-02 03:04:05Z'; is_big := value > 10; end $$`,
   `create procedure note(by_whom text) language sql as $$ insert into notes (note) values (by_whom) $$`,
+  `create procedure blank(amount integer) language sql as $$ insert into entries (entry_id, account, amount) values (-1, null, amount) $$`,
   `create function entries_of(account text, at_least integer default 0) returns table (entry_id integer, amount integer, secret text) language sql as $$
    select e.entry_id, e.amount, 'x' from entries e where e.account = $1 and e.amount >= $2 order by 1 $$`,
   `create procedure plan_entry(account text, day_text text) language plpgsql as $$
@@ -44,6 +45,7 @@ const onMysql = [
   `create procedure twice(inout value int, out at datetime(3), out is_big boolean)
    begin set value = value * 2; set at = '2026-01-02 03:04:05'; set is_big = value > 10; end`,
   `create procedure note(by_whom varchar(40)) insert into notes (note) values (by_whom)`,
+  `create procedure blank(amount int) insert into entries (entry_id, account, amount) values (-1, null, amount)`,
   `create procedure entries_of(account varchar(40), at_least int)
    select e.entry_id, e.amount, 'x' as secret from entries e where e.account = account and e.amount >= at_least order by 1`,
   `create procedure plan_entry(account varchar(40), day_text varchar(40))
@@ -84,6 +86,11 @@ const endpoints = {
     action,
     ...may,
     procedure: { name: "note", params: { by_whom: { claim: "name" } } },
+  },
+  blank: {
+    action,
+    ...may,
+    procedure: { name: "blank", params: { amount: { type: "integer" } } },
   },
   "entries-of": {
     action,
@@ -244,6 +251,21 @@ describe.skipIf(engine === "sqlite")("call", () => {
       error: "Validation failed",
     });
     expect(await count("entries")).toBe(before + 1);
+  });
+
+  test("names parameters in errors, and no column of the procedure's own statements", async () => {
+    const refused = { status: 400, error: "Validation failed" };
+    const blank = await fixture.post("blank/call", { params: { amount: 1 } });
+    check(blank, refused);
+    expect(blank.body).not.toHaveProperty("errors");
+    const large = await fixture.post("blank/call", { params: { amount: 3_000_000_000 } });
+    check(large, refused);
+    expect(Object.keys(large.body.errors ?? {})).toEqual(
+      engine === "mysql" ? ["params.amount"] : [],
+    );
+    const long = await fixture.post("note/call", {}, { "x-by": "e".repeat(50) });
+    check(long, refused);
+    expect(long.body).not.toHaveProperty("errors");
   });
 
   test("refuses callers without the claim, and without the right", async () => {
