@@ -50,6 +50,8 @@ export interface Endpoint extends Keyed {
   readonly fields: ReadonlySet<string> | null;
   /** What the caller may do. */
   readonly actions: ReadonlySet<string>;
+  /** Records that a bulk action takes in one request, at most; absent: the document does not say. */
+  bulkRecordsOf(action: string): number | undefined;
 }
 
 /** An error answer: `status` and `body` are what react-admin reads, `statusCode` and `errors` what Refine reads. */
@@ -145,6 +147,8 @@ export function openProjectClient(
       key: [options.keys?.[name] ?? notes?.["key"] ?? "id"].flat() as string[],
       fields: notes ? new Set(Object.keys(notes["fields"] as object)) : null,
       actions: new Set(paths.flatMap((path) => path.split(start).slice(1))),
+      bulkRecordsOf: (action) =>
+        recordsOf(document, document["paths"]?.[`/api/${options.project}/${name}/${action}`]),
     };
   }
 
@@ -171,6 +175,16 @@ export function openProjectClient(
       return { body: (await response.json()) as Fields, etag: response.headers.get("ETag") };
     },
   };
+}
+
+/** The longest list of records that the body of an operation can have. */
+function recordsOf(document: Fields, operation: Fields | undefined): number | undefined {
+  const schema = operation?.["post"]?.requestBody?.content?.["application/json"]?.schema;
+  const named = document["components"]?.schemas?.[String(schema?.$ref).split("/").at(-1)!];
+  const body = (named ?? schema) as Fields | undefined;
+  const forms = [body, ...((body?.["anyOf"] ?? []) as Fields[])];
+  const lists = forms.map((form) => form?.["properties"]?.data ?? form?.["properties"]?.keys);
+  return lists.find((list) => list?.maxItems !== undefined)?.maxItems;
 }
 
 async function valueOf<T>(given: Given<T>): Promise<T> {

@@ -37,7 +37,7 @@ const pageRows = 100;
 const listRows = 5000;
 const idsMax = 1000;
 const conditionsMax = 100;
-/** `limits.bulkRecords` where project.json says nothing else. */
+/** `limits.bulkRecords` where neither project.json nor the document says anything else. */
 const bulkRecords = 1000;
 /** Single requests that run at the same time in place of one for many records. */
 const concurrent = 6;
@@ -162,12 +162,13 @@ interface Bulk<T> {
   single(item: T): Promise<Fields>;
 }
 
-/** One request for up to 1,000 records where the endpoint has the action, else one for each. */
+/** One request for as many records as it takes where the endpoint has the action, else one for each. */
 async function inBulk<T>(on: Resource, items: readonly T[], work: Bulk<T>): Promise<Fields[]> {
   const endpoint = await on.project.endpointOf(on.name);
   if (!endpoint.actions.has(work.action)) return each(items, work.single);
   const records: Fields[] = [];
-  for (const part of partsOf(items, bulkRecords)) {
+  const most = Math.min(endpoint.bulkRecordsOf(work.action) ?? bulkRecords, bulkRecords);
+  for (const part of partsOf(items, most)) {
     const sent = { ...on, body: work.body(part, endpoint) };
     const { body } = await on.project.ask(endpoint, work.action, sent);
     const etags = (body["etags"] ?? []) as (string | null)[];

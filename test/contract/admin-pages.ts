@@ -7,8 +7,11 @@ import { type Fixture, openFixture } from "./harness.ts";
 
 const action = { create: true, read: true, first: true, update: true, delete: true };
 
-/** `engine`: absent: that of the Vitest project. */
-export const openAdminPages = (given: { engine?: EngineName } = {}): Promise<Fixture> =>
+/** `engine`: absent: that of the Vitest project. `limits`: of project.json. */
+export const openAdminPages = ({
+  limits = {},
+  ...given
+}: { engine?: EngineName; limits?: object } = {}): Promise<Fixture> =>
   openFixture({
     ...given,
     tables: [
@@ -89,7 +92,7 @@ export const openAdminPages = (given: { engine?: EngineName } = {}): Promise<Fix
         action: { read: true },
       },
     },
-    project: { requests: { unknown: "refuse" } },
+    project: { requests: { unknown: "refuse" }, limits },
   });
 
 export interface SentRequest {

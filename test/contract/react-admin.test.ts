@@ -376,6 +376,22 @@ describe("a write", () => {
     expect(paths()).toEqual(["bulk-orders/bulk-update", "bulk-orders/bulk-delete"]);
   });
 
+  test("of many records comes in parts where the project takes fewer in one request", async () => {
+    const small = await openAdminPages({ limits: { bulkRecords: 2 } });
+    try {
+      provider = providerWith({ fetch: recordingFetch(small, sent) });
+      const ids = [1, 2, 4];
+      await provider.updateMany("bulk-orders", { ids, data: { amount: 9 } });
+      await small.sql("DELETE FROM order_lines");
+      await provider.deleteMany("bulk-orders", { ids });
+      expect(sent.flatMap(({ body }) => body["data"] ?? body["keys"] ?? []).length).toBe(6);
+      const [update, remove] = ["bulk-orders/bulk-update", "bulk-orders/bulk-delete"];
+      expect(paths()).toEqual([update, update, remove, remove]);
+    } finally {
+      await small.close();
+    }
+  });
+
   test("of many records says how many failed", async () => {
     const { id } = (await newOrder({ order_no: "M-4" })) as { id?: number };
     const ids = [9998, id!, 9999];
