@@ -38,7 +38,11 @@ const variables = z.object({
   PORT: portNumber.default(3000),
   HOST: z.string().min(1, "must not be empty").default("127.0.0.1"),
   CONFIG_DIR: z.string().min(1, "must not be empty").default("configs"),
-  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  LOG_LEVEL: z
+    .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"], {
+      error: "must be trace, debug, info, warn, error, fatal or silent",
+    })
+    .default("info"),
   LOG_FORMAT: z.enum(["json", "pretty"], { error: 'must be "json" or "pretty"' }).optional(),
   BODY_LIMIT: byteSize.default(1_048_576),
   ALLOWED_HOSTS: z
