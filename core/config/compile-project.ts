@@ -122,7 +122,7 @@ export async function compileProject(
     endpoint.faults.length + survey.faults.length === 0;
   const [good, faulty] = [all.filter(isGood), all.filter((one) => !isGood(one))];
   const notices = [...compiled.flatMap(({ survey }) => survey.notices), ...misspeltRoles(config)];
-  if (config.endpoints.length === 0) notices.push(`${config.name}: the project has no endpoint`);
+  if (config.endpointNames.size === 0) notices.push(`${config.name}: the project has no endpoint`);
   const entities = new Map<string, Entity>();
   for (const { entity } of good) {
     const relations = onlyTo(good, related.get(entity)!);

@@ -75,12 +75,15 @@ export const ownTables: ReadonlySet<string> = new Set([
 ]);
 
 async function unknownTables(
-  { endpoints: all }: ProjectConfig,
+  { endpointNames, files }: ProjectConfig,
   catalog: Catalog,
   endpoints: readonly Endpoint[],
 ): Promise<Drift[]> {
   const served = new Set(endpoints.map(({ table }) => table.identity));
-  const texts = all.map(({ document }) => document.text);
+  // Files with faults are about their tables too.
+  const texts = [...files].flatMap(([path, text]) =>
+    path.endsWith(".sql") || endpointNames.has(path.replace(/\.json$/, "")) ? [text] : [],
+  );
   const outlines = await catalog.outline([]);
   const unknown = await Promise.all(
     outlines.map(async (outline) => {

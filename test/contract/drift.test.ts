@@ -63,6 +63,25 @@ describe("a database that has moved on", () => {
     expect(await sync()).toContain("0 files changed");
   });
 
+  test("has none about a table whose file has a fault, or that a query reads", async () => {
+    const shop = join(configDir, "shop");
+    const whole = await readFile(join(shop, "goods.json"), "utf8");
+    await mkdir(join(shop, "query"), { recursive: true });
+    await writeFile(join(shop, "goods.json"), whole.replace('"tableName"', "tableName"));
+    const broken = await checkConfig({ files: await readConfigFiles(configDir), env });
+    expect([broken.faults.map(({ file }) => file), broken.drift, broken.notices]).toEqual([
+      ["shop/goods.json"],
+      [],
+      [],
+    ]);
+    const query = { action: { read: true }, viewQuery: "file:query/list.sql" };
+    await writeFile(join(shop, "goods.json"), JSON.stringify(query));
+    await writeFile(join(shop, "query", "list.sql"), "select id, name from goods");
+    expect(await check()).toEqual({ ok: true, faults: [], drift: [], risks: [] });
+    await rm(join(shop, "query"), { recursive: true });
+    await writeFile(join(shop, "goods.json"), whole);
+  });
+
   test("has drift of each kind, which is no fault", async () => {
     await session.run("alter table goods add column price decimal(8,2) not null default 0");
     await session.run("alter table goods add column api_token varchar(20)");

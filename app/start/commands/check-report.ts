@@ -29,7 +29,11 @@ export function checkReport(
     ...risks.map((risk) => `Warning: ${riskText(risk)}`),
     ...(advice ?? []).flatMap(adviceLines),
     ...(advice?.length === 0 ? ["Advice: no index is missing"] : []),
-    ...(isOk ? [`The configuration in ${configDir} is valid: ${endpoints} endpoints`] : []),
+    ...(isOk
+      ? [
+          `The configuration in ${configDir} is valid: ${endpoints} endpoint${endpoints === 1 ? "" : "s"}`,
+        ]
+      : []),
   ];
   const asText = (some: readonly string[]): string => some.map((line) => `${line}\n`).join("");
   return { isOk, out: asText(lines), errors: asText(errors) };
