@@ -482,6 +482,6 @@ describe("a run that cannot be", () => {
       env: { CONFIG_DIR: configDir },
       out: () => undefined,
     });
-    await expect(run).rejects.toThrow(/; .+/);
+    await expect(run).rejects.toThrow(/; correct .* the address, or create /);
   });
 });

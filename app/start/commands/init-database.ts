@@ -33,6 +33,8 @@ export async function withPlainFault<T>(db: Db, work: () => Promise<T>): Promise
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
     const { reason, remedy } = db.faultOf(error.cause ?? error);
-    throw new Error(`${reason}; ${remedy}`, { cause: error });
+    // There is no project.json yet whose database.url could be corrected.
+    const sentence = `${reason}; ${remedy}`.replaceAll("database.url", "the address");
+    throw new Error(sentence, { cause: error });
   }
 }
