@@ -45,6 +45,11 @@ test.each([
     ["--out", out, "--project", "shpo"],
     /^There is no project "shpo"; there are: shop, store\n/,
   ],
+  [
+    "a file in a folder that does not exist",
+    ["--out", join(folder, "nowhere/client.ts"), "--project", "shop"],
+    /client\.ts cannot be written \(ENOENT\); name a file in a folder that exists after --out$/,
+  ],
   ["an unknown argument", ["--outt", out], /'--outt'[^]*Usage: rowgate client/],
 ])("refuses %s", async (_, args, message) => {
   await expect(run(...args)).rejects.toThrow(message);

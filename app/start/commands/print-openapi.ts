@@ -51,7 +51,7 @@ export async function printOpenApi(
       : await inVersion(document, version);
   const text = `${JSON.stringify(printed, null, 2)}\n`;
   if (out === undefined) return text;
-  await writeFile(out, text);
+  await writeOut(out, text);
   const operations = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
   return `Wrote ${out}: ${operations.length} operations\n`;
 }
@@ -121,6 +121,15 @@ function projectNamed(
   throw new Error(`There is no project ${JSON.stringify(name)}; there are: ${names}\n${help}`);
 }
 
+/** Rejects with an Error that says what to do if the file cannot be written. */
+const writeOut = (out: string, text: string): Promise<void> =>
+  writeFile(out, text).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(
+      `${out} cannot be written (${error.code}); name a file in a folder that exists after --out`,
+      { cause: error },
+    );
+  });
+
 const clientUsage = "Usage: rowgate client --out <file.ts> [--project <name>] [--env-file <file>]";
 
 /**
@@ -140,6 +149,6 @@ export async function writeClient(
     throw new Error(`--project is required, because there are several: ${names}\n${clientUsage}`);
   }
   const project = projectNamed(projects, { name: name ?? only!.name, usage: clientUsage });
-  await writeFile(out, clientCode(await describeProject(project), `the project ${project.name}`));
+  await writeOut(out, clientCode(await describeProject(project), `the project ${project.name}`));
   return `Wrote ${out}: a client for the project ${project.name}\n`;
 }
