@@ -26,5 +26,6 @@ export function portionsOf(rows: Rows): Rows[] {
   return portions;
 }
 
-const lengthOf = (row: readonly Scalar[]): number =>
+/** Of the texts of a row, in characters. */
+export const lengthOf = (row: readonly Scalar[]): number =>
   row.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);

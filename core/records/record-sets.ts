@@ -9,6 +9,8 @@ import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import type { KeyValue } from "../values/types/key.ts";
+import { lengthOf } from "../changes/portions.ts";
+import { limits } from "../values/limits.ts";
 import { parentsFirst } from "./parents-first.ts";
 
 /** What is set of a record. */
@@ -117,14 +119,18 @@ interface Group<T> {
   readonly columns: readonly Column[];
   /** Of each item, by column. */
   readonly values: Scalar[][];
+  /** Of all texts among the values, in characters. */
+  length: number;
 }
 
 /**
  * Groups by the columns that a record lacks, in any order. Otherwise, records without values in different places would
- * need many short statements, each printed again (with five such columns, an import took a third longer).
+ * need many short statements, each printed again (with five such columns, an import took a third longer). A group is
+ * limited in size, because MySQL and MariaDB refuse larger statements (`max_allowed_packet`).
  */
 function grouped<T extends Setting>(items: readonly T[], grouping: Grouping): Group<T>[] {
   const { among, optional } = grouping;
+  const all: Group<T>[] = [];
   const groups = new Map<string, Group<T>>();
   for (const [place, item] of items.entries()) {
     const values: Scalar[] = [];
@@ -134,17 +140,20 @@ function grouped<T extends Setting>(items: readonly T[], grouping: Grouping): Gr
       else if (optional?.has(column)) values.push(null);
     }
     const shape = shapeOf(item, grouping);
+    const length = lengthOf(values);
     let group = groups.get(shape);
-    if (group === undefined) {
+    if (group === undefined || group.length + length > limits.changesLengthAtOnce) {
       const columns = among.filter((column) => item.values.has(column) || optional?.has(column));
-      group = { items: [], places: [], columns, values: [] };
+      group = { items: [], places: [], columns, values: [], length: 0 };
       groups.set(shape, group);
+      all.push(group);
     }
     group.items.push(item);
     group.places.push(place);
     group.values.push(values);
+    group.length += length;
   }
-  return [...groups.values()];
+  return all;
 }
 
 /** The columns that the record lacks, as a text. */

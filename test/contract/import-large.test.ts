@@ -14,6 +14,8 @@ const tables: readonly FixtureTable[] = [
       first: { type: "text(300)", notNull: true },
       second: { type: "text(300)", notNull: true },
       weight: "integer",
+      note: "longtext",
+      remark: "longtext",
     },
   },
 ];
@@ -61,6 +63,14 @@ describe.each(folderTestPlaces)(
       const second = await imports.committed("parcels", await workbookOf([headings, ...rows(2)]));
       expect(second.body.result).toEqual({ inserted: 0, updated: count, skipped: 0, failed: 0 });
       expect(await stored()).toEqual(rows(2));
+    });
+
+    test("stores rows that are too large for one statement together", async () => {
+      const long = "x".repeat(30_000);
+      const large = Array.from({ length: 300 }, (_, at) => [`L-${at}`, "a", "b", long, long]);
+      const file = await workbookOf([["code", "first", "second", "note", "remark"], ...large]);
+      const { body } = await imports.committed("parcels", file);
+      expect(body.result).toEqual({ inserted: 300, updated: 0, skipped: 0, failed: 0 });
     });
 
     test("finds what is wrong with its last rows, and stores nothing", async () => {
