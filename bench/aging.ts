@@ -39,7 +39,9 @@ await bench(async ({ engines, database, serve, serveByHand }) => {
     const [mine, theirs] = [await database(engine), await database(engine)];
     await createTable(engine, mine);
     await createTable(engine, theirs);
-    const project = { cache: { enabled: false } };
+    const url = engine === "sqlite" ? `sqlite:${mine}` : mine;
+    // One caller gets half of the connections, which is as many as the other side has.
+    const project = { cache: { enabled: false }, database: { url, pool: 20 } };
     const starts = [
       () => serve(engine, { database: mine, endpoint, project }),
       () => serveByHand("by-hand.ts", engine, theirs),

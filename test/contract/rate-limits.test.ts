@@ -1,6 +1,6 @@
 /**
- * Rate limits: which requests count, for whom, and what a client sees. Each test has its own bucket: an address only it
- * sends (the service trusts one proxy), or a key. End of windows: `test/stores/memory/memory-counters.test.ts`.
+ * Rate limits: which requests count, for whom, and what a client sees. Each test has its own buckets: an address only it
+ * sends (the service trusts one proxy), and a key. End of windows: `test/stores/memory/memory-counters.test.ts`.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
@@ -118,9 +118,10 @@ describe("the bucket is", () => {
   });
 
   test("not shared by a token and an API key of one name", async () => {
+    const headers = from(newAddress());
     for (let sent = 0; sent < 3; sent++)
-      await read({ Authorization: `Bearer ${await token("till")}` });
-    check(await read(withKey("till")), { status: 200 });
+      await read({ ...headers, Authorization: `Bearer ${await token("till")}` });
+    check(await read({ ...headers, ...withKey("till") }), { status: 200 });
   });
 
   test("else the address that the proxy saw, whatever else the header holds", async () => {
@@ -195,9 +196,8 @@ describe("counts", () => {
   });
 
   test("an action that a key may not use, for the key", async () => {
-    const first = () =>
-      place.post("goods/first", { where: { key: "id", value: "a" } }, withKey("far"));
-    const answer = await first();
+    const headers = { ...from(newAddress()), ...withKey("far") };
+    const answer = await place.post("goods/first", { where: { key: "id", value: "a" } }, headers);
     expect([answer.status, leftIn(answer)]).toEqual([403, { default: 2 }]);
   });
 
