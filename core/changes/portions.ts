@@ -1,6 +1,6 @@
 /** Rows of the service's own tables, split into statements that every database takes. */
 import { limits } from "../values/limits.ts";
-import type { Scalar } from "../values/scalar.ts";
+import { type Scalar, textLength } from "../values/scalar.ts";
 
 type Rows = readonly (readonly Scalar[])[];
 
@@ -12,9 +12,9 @@ export function portionsOf(rows: Rows): Rows[] {
   const portions: (readonly Scalar[])[][] = [];
   let length = 0;
   for (const row of rows) {
-    const own = lengthOf(row);
+    const own = textLength(row);
     const last = portions.at(-1);
-    const isFull = length + own > limits.changesLengthAtOnce;
+    const isFull = length + own > limits.statementTextMax;
     if (last === undefined || isFull || last.length === limits.changesAtOnce) {
       portions.push([row]);
       length = own;
@@ -25,7 +25,3 @@ export function portionsOf(rows: Rows): Rows[] {
   }
   return portions;
 }
-
-/** Of the texts of a row, in characters. */
-export const lengthOf = (row: readonly Scalar[]): number =>
-  row.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);

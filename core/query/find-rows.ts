@@ -31,7 +31,7 @@ export const foldedText = (key: KeyValue, columns: Key): string =>
 
 function folded(value: Scalar, column: Column | undefined): Scalar {
   if (typeof value !== "string" || column === undefined) return value;
-  const { alike = "loosely", ignoresCase } = column;
+  const { alike, ignoresCase } = column;
   if (alike === "ascii case" || alike === "blanks") return equalText(column, value);
   return ignoresCase === true ? value.toLowerCase() : value;
 }

@@ -6,10 +6,9 @@ import type { Queries } from "../query/session.ts";
 import type { Assignment } from "../query/statement.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
 import type { Row } from "../values/row.ts";
-import type { Scalar } from "../values/scalar.ts";
+import { type Scalar, textLength } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import type { KeyValue } from "../values/types/key.ts";
-import { lengthOf } from "../changes/portions.ts";
 import { limits } from "../values/limits.ts";
 import { parentsFirst } from "./parents-first.ts";
 
@@ -140,9 +139,9 @@ function grouped<T extends Setting>(items: readonly T[], grouping: Grouping): Gr
       else if (optional?.has(column)) values.push(null);
     }
     const shape = shapeOf(item, grouping);
-    const length = lengthOf(values);
+    const length = textLength(values);
     let group = groups.get(shape);
-    if (group === undefined || group.length + length > limits.changesLengthAtOnce) {
+    if (group === undefined || group.length + length > limits.statementTextMax) {
       const columns = among.filter((column) => item.values.has(column) || optional?.has(column));
       group = { items: [], places: [], columns, values: [], length: 0 };
       groups.set(shape, group);

@@ -9,3 +9,7 @@
  * json: JSON text. array: JSON text of an array. bytes: Uint8Array.
  */
 export type Scalar = string | number | bigint | boolean | Uint8Array | null;
+
+/** Of the texts among the values, in characters. */
+export const textLength = (values: readonly Scalar[]): number =>
+  values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);

@@ -47,9 +47,9 @@ export function createJudge(options: JudgeOptions): Judge {
     const recordsOf = await findRecords(queries, cases, options);
     const keys = cases.map(({ key }) => key);
     const texts = await equalTexts(queries, [...options.plan.upsertKeys.values()], keys);
-    const verdicts = cases.map((one, at) => {
-      return verdictOf(one, { ...recordsOf(one), text: texts[at]! }, judging);
-    });
+    const verdicts = cases.map((one, at) =>
+      verdictOf(one, { ...recordsOf(one), text: texts[at]! }, judging),
+    );
     const foreseen = foresee === null ? verdicts : await foresee(queries, cases, verdicts);
     const held = await options.findHeld(queries, changingRows(rows, foreseen));
     return foreseen.map((verdict, at) => {

@@ -11,18 +11,20 @@ export async function constraintsOf(survey: Survey, write: WritePlan): Promise<I
     ...key.filter(({ name }) => !readOnly.has(name)),
     ...writable.values(),
   ]);
+  const areSettable = (columns: readonly Column[]): boolean =>
+    columns.every((column) => settable.has(column));
   const references: ImportReference[] = [];
   if (survey.payload.action["import-preview"] === true) {
     for (const foreignKey of table.foreignKeys) {
       const reference = await referenceOf(survey, table, foreignKey);
-      if (reference?.columns.every((column) => settable.has(column))) references.push(reference);
+      if (reference && areSettable(reference.columns)) references.push(reference);
     }
   }
   // A view has no key of its own: the configured one counts.
   const keys = [key.map(({ name }) => name), table.primaryKey];
   const uniques = [...keys, ...table.unique.map(({ columns }) => columns)]
     .map((names) => [...new Set(names)].flatMap((name) => table.columns.get(name) ?? []))
-    .filter((columns) => columns.length > 0 && columns.every((column) => settable.has(column)));
+    .filter((columns) => columns.length > 0 && areSettable(columns));
   const filled = new Set<Column | null>([...audit.map(({ column }) => column), flag]);
   // A trigger may fill anything.
   const open = table.changesWith === null ? [] : [...table.columns.values()];
