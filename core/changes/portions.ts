@@ -1,6 +1,6 @@
 /** Rows of the service's own tables, split into statements that every database takes. */
 import { limits } from "../values/limits.ts";
-import { type Scalar, textLength } from "../values/scalar.ts";
+import { type Scalar, lengthOf } from "../values/scalar.ts";
 
 type Rows = readonly (readonly Scalar[])[];
 
@@ -12,9 +12,9 @@ export function portionsOf(rows: Rows): Rows[] {
   const portions: (readonly Scalar[])[][] = [];
   let length = 0;
   for (const row of rows) {
-    const own = textLength(row);
+    const own = lengthOf(row);
     const last = portions.at(-1);
-    const isFull = length + own > limits.statementTextMax;
+    const isFull = length + own > limits.statementLengthMax;
     if (last === undefined || isFull || last.length === limits.changesAtOnce) {
       portions.push([row]);
       length = own;

@@ -6,7 +6,7 @@ import type { Queries } from "../query/session.ts";
 import type { Assignment } from "../query/statement.ts";
 import type { InsertPlan } from "../plans/write-plan.ts";
 import type { Row } from "../values/row.ts";
-import { type Scalar, textLength } from "../values/scalar.ts";
+import { type Scalar, lengthOf } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
@@ -118,7 +118,7 @@ interface Group<T> {
   readonly columns: readonly Column[];
   /** Of each item, by column. */
   readonly values: Scalar[][];
-  /** Of all texts among the values, in characters. */
+  /** Of all values, as `lengthOf` measures it. */
   length: number;
 }
 
@@ -139,9 +139,9 @@ function grouped<T extends Setting>(items: readonly T[], grouping: Grouping): Gr
       else if (optional?.has(column)) values.push(null);
     }
     const shape = shapeOf(item, grouping);
-    const length = textLength(values);
+    const length = lengthOf(values);
     let group = groups.get(shape);
-    if (group === undefined || group.length + length > limits.statementTextMax) {
+    if (group === undefined || group.length + length > limits.statementLengthMax) {
       const columns = among.filter((column) => item.values.has(column) || optional?.has(column));
       group = { items: [], places: [], columns, values: [], length: 0 };
       groups.set(shape, group);

@@ -31,8 +31,8 @@ export const limits = {
   totalsLevelsMax: 100,
   /** Changes of records that one statement records. */
   changesAtOnce: 200,
-  /** Characters of the texts in a statement that stores rows: at most 12 MiB, and servers take 16 MiB by default. */
-  statementTextMax: 4 * 1024 ** 2,
+  /** Characters and bytes in a statement that stores rows: at most 12 MiB, and servers take 16 MiB by default. */
+  statementLengthMax: 4 * 1024 ** 2,
   /** Texts of counters of document numbers whose equal forms a process remembers. */
   numberFormsMax: 10_000,
   /** Requests that record changes between two removals of old ones. */

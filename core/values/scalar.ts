@@ -10,6 +10,9 @@
  */
 export type Scalar = string | number | bigint | boolean | Uint8Array | null;
 
-/** Of the texts among the values, in characters. */
-export const textLength = (values: readonly Scalar[]): number =>
-  values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);
+/** Of the texts and bytes among the values, in characters and bytes: what makes a statement large. */
+export const lengthOf = (values: readonly Scalar[]): number =>
+  values.reduce<number>((sum, value) => {
+    const isLong = typeof value === "string" || value instanceof Uint8Array;
+    return isLong ? sum + value.length : sum;
+  }, 0);
