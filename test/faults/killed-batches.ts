@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { useKilledService } from "./killed-service.ts";
 
-const rounds = Number(process.env["TEST_KILLS"] ?? 15);
+const rounds = Number(process.env["TEST_KILLS"] ?? 6);
 
 export function killedBatches(engine: EngineName): void {
   const killed = useKilledService(engine, {

@@ -15,7 +15,7 @@ import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-const rounds = 10;
+const rounds = 5;
 const writers = 6;
 
 const engine = inject("engine");

@@ -8,9 +8,9 @@ import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-const wanted = Number(process.env["TEST_NUMBERS"] ?? 500);
+const wanted = Number(process.env["TEST_NUMBERS"] ?? 300);
 const writers = 64;
-const kills = 6;
+const kills = 3;
 
 const engine = inject("engine");
 let database: FreshDatabase;

@@ -9,8 +9,8 @@ import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { type EngineName, openSession, type PlainSession } from "../servers/session.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-const loadMs = 20_000;
-const keyedLoadMs = 8_000;
+const loadMs = 8_000;
+const keyedLoadMs = 4_000;
 const killEveryMs = 500;
 /** Load after the last kill: the server ends a session with a delay, and in this time every session has been used. */
 const calmMs = 2_000;

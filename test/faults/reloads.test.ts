@@ -1,5 +1,5 @@
 /**
- * 200 reloads while 16 clients send requests: none fails, memory stays flat, and the database sees no more connections
+ * 100 reloads while 16 clients send requests: none fails, memory stays flat, and the database sees no more connections
  * than before. Each reload changes something, every tenth the database settings, so that connections are reopened.
  */
 import type { ChildProcess } from "node:child_process";
@@ -15,13 +15,13 @@ import { openSession, type PlainSession } from "../servers/session.ts";
 
 const engine = inject("engine");
 const clients = 16;
-const reloads = 200;
+const reloads = 100;
 const poolMax = 6;
 const reporter = join(import.meta.dirname, "report-memory.ts");
 /** Pause of a client between two requests. */
 const thinkMs = 40;
 /** For the reloads. */
-const timeMaxMs = 50_000;
+const timeMaxMs = 25_000;
 
 let database: FreshDatabase;
 let session: PlainSession;
@@ -95,7 +95,7 @@ async function memoryMb(child: ChildProcess): Promise<number> {
 }
 
 test(
-  "200 reloads under load fail no request, and leave neither memory nor connections behind",
+  "100 reloads under load fail no request, and leave neither memory nor connections behind",
   { timeout: 120_000 },
   async () => {
     await save(0);
@@ -146,7 +146,7 @@ test(
     expect(failures.slice(0, 3)).toEqual([]);
     // A busy machine can be too slow for all of them.
     expect(loads).toBeGreaterThan(isInTime ? reloads : reloads / 5);
-    expect(asked).toBeGreaterThan(1_000);
+    expect(asked).toBeGreaterThan(500);
     // An old pool and its successor, for a moment.
     expect(connectionsMax).toBeLessThanOrEqual(2 * poolMax);
     expect(left).toBeLessThanOrEqual(poolMax);

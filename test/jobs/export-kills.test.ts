@@ -8,7 +8,7 @@ import { fileOf, rowsOf } from "../workbook/files.ts";
 import { batchSize, type Jobs, killRounds, killsTimeoutMs } from "./kill-rounds.ts";
 import { openPlace, type Place, places } from "./places.ts";
 
-const rows = 20_000;
+const rows = 10_000;
 const formats: readonly TableFormat[] = ["xlsx", "csv", "jsonl"];
 
 /** 1 to `rows`, on every engine. */

@@ -1,6 +1,6 @@
 /**
  * Workers without Redis, with jobs in PostgreSQL, that die, sleep or are stopped at any moment. ROWGATE_DATABASE_KILLS
- * (default 6): how many are killed during exports, and during commits of imports.
+ * (default 3): how many are killed during exports, and during commits of imports.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,7 +20,7 @@ import {
 import { rows } from "./things.ts";
 import { startWorkerProcess } from "./worker-process.ts";
 
-const kills = Number(process.env["ROWGATE_DATABASE_KILLS"] ?? 6);
+const kills = Number(process.env["ROWGATE_DATABASE_KILLS"] ?? 3);
 
 let place: ExportPlace;
 beforeAll(async () => {

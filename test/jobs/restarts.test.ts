@@ -66,7 +66,7 @@ async function kill({ process }: ServiceProcess): Promise<void> {
 test("jobs go on after the service was killed at any moment", { timeout: 120_000 }, async () => {
   let service = await start();
   const states: string[] = [];
-  for (let kills = 0; kills < 6; kills++) {
+  for (let kills = 0; kills < 3; kills++) {
     const ids = await Promise.all([1, 2, 3].map(() => startExport(service)));
     await sleep(Math.random() * 1_000);
     const { status } = await statusOf(service, ids[0]!);

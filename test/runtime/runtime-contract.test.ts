@@ -15,29 +15,14 @@ interface Core {
 const cores: Readonly<Record<string, Core>> = {
   "writes and values on every engine": {
     engines: contractEngines,
-    files: ["create", "read", "update", "delete", "composite-create", "values"],
-    passedMin: 500,
+    files: ["create", "read", "composite-create", "values"],
+    passedMin: 380,
   },
   // They need nothing else of a driver, so one engine is enough.
   "the other actions on SQLite": {
     engines: ["sqlite"],
-    files: [
-      "first",
-      "adjust",
-      "lookup",
-      "aggregate",
-      "datatables",
-      "composite-read",
-      "composite-update",
-      "change-status",
-      "access-scopes",
-      "scope-collations",
-      "bulk",
-      "upsert",
-      "batch-edge",
-      "numbers",
-    ],
-    passedMin: 500,
+    files: ["aggregate", "datatables", "composite-update", "scope-collations", "bulk", "numbers"],
+    passedMin: 800,
   },
   // These depend on the runtime's HTTP, cryptography, modules and Redis, and on no driver.
   "the contract tests of callers, pages, components and Redis": {
@@ -47,16 +32,13 @@ const cores: Readonly<Record<string, Core>> = {
       "cache",
       "locks",
       "http",
-      "access",
       "access-tokens",
       "hook-users",
       "rate-limits",
       "wrong-credentials",
-      "front-page",
-      "console-page",
       "docs-page",
     ],
-    passedMin: 500,
+    passedMin: 400,
   },
 };
 
