@@ -140,7 +140,11 @@ function archiveType(bytes: string): string {
 const pageStart =
   /^\s*<(?:!--|(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p)[\s>])/i;
 
-const svgRoot = /^\s*(?:<\?xml[^>]*>|<!--[\s\S]*?-->|<!doctype\s[^>]*>|\s)*<svg[\s>]/i;
+/**
+ * Each part can match in one way only. A comment that could end at a later `-->` as well would take time that doubles
+ * with every comment.
+ */
+const svgRoot = /^(?:\s|<\?xml[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!doctype\s[^>]*>)*<svg[\s>]/i;
 
 /** Null: it is no text in UTF-8 (or in UTF-16 with a byte order mark). */
 function textType(head: Uint8Array, name: string): string | null {

@@ -275,6 +275,16 @@ describe("a file", () => {
   });
 
   test.each([
+    ["comments", "<!---->".repeat(26)],
+    ["blanks", " ".repeat(65_000)],
+  ])("that begins with many %s is looked at in no time", async (_, start) => {
+    const startedMs = performance.now();
+    const { status } = await upload(fixture, "papers", { name: "x.txt", bytes: `${start}x` }, ann);
+    expect(status).toBe(201);
+    expect(performance.now() - startedMs).toBeLessThan(800);
+  });
+
+  test.each([
     ["../../etc/passwd", "passwd"],
     ["C:\\Users\\x\\scan.pdf", "scan.pdf"],
     ["a\u0000b\r\nSet-Cookie: x.pdf", "abSet-Cookie: x.pdf"],
