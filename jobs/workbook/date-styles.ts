@@ -15,7 +15,7 @@ export async function readDateStyles(
   archive: Archive,
   { path, limits }: { path: string; limits: InflateLimits },
 ): Promise<DateStyles> {
-  const codes = new Map<string, string>();
+  const kinds = new Map<string, DateKind | null>();
   const formats: string[] = [];
   let isInCells = false;
   await readPart(archive, path, {
@@ -28,8 +28,9 @@ export async function readDateStyles(
         const found = readAttributes(attributes);
         const id = found.get("numFmtId") ?? "0";
         if (name === "xf" && formats.length < stylesMax) formats.push(id);
-        if (name === "numFmt" && codes.size < stylesMax)
-          codes.set(id, found.get("formatCode") ?? "");
+        // Once, not for each style that names it: formats may be long.
+        if (name === "numFmt" && kinds.size < stylesMax)
+          kinds.set(id, dateKindOf(found.get("formatCode") ?? ""));
       },
       close(name) {
         if (name === "cellXfs") isInCells = false;
@@ -37,8 +38,8 @@ export async function readDateStyles(
     },
   });
   return formats.map((id) => {
-    const code = codes.get(id);
-    return code === undefined ? builtInKind(Number(id)) : dateKindOf(code);
+    const kind = kinds.get(id);
+    return kind === undefined ? builtInKind(Number(id)) : kind;
   });
 }
 
@@ -47,7 +48,7 @@ export function dateKindOf(code: string): DateKind | null {
   // The first section is for positive numbers. Texts, escapes, fillers and conditions are irrelevant.
   const plain = code.replace(/"[^"]*"|\\.|[_*]./g, "").split(";")[0]!;
   const isDuration = /\[(?:h+|m+|s+)\]/i.test(plain);
-  const letters = plain.replace(/\[[^\]]*\]|general/gi, "").toLowerCase();
+  const letters = plain.replace(/\[[^\]]*(?:\]|$)|general/gi, "").toLowerCase();
   if (isDuration) return "duration";
   const hasTime = /[hs]/.test(letters);
   const hasDate = /[yd]/.test(letters) || (!hasTime && letters.includes("m"));

@@ -75,7 +75,7 @@ function sharedString(cell: RawCell, value: string, strings: readonly string[]):
 
 /** Digits that a double prints at most: texts with more were not written from one. */
 const doubleDigits = 17;
-const numberText = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,5})?$/;
+const numberText = /^-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,5})?$/;
 
 function numberValue(cell: RawCell, value: string, context: CellContext): CellValue {
   const text = value.trim();

@@ -198,6 +198,27 @@ export const hostileFiles: readonly HostileFile[] = [
     expected: /more than 32 MiB/,
   },
   {
+    name: "70,000 styles of one format of 900 KB",
+    make: () =>
+      zipOf(
+        workbookParts({
+          rows,
+          styles: `<numFmts><numFmt numFmtId="164" formatCode="${"[".repeat(900_000)}"/></numFmts><cellXfs>${'<xf numFmtId="164"/>'.repeat(70_000)}</cellXfs>`,
+        }),
+      ),
+    expected: 1,
+  },
+  {
+    name: "a number of 900,000 digits and something behind it",
+    make: () =>
+      zipOf(
+        workbookParts({
+          rows: `${textRow(1, "a", "b")}<row r="2"><c><v>${"0".repeat(900_000)}+</v></c></row>`,
+        }),
+      ),
+    expected: /is not a number/,
+  },
+  {
     name: "30 MB of shared texts of two letters",
     make: () =>
       changed("xl/sharedStrings.xml", () => ({
