@@ -203,7 +203,7 @@ function expandOf(text: string, place: ODataPlace): ExpandOption[] {
 }
 
 function oneExpand(item: string, place: ODataPlace): ExpandOption {
-  const match = /^\s*([^\s(/]+)(\/[^\s(]+)?\s*(?:\((.*)\))?\s*$/s.exec(item);
+  const match = /^([^\s(/]+)(\/[^\s(]+)?\s*(?:\((.*)\))?$/s.exec(item.trim());
   if (!match)
     throw invalidParameter(`$expand cannot be read from ${JSON.stringify(item.slice(0, 40))} on`);
   const [, name = "", behind, inner = ""] = match;

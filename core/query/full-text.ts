@@ -59,8 +59,8 @@ export const byRank = (search: TextSearch | null): readonly Sort[] =>
 const termsIn = (text: string): TextTerm[] =>
   [...text.matchAll(piecePattern)].flatMap(({ groups }): TextTerm[] => {
     const { minus, phrase, word = "" } = groups!;
-    const words = (phrase ?? word).match(wordPattern) ?? [];
-    const isPrefix = prefixPattern.test(word);
+    const words = (phrase ?? word).match(partPattern)?.filter((part) => isWord.test(part)) ?? [];
+    const isPrefix = prefixPattern.test(word.split(isWord).at(-1)!);
     return words.length === 0 ? [] : [{ words, isPrefix, isNegated: minus !== undefined }];
   });
 
@@ -71,8 +71,10 @@ const piecePattern = new RegExp(
   "gu",
 );
 
-/** Marks and underscores alone are no word. */
-const wordPattern = /[\p{M}_]*[\p{L}\p{N}][\p{L}\p{N}\p{M}_]*/gu;
+const partPattern = /[\p{L}\p{N}\p{M}_]+/gu;
 
-/** An asterisk right behind the last word. */
-const prefixPattern = /[\p{L}\p{N}\p{M}_]\*[^\p{L}\p{N}]*$/u;
+/** Marks and underscores alone are no word. */
+const isWord = /[\p{L}\p{N}]/u;
+
+/** An asterisk right behind the last word, in what follows its last letter or digit. */
+const prefixPattern = /^\*|[\p{M}_]\*/u;

@@ -195,7 +195,7 @@ function paddedList(values: readonly Scalar[], negated: boolean): readonly Scala
 /** Doubles an unpaired final backslash: PostgreSQL refuses it, SQLite finds nothing, MySQL takes it literally. */
 function wholePattern(pattern: string): string {
   if (!pattern.endsWith("\\")) return pattern;
-  const backslashes = pattern.length - pattern.search(/\\+$/);
+  const backslashes = pattern.length - pattern.search(/(?<!\\)\\+$/);
   return backslashes % 2 === 0 ? pattern : `${pattern}\\`;
 }
 

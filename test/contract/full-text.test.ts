@@ -332,6 +332,13 @@ test.each<object>([
   expect([answer.status, answer.body.error]).toEqual([400, "Invalid parameter"]);
 });
 
+test.each(["_", "_*", "\u0301*", "-", "- "])("thousands of %j are no words", async (signs) => {
+  const search = signs.repeat(10_000 / signs.length);
+  const started = performance.now();
+  expect(await found(search)).toBe(await found("_"));
+  expect(performance.now() - started).toBeLessThan(600);
+});
+
 test("read refuses a NUL", async () => {
   const answer = await ask("read", { search_mode: "fulltext", search_value: "art\u0000" });
   expect([answer.status, answer.body.error]).toEqual([400, "Invalid payload"]);

@@ -317,6 +317,14 @@ describe("values", () => {
     }
   });
 
+  test("LIKEs with thousands of backslashes answer within two seconds", async () => {
+    const condition = { key: "name", operator: "LIKE", value: `${"\\".repeat(9_998)}x\\` };
+    const started = performance.now();
+    const where = { logic: "AND", conditions: Array.from({ length: 40 }, () => condition) };
+    check(await shop.post("items", "read", { where }), { status: 200, data: [] });
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
   const many = <T>(item: T): T[] => Array.from({ length: 10_000 }, () => item);
   const lists: { what: string; action: string; body: object; error?: string }[] = [
     { what: "select", action: "read", body: { select: many("name") } },

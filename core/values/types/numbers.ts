@@ -82,7 +82,7 @@ export const numeric: TypeDefaults = {
  * A number may be half typed: a single sign or point counts as nothing, and a point may lack the digits on one side.
  */
 function typedNumber(text: string): string {
-  const [, sign, whole, fraction] = /^\s*(-?)(\d*)(?:\.(\d*))?\s*$/.exec(text) ?? [];
+  const [, sign, whole, fraction] = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text.trim()) ?? [];
   if (sign === undefined) return text;
   if (!whole && !fraction) return "";
   return `${sign}${whole || "0"}${fraction ? `.${fraction}` : ""}`;
