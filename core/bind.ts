@@ -93,6 +93,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
           options,
           session,
           fills: scope.fills,
+          refusedColumn: scope.refusedColumn,
           lineFills: (table) => scope.lineFills(table),
           reachesAllJobs: access.mayReachAllJobs(request.caller, asked),
           mayAlso: (other) =>

@@ -4,6 +4,7 @@
  */
 import type { ProjectCache } from "../cache/cache.ts";
 import type { Caller } from "../plans/caller.ts";
+import type { Scope } from "../callers/scope.ts";
 import type { Queries, ReadSession, Transaction } from "../query/session.ts";
 import { allErrors, type RequestHeader } from "./action-errors.ts";
 import type { Answer, AnswerForm } from "./answer.ts";
@@ -35,7 +36,7 @@ export interface SentHeaders {
 }
 
 /** One request, as an action sees it. */
-export interface Call {
+export interface Call extends Pick<Scope, "fills" | "refusedColumn"> {
   /** The caller. Everything else in the call is already restricted to what the caller may access. */
   readonly caller: Caller;
   /**
@@ -70,8 +71,6 @@ export interface Call {
   readonly upload: Upload | null;
   /** Reads rows within the caller's scope. Writing actions get their own session in `Write.run`. */
   readonly session: ReadSession;
-  /** Columns that the service fills in new records of the caller, unless the body contains them. */
-  readonly fills: ReadonlyMap<string, Json>;
   /** As `fills`, for new lines of a document. */
   readonly lineFills: (table: Table) => ReadonlyMap<string, Json>;
   /** The caller may also see, download and cancel the jobs of others. */

@@ -19,6 +19,7 @@ export interface Request extends Omit<
   | "options"
   | "session"
   | "fills"
+  | "refusedColumn"
   | "lineFills"
   | "reachesAllJobs"
   | "mayAlso"

@@ -160,6 +160,8 @@ beforeAll(async () => {
           apiKey("clerk", ["clerk"]),
           apiKey("importer", ["importer"]),
           apiKey("tenant", ["tenant"], { tenant: "t1" }),
+          apiKey("tenants", ["tenant"], { tenant: ["t1", "t3"] }),
+          apiKey("nobody's", ["tenant"]),
         ],
       },
     },
@@ -780,6 +782,14 @@ describe("next-number", () => {
     });
     check(await tenant("slips/create", { state: "x" }), { status: 201, data: own.body.data });
     check(await tenant("slips/next-number", { tenant: "t2" }), { status: 403, error: "Forbidden" });
+  });
+
+  test.each([
+    ["tenants", "t3", { status: 200 }],
+    ["tenants", "t2", { status: 403, error: "Forbidden" }],
+    ["nobody's", "t2", { status: 403, error: "Forbidden" }],
+  ])("tells %s of the counter of %s: %o", async (id, tenant, expected) => {
+    check(await as(id)("slips/next-number", { tenant }), expected);
   });
 });
 
