@@ -119,9 +119,11 @@ export function boundChanges(
       ? { status: 200, body: {}, stream: await streamOf(request, { asked, watched, open }) }
       : listOf(request, { asked, watched });
   });
+  let issued = 0;
   const ticket = bound(ticketAction, async (request) => {
     if (isStrict) refuseUnknownMembers(request, []);
-    return { status: 200, body: { data: await issueTicket(request.caller, request) } };
+    const data = await issueTicket(request.caller, { ...request, count: issued++ });
+    return { status: 200, body: { data } };
   });
   return open === null ? [changes] : [changes, ticket];
 }

@@ -9,7 +9,12 @@ import type { Caller } from "../plans/caller.ts";
 import type { Db } from "../plans/db-port.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import type { Queries } from "../query/session.ts";
-import { claimRequest, findRequest, releaseRequest } from "../records/request-ledger.ts";
+import {
+  claimRequest,
+  findRequest,
+  releaseRequest,
+  sweepRequests,
+} from "../records/request-ledger.ts";
 import { type AppError, unauthorized } from "../values/errors.ts";
 import { parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -28,9 +33,10 @@ async function open({ db, deadlineAtMs }: Ticketing): Promise<{ ledger: Table; q
 
 const idOf = (ticket: string, { digest }: Ticketing): string => digest(`ticket ${ticket}`);
 
+/** `count`: tickets that the process has issued before. */
 export async function issueTicket(
   caller: Caller,
-  ticketing: Ticketing,
+  { count, ...ticketing }: Ticketing & Pick<Runtime, "log"> & { readonly count: number },
 ): Promise<{ ticket: string; expires_at: string }> {
   const { now, newId } = ticketing;
   const { ledger, queries } = await open(ticketing);
@@ -41,6 +47,8 @@ export async function issueTicket(
     { ledger, id: idOf(ticket, ticketing) },
     { bodyHash: "", claim: "ticket", now: issued, answer: JSON.stringify(caller) },
   );
+  // Nobody comes back for a ticket that was not used.
+  await sweepRequests(queries, { ...ticketing, ledger, count });
   const expires = new Date(Date.parse(issued) + limits.ticketMs).toISOString();
   return { ticket, expires_at: expires };
 }

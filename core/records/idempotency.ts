@@ -21,10 +21,10 @@ import {
   claimRequest,
   findRequest,
   releaseRequest,
-  removeRequestsBefore,
   replaceRequest,
   type RequestPlace,
   type RequestRow,
+  sweepRequests,
 } from "./request-ledger.ts";
 
 /** What requests with a key belong to. */
@@ -72,7 +72,7 @@ export function repeatable(handler: Handler, about: Repeated): Handler {
         return { ...(await handler.replay(request, earlier)), isReplayed: true };
       }
       const answer = await handler.run(request, keeping(run));
-      if (answered++ % limits.idempotencySweepEvery === 0) await sweep(queries, run);
+      await sweepRequests(queries, { ...request, ledger, count: answered++ });
       return answer;
     } catch (error) {
       const stored = isForeign(error) ? null : await giveUp(run);
@@ -196,15 +196,6 @@ async function giveUp({ request, place, claim }: Run): Promise<Answer | null> {
 
 /** The next connection of the pool may be broken too. */
 const giveUpTriesMax = 3;
-
-/** Removes some expired rows: each time more than were added since the last time. */
-async function sweep(queries: Queries, { request, place: { ledger } }: Run): Promise<void> {
-  const before = new Date(Date.parse(request.now()) - limits.idempotencyKeptMs).toISOString();
-  const countMax = limits.idempotencySweepMax;
-  await removeRequestsBefore(queries, { ledger, before, countMax }).catch((error: unknown) => {
-    request.log.warn({ err: error }, "Old rows of rowgate_requests could not be removed");
-  });
-}
 
 /** Every table that the actions of the entity may write to. */
 export function writtenBy({

@@ -6,8 +6,10 @@
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { Table } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
+import type { Runtime } from "../plans/runtime.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
+import { limits } from "../values/limits.ts";
 
 /** A row's place in the table. */
 export interface RequestPlace {
@@ -142,8 +144,27 @@ export async function releaseRequest(
   return rows.length > 0;
 }
 
+interface Sweep extends Pick<Runtime, "now" | "log"> {
+  readonly ledger: Table;
+  /** Rows that the process has added before. */
+  readonly count: number;
+}
+
+/** After some rows that a process has added, removes expired ones: more than were added since the last time. */
+export async function sweepRequests(
+  queries: Queries,
+  { ledger, count, now, log }: Sweep,
+): Promise<void> {
+  if (count % limits.idempotencySweepEvery !== 0) return;
+  const before = new Date(Date.parse(now()) - limits.idempotencyKeptMs).toISOString();
+  const countMax = limits.idempotencySweepMax;
+  await removeRequestsBefore(queries, { ledger, before, countMax }).catch((error: unknown) => {
+    log.warn({ err: error }, "Old rows of rowgate_requests could not be removed");
+  });
+}
+
 /** Removes rows that began before that moment, the oldest first, `countMax` at most. */
-export async function removeRequestsBefore(
+async function removeRequestsBefore(
   queries: Queries,
   { ledger, before, countMax }: { ledger: Table; before: string; countMax: number },
 ): Promise<void> {

@@ -391,6 +391,16 @@ describe("the stream of changes", () => {
     expect(again.status).toBe(401);
   });
 
+  test("leaves no tickets behind that nobody used", async () => {
+    const get = () => fixture.post("changes/ticket", {}, by("clerk"));
+    await get();
+    const tickets = "rowgate_requests where claim = 'ticket'";
+    const old = "started_at = '2020-01-01 00:00:00'";
+    await fixture.sql(`update ${tickets.replace("where", `set ${old} where`)}`);
+    for (let count = 0; count < 50; count++) await get();
+    expect(await fixture.sql(`select request_id from ${tickets} and ${old}`)).toEqual([]);
+  });
+
   test.for<[string, string, string, number]>([
     ["an unknown ticket", "", "changes?endpoints=items&ticket=none", 401],
     ["no credentials", "", "changes?endpoints=items", 401],
