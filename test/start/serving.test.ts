@@ -344,6 +344,39 @@ describe("a request for an action means the same, however its head is written:",
   });
 });
 
+describe("requests that are sent without reading the answers", () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serveGoods();
+  });
+  afterAll(() => served.stop());
+
+  const page = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const answered = () => served.lines.filter(({ msg }) => msg === "request").length;
+
+  test("wait until the client reads, and are then answered", async () => {
+    const count = 900;
+    const socket = connect(served.port, "127.0.0.1");
+    socket.pause();
+    socket.write(page.repeat(count));
+    await pause(1_500);
+    expect(answered()).toBeLessThan(count / 2);
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk)).resume();
+    await expect
+      .poll(() => text.split("HTTP/1.1 200 OK").length - 1, { timeout: 20_000 })
+      .toBe(count);
+    socket.destroy();
+  });
+
+  test("are not answered after the client has left, and at most a thousand wait", async () => {
+    const before = answered();
+    expect(await talk(served, { send: page.repeat(5_000) })).toMatch(/^(HTTP\/1\.1 200 |$)/);
+    await pause(300);
+    expect(answered() - before).toBeLessThan(1_000);
+  });
+});
+
 describe("a request that is no good HTTP gets the envelope:", () => {
   test.each([
     ["nothing that is HTTP", 400, "Bad request", "\0\x01 garbage\r\n\r\n"],

@@ -17,6 +17,8 @@ import type { Service } from "./wire.ts";
 const sweepMs = 50;
 /** The length of the system's queue of waiting connections. */
 const turnsMax = 511;
+/** Requests of one connection that may wait for those before them. More close it. */
+const waitingMax = 1_000;
 
 /** Resolves when the socket listens; rejects when the address is not available. */
 export async function listen(service: Service): Promise<Listening> {
@@ -34,7 +36,11 @@ export async function listen(service: Service): Promise<Listening> {
     requireHostHeader: false,
   };
 
+  const turnOf = createTurns();
+
   async function answer(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const isNext = turnOf(message, outgoing);
+    if (isNext !== true && !(await isNext)) return;
     const incoming = readIncoming(message);
     const isFault = incoming instanceof AppError;
     const reply = isFault ? service.refuse(incoming) : await service.app.answer(incoming);
@@ -90,6 +96,31 @@ export async function listen(service: Service): Promise<Listening> {
     },
     cut: () => server.closeAllConnections(),
   });
+}
+
+/**
+ * Makes the requests of one connection wait for each other. If a client sends many and reads no answer, the answers
+ * would otherwise all be made at once and kept in memory. False: the connection has ended meanwhile.
+ */
+function createTurns() {
+  const latest = new WeakMap<Socket, ServerResponse>();
+  const waiting = new WeakMap<Socket, number>();
+
+  async function closed(before: ServerResponse, socket: Socket): Promise<boolean> {
+    const count = waiting.get(socket) ?? 0;
+    if (count >= waitingMax) socket.destroy();
+    if (socket.destroyed) return false;
+    waiting.set(socket, count + 1);
+    await new Promise((resolve) => before.once("close", resolve));
+    waiting.set(socket, waiting.get(socket)! - 1);
+    return !socket.destroyed;
+  }
+
+  return ({ socket }: IncomingMessage, outgoing: ServerResponse): true | Promise<boolean> => {
+    const before = latest.get(socket);
+    latest.set(socket, outgoing);
+    return !before || before.writableFinished || before.destroyed || closed(before, socket);
+  };
 }
 
 /** Further connections are closed at once, before anything is read. */
