@@ -118,7 +118,7 @@ function fileNameOf(sent: string): string {
     // Control characters, and those that turn the direction of a text: `gpj.exe` would read `exe.jpg`.
     .replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, "")
     .replace(/\s+/g, " ")
-    .replace(/^[ .]+|[ .]+$/g, "");
+    .replace(/^[ .]+|(?<![ .])[ .]+$/g, "");
   const letters = [...plain];
   const excess = letters.length - fileLimits.nameLengthMax;
   const name = excess > 0 ? letters.slice(excess).join("") : plain;

@@ -140,6 +140,20 @@ test.each(
   expect(isLong(one)).toBe(true);
 });
 
+test.each([
+  [" like ?", 400, false],
+  [" like ?", 501, true],
+  [" like ? and name = 'x' and 2 > length(?)", 300, true],
+  [" = ?", 5_000, false],
+])("label%s with texts of %i characters in a small table: long is %s", (rest, length, expected) => {
+  const text = `select * from small where label${rest}`;
+  const params = Array.from({ length: text.split("?").length - 1 }, () => "a".repeat(length));
+  const compiled = { text, params, pace: null };
+  expect(newReads().isLong(database, { statement: aggregate, compiled, isStreamed: false })).toBe(
+    expected,
+  );
+});
+
 describe("a drop-down that finds thousands of labels by their beginning, and shows few", () => {
   const name = column("text", { name: "name", hasFoldedIndex: true });
   const starting = { kind: "like", column: name, pattern: "na%", negated: false, ignoreCase: true };

@@ -81,53 +81,73 @@ function numberOf(value: unknown): unknown {
 }
 
 /**
- * SQL's LIKE with a backslash as escape character. Backtracks only to the last `%`, so that a hostile pattern takes at
- * most the product of the two lengths.
+ * SQL's LIKE with a backslash as escape character. Backtracks only to the last `%`. What stands between two of them is
+ * found by the runtime's own search, unless it has a `_`: then a hostile pattern takes the product of the two lengths.
  */
 export function matchesLike(text: string, pattern: string): boolean {
-  const characters = [...text];
-  const wanted = patternItems(pattern);
-  let at = 0;
-  let item = 0;
-  let restartItem = -1;
-  let restartAt = 0;
-  while (at < characters.length) {
-    const expected = wanted[item];
-    if (expected === anyText) {
-      restartItem = ++item;
-      restartAt = at;
-    } else if (expected === anyCharacter || expected === characters[at]) {
-      at++;
-      item++;
-    } else if (restartItem >= 0) {
-      item = restartItem;
-      at = ++restartAt;
-    } else {
-      return false;
-    }
+  const pieces = piecesOf(pattern);
+  const last = pieces.pop()!;
+  const [first] = pieces;
+  // Without a `%`, the only piece is the whole text.
+  if (first === undefined) return endAt(last, text, 0) === text.length;
+  let at = endAt(first, text, 0);
+  for (const piece of pieces.slice(1)) {
+    if (at < 0) return false;
+    at = endBehind(piece, text, at);
   }
-  while (wanted[item] === anyText) item++;
-  return item === wanted.length;
+  const start = startOfEnd(last, text);
+  return at >= 0 && start >= at && endAt(last, text, start) === text.length;
 }
 
-const anyText = Symbol("%");
-const anyCharacter = Symbol("_");
+/** What stands between the `%` of a pattern: texts, and null for each `_`. */
+type Piece = readonly (string | null)[];
 
-function patternItems(pattern: string): (string | symbol)[] {
-  const items: (string | symbol)[] = [];
-  let escaped = false;
-  for (const character of pattern) {
-    if (escaped || (character !== "\\" && character !== "%" && character !== "_")) {
-      items.push(character);
-      escaped = false;
-    } else if (character === "\\") {
-      escaped = true;
-    } else {
-      items.push(character === "%" ? anyText : anyCharacter);
-    }
+function piecesOf(pattern: string): Piece[] {
+  const pieces: (string | null)[][] = [[]];
+  for (const [item, text] of pattern.matchAll(/%|_|((?:[^\\%_]|\\[^])+|\\$)/gu)) {
+    if (item === "%") pieces.push([]);
+    else pieces.at(-1)!.push(text === undefined ? null : text.replace(/\\([^])/gu, "$1"));
   }
-  return items;
+  return pieces;
 }
+
+/** Where the piece ends that begins at `at`; -1: it does not stand there. */
+function endAt(piece: Piece, text: string, at: number): number {
+  let end = at;
+  for (const item of piece) {
+    if (item === null ? end >= text.length : !text.startsWith(item, end)) return -1;
+    end += item === null ? lengthAt(text, end) : item.length;
+  }
+  return end;
+}
+
+/** Where the first such piece ends from `from` on; -1: there is none. */
+function endBehind(piece: Piece, text: string, from: number): number {
+  const [only] = piece;
+  if (piece.length === 1 && typeof only === "string") {
+    const at = text.indexOf(only, from);
+    return at < 0 ? -1 : at + only.length;
+  }
+  for (let at = from; at <= text.length; at += lengthAt(text, at)) {
+    const end = endAt(piece, text, at);
+    if (end >= 0) return end;
+  }
+  return -1;
+}
+
+/** Where a piece at the end of the text begins; -1: the text is too short. */
+function startOfEnd(piece: Piece, text: string): number {
+  let at = text.length;
+  for (const item of piece.toReversed()) {
+    if (item !== null) at -= item.length;
+    else at -= at >= 2 && lengthAt(text, at - 2) === 2 ? 2 : 1;
+  }
+  return at;
+}
+
+/** In UTF-16 units. */
+const lengthAt = (text: string, at: number): number =>
+  (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
 
 /** A text that sorts (by code unit) as the number does; null for a text that is not a number. */
 export function decimalKey(text: string): string | null {
@@ -137,12 +157,12 @@ export function decimalKey(text: string): string | null {
   const negative = decimal.startsWith("-");
   const [whole = "", fraction = ""] = (negative ? decimal.slice(1) : decimal).split(".");
   const digits = (whole + fraction).replace(/^0+/, "");
+  // The lookbehind prevents a long inner run of zeros from being tried at each of its digits.
+  const significant = digits.replace(/(?<!0)0+$/, "");
   const exponent = String(exponentBias + digits.length - fraction.length).padStart(6, "0");
-  if (!negative) return `2${exponent}${digits.replace(/0+$/, "")}`;
+  if (!negative) return `2${exponent}${significant}`;
   // Negative numbers sort in reverse: every digit is inverted, and more digits come first.
-  const turned = `${exponent}${digits.replace(/0+$/, "")}`.replace(/\d/g, (digit) =>
-    String(9 - Number(digit)),
-  );
+  const turned = `${exponent}${significant}`.replace(/\d/g, (digit) => String(9 - Number(digit)));
   return `0${turned}~`;
 }
 

@@ -36,6 +36,8 @@ const freshMs = 10_000;
 const fewVisits = 100;
 /** One call of a JavaScript function takes as long as visiting so many rows, a LIKE as long as one of them. */
 const callVisits = 10;
+/** Characters of texts in a statement with LIKE. More, compared at each place of one long text, take seconds. */
+const patternLengthMax = 500;
 /** A sorted row counts as so many more. */
 const sortVisits = 3;
 /** Rows of a range are counted up to here, which takes less time than a message to another process. */
@@ -101,6 +103,7 @@ export function createLongReads(compile: Compile): LongReads {
     isLong(database, { statement, compiled, isStreamed }) {
       const isMuch = (visits: number): boolean =>
         visits > limits.heldUpVisitsMax || (visits > fewVisits && compiled.pace?.isSlow === true);
+      if (comparesMuch(compiled)) return true;
       try {
         const { visits, isDirect, ranged, visitsPerRanged } = judge(database, compiled);
         if (!isMuch(visits)) return false;
@@ -116,6 +119,12 @@ export function createLongReads(compile: Compile): LongReads {
     },
   };
 }
+
+/** Whether a few rows with long texts are enough to block the thread. */
+const comparesMuch = ({ text, params }: PlannedRead["compiled"]): boolean =>
+  (text.includes(" like ") || text.includes("rowgate_like")) &&
+  params.reduce<number>((sum, one) => sum + (typeof one === "string" ? one.length : 0), 0) >
+    patternLengthMax;
 
 /** Recent results, each found again after `freshMs`. */
 class Fresh<T> {
