@@ -32,14 +32,14 @@ export const importTemplate = defineAction<ImportPlan, { readonly format: Upload
   grammar: () => object({ format }),
   answer: () => ({ status: 200, mediaTypes: uploadFormats.map((name) => tableMediaTypes[name]) }),
 
-  async run({ input, entity, jobs, session }, plan) {
+  async run({ input, entity, jobs, session, share }, plan) {
     if (input.format === "csv") {
       const line = plan.template.map((heading) => `"${heading.replaceAll('"', '""')}"`).join(",");
       const bytes = new TextEncoder().encode(`\ufeff${line}\r\n`);
       return { status: 200, body: {}, file: fileOf(entity.name, "csv", bytes) };
     }
     const columns = await readGuide(session, { plan, rules: entity.rules }, plan.template);
-    const bytes = await jobs.workbooks.blank(entity.name, columns);
+    const bytes = await jobs.workbooks.blank(entity.name, { columns, share: share() });
     return { status: 200, body: {}, file: fileOf(entity.name, "xlsx", bytes) };
   },
 });

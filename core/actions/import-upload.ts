@@ -38,7 +38,12 @@ export const importUpload = defineAction<ImportPlan>({
     await jobs.files.write(key, upload.bytes, { maxBytes: plan.fileBytesMax });
     const describe = ({ totalRows }: WorkbookSketch): Promise<void> =>
       describeUpload(jobs, { project, id, owner: ownerOf(call), totalRows, format });
-    const { sketch, columns } = await lookThrough(key, { jobs, plan, describe });
+    const { sketch, columns } = await lookThrough(key, {
+      jobs,
+      plan,
+      share: call.share(),
+      describe,
+    });
     const { headings, totalRows, firstRows } = sketch;
     const { ignored } = columns;
     return {
@@ -69,17 +74,18 @@ function formatOf({ name, mediaType }: Upload): UploadFormat | null {
 interface LookThrough {
   readonly jobs: ProjectJobs;
   readonly plan: ImportPlan;
+  readonly share: string;
   describe(sketch: WorkbookSketch): Promise<void>;
 }
 
 /** A file that cannot be imported or described is deleted. */
 async function lookThrough(
   key: string,
-  { jobs: { files, workbooks }, plan, describe }: LookThrough,
+  { jobs: { files, workbooks }, plan, share, describe }: LookThrough,
 ): Promise<{ sketch: WorkbookSketch; columns: FileColumns }> {
   try {
     const { previewRows: rows, fileBytesMax: bytesMax, csvFormulas: formulas } = plan;
-    const sketch = await workbooks.inspect(key, { rows, bytesMax, formulas });
+    const sketch = await workbooks.inspect(key, { rows, bytesMax, formulas, share });
     const columns = readHeadings(plan, sketch.headings);
     await describe(sketch);
     return { sketch, columns };

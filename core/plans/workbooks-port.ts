@@ -11,7 +11,7 @@ export interface WorkbookSketch {
   readonly firstRows: readonly (readonly Cell[])[];
 }
 
-/** Workbooks for the actions of import; `jobs/` implements it. */
+/** Workbooks for the actions of import; `jobs/` implements it. `share`: whose turn it is, as `shareOf` names it. */
 export interface Workbooks {
   /**
    * Reads a whole file, outside of the requests' thread where there are threads. Rejects with `invalidFile` if it is
@@ -19,10 +19,13 @@ export interface Workbooks {
    */
   inspect(
     key: string,
-    options: { rows: number; bytesMax: number; formulas: "escape" | "keep" },
+    options: { rows: number; bytesMax: number; formulas: "escape" | "keep"; share: string },
   ): Promise<WorkbookSketch>;
   /** The bytes of a workbook with headings and no rows. Without threads it has no notes, lists or formats. */
-  blank(sheetName: string, columns: readonly GuidedColumn[]): Promise<Uint8Array<ArrayBuffer>>;
+  blank(
+    sheetName: string,
+    options: { columns: readonly GuidedColumn[]; share: string },
+  ): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** A column of a workbook to be filled in by a person, as plain data. */

@@ -13,14 +13,16 @@ import type { Inspection } from "./inspect.ts";
 import type { FromInspection } from "./inspect-thread.ts";
 import { withLocalCopy, withReadTimeout } from "./local-copy.ts";
 
-/** Checks `limits.uploadsAtOnce` uploads at the same time, each for `limits.uploadReadMs` at most. */
+/** Checks some uploads at the same time, each for `limits.uploadReadMs` at most. */
 export function createWorkbooks(files: Files): Workbooks {
   const inTurn = createTurns(limits.uploadsAtOnce);
   return {
-    inspect: (key, options) =>
-      inTurn(() => withLocalCopy({ files, key }, (path) => inspectInThread({ path, ...options }))),
-    blank: (sheetName, columns) =>
-      inTurn(() => writeInThread({ sheetName, columns, rows: [], reasonHeading: null })),
+    inspect: (key, { share, ...options }) =>
+      inTurn(share, () =>
+        withLocalCopy({ files, key }, (path) => inspectInThread({ path, ...options })),
+      ),
+    blank: (sheetName, { columns, share }) =>
+      inTurn(share, () => writeInThread({ sheetName, columns, rows: [], reasonHeading: null })),
   };
 }
 
@@ -49,19 +51,32 @@ function writeInThread(table: GuidedTable): Promise<Uint8Array<ArrayBuffer>> {
   });
 }
 
-/** Runs a limited number at a time; the others wait. */
-function createTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = atOnce;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+/**
+ * Runs a limited number at a time, and leaves one of them to other callers; the rest waits. `share`: as `shareOf` names
+ * the caller.
+ */
+export function createTurns(
+  atOnce: number,
+): <T>(share: string, work: () => Promise<T>) => Promise<T> {
+  const running: string[] = [];
+  const waiting: { readonly share: string; readonly begin: () => void }[] = [];
+  const ofCallerMax = Math.max(1, atOnce - 1);
+  const mayRun = (share: string): boolean =>
+    running.length < atOnce && running.filter((one) => one === share).length < ofCallerMax;
+
+  return async (share, work) => {
+    if (!mayRun(share)) await new Promise<void>((begin) => waiting.push({ share, begin }));
+    else running.push(share);
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
+      running.splice(running.indexOf(share), 1);
+      const at = waiting.findIndex((one) => mayRun(one.share));
+      const [next] = at < 0 ? [] : waiting.splice(at, 1);
+      if (next) {
+        running.push(next.share);
+        next.begin();
+      }
     }
   };
 }

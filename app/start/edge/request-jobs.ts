@@ -86,7 +86,7 @@ function createInlineWorkbooks(files: Files): Workbooks {
 }
 
 /** Headings only: exceljs is too large for runtimes without threads. */
-const blankWorkbook: Workbooks["blank"] = async (sheetName, columns) => {
+const blankWorkbook: Workbooks["blank"] = async (sheetName, { columns }) => {
   const plain = columns.map(({ heading }) => ({ heading }));
   const table = createTable("xlsx", { sheetName, columns: plain });
   const pieces: Uint8Array[] = [];
