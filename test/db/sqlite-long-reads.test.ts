@@ -144,6 +144,7 @@ test.each([
   [" like ?", 400, false],
   [" like ?", 501, true],
   [" like ? and name = 'x' and 2 > length(?)", 300, true],
+  [" = 'x' and rowgate_json_holds(label, ?)", 501, true],
   [" = ?", 5_000, false],
 ])("label%s with texts of %i characters in a small table: long is %s", (rest, length, expected) => {
   const text = `select * from small where label${rest}`;

@@ -9,12 +9,14 @@ import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addDecimals, compareDecimals } from "../../core/values/decimal.ts";
 import type { Column, Table } from "../../core/values/types/column.ts";
+import type { Json } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import { equals } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { openDb, type OpenOptions } from "../../db/open.ts";
 import { decimalKey, matchesLike } from "../../db/engines/sqlite/functions.ts";
+import { holdsPart } from "../../db/engines/sqlite/json-parts.ts";
 import { typeFacts } from "../../db/engines/sqlite/types.ts";
 import { column, errorOf, insert, insertAll, select, set, update } from "./conformance.ts";
 import { bareSession } from "./bare-session.ts";
@@ -428,6 +430,29 @@ describe("a failure", () => {
     expect(
       (await errorOf(session().updateOne(update(table, 1n, [set(table, "b", 5n)])))).errors,
     ).toEqual({ b: ["does not exist"] });
+  });
+});
+
+describe("JSON that contains a part", () => {
+  const parsed = (text: string): Json => JSON.parse(text) as Json;
+  test.each([
+    ['{"a": [1, "x", {"b": 2}]}', '{"a": ["x", 1.0]}', true],
+    ['{"a": [1, "x", {"b": 2, "c": 3}]}', '{"a": [{"c": 3}]}', true],
+    ['{"a": [1, "1", null]}', '{"a": [null, "1", 1]}', true],
+    ['{"a": ["1"]}', '{"a": [1]}', false],
+    ['{"a": [[1, 2], [3]]}', '{"a": [[3]]}', true],
+    ['{"a": [[1], [3]]}', '{"a": [[1, 3]]}', false],
+    ['{"a": [1]}', '{"a": []}', true],
+    ['{"a": 1}', '{"a": [1]}', false],
+  ])("%s contains %s: %s", (whole, part, expected) => {
+    expect(holdsPart(parsed(whole), parsed(part))).toBe(expected);
+  });
+
+  test("is found quickly in a long list", () => {
+    const startedAtMs = performance.now();
+    const list = Array.from({ length: 20_000 }, (_, at) => at);
+    expect(holdsPart({ a: list }, { a: list.toReversed() })).toBe(true);
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
   });
 });
 

@@ -25,11 +25,18 @@ export const holdsPart = (whole: Json, part: Json): boolean =>
 /** An array is within one that has each of its elements, an object within one that has each of its members. */
 function isWithin(part: Json, whole: Json): boolean {
   if (isSingle(part) || isSingle(whole)) return isSingle(part) && jsonKey(part) === jsonKey(whole);
-  if (Array.isArray(part))
-    return Array.isArray(whole) && part.every((one) => whole.some((other) => isWithin(one, other)));
+  if (Array.isArray(part)) return Array.isArray(whole) && areWithin(part, whole);
   if (Array.isArray(whole)) return false;
   return Object.entries(part).every(
     ([name, one]) => Object.hasOwn(whole, name) && isWithin(one, whole[name]!),
+  );
+}
+
+/** Single values are looked up: comparing each with each takes minutes for two long lists. */
+function areWithin(parts: readonly Json[], whole: readonly Json[]): boolean {
+  const singles = new Set(whole.filter(isSingle).map(jsonKey));
+  return parts.every((one) =>
+    isSingle(one) ? singles.has(jsonKey(one)) : whole.some((other) => isWithin(one, other)),
   );
 }
 

@@ -36,8 +36,11 @@ const freshMs = 10_000;
 const fewVisits = 100;
 /** One call of a JavaScript function takes as long as visiting so many rows, a LIKE as long as one of them. */
 const callVisits = 10;
-/** Characters of texts in a statement with LIKE. More, compared at each place of one long text, take seconds. */
-const patternLengthMax = 500;
+/**
+ * Characters of texts in a statement with LIKE or with JSON. More take seconds where they are compared at each place of
+ * a long text, or read anew for each row.
+ */
+const comparedLengthMax = 500;
 /** A sorted row counts as so many more. */
 const sortVisits = 3;
 /** Rows of a range are counted up to here, which takes less time than a message to another process. */
@@ -122,9 +125,9 @@ export function createLongReads(compile: Compile): LongReads {
 
 /** Whether a few rows with long texts are enough to block the thread. */
 const comparesMuch = ({ text, params }: PlannedRead["compiled"]): boolean =>
-  (text.includes(" like ") || text.includes("rowgate_like")) &&
+  / like |rowgate_(?:like|json)/.test(text) &&
   params.reduce<number>((sum, one) => sum + (typeof one === "string" ? one.length : 0), 0) >
-    patternLengthMax;
+    comparedLengthMax;
 
 /** Recent results, each found again after `freshMs`. */
 class Fresh<T> {
