@@ -7,13 +7,14 @@ import {
   validationFailed,
 } from "../values/errors.ts";
 import type { Column } from "../values/types/column.ts";
-import { type Key, keyNames, type KeyValue } from "../values/types/key.ts";
+import { isOfKey, type Key, keyNames, type KeyValue } from "../values/types/key.ts";
 import { maySend, mustSend, type NewKeyColumns, takesNewId } from "../values/types/new-key.ts";
 import type { Rules } from "../rules/compile-rules.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept, unlimited } from "../values/types/accept.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import { mayHold } from "../query/comparisons.ts";
+import { foldedText } from "../query/find-rows.ts";
 
 /** The key of the record that the body names. Rejects if it is missing, invalid, or one that no record can have. */
 export function keyOf({ body, entity }: Pick<Call, "body" | "entity">, key: Key): KeyValue {
@@ -117,4 +118,29 @@ export function leavesOpen(body: Record<string, unknown>, column: Column, key: K
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
   if (isMissing(sent, column, key)) return true;
   return sent === "-" && (key.length === 1 || !columnTypes[column.type].isText);
+}
+
+/**
+ * Errors for the key columns in the body that differ from the key of the record that was found by the columns `by`: the
+ * key of a stored record does not change. Those of `by` may differ, as the database's collation calls them equal.
+ */
+export function otherKey(
+  body: Record<string, unknown>,
+  stored: KeyValue,
+  { key, by }: { readonly key: Key; readonly by: Key },
+): FieldErrors {
+  const others = key.filter(
+    (column, at) =>
+      !isOfKey(by, column) &&
+      !leavesOpen(body, column, key) &&
+      !means(column, body[column.name], stored[at]!),
+  );
+  return Object.fromEntries(
+    others.map(({ name }) => [name, ["is not the key of the stored record"]]),
+  );
+}
+
+function means(column: Column, sent: unknown, stored: Scalar): boolean {
+  const accepted = accept(unlimited(column), sent);
+  return accepted.ok && foldedText([accepted.value], [column]) === foldedText([stored], [column]);
 }

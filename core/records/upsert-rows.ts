@@ -8,14 +8,12 @@ import type { Queries, ReadQueries } from "../query/session.ts";
 import { sourceOf } from "../query/statement.ts";
 import { AppError, validationFailed } from "../values/errors.ts";
 import type { Row } from "../values/row.ts";
-import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
-import { accept, unlimited } from "../values/types/accept.ts";
 import { type KeyedItem, lockItems, readKeyOf, refuseRepeated, repeated } from "./bulk-keys.ts";
 import type { Outcomes } from "./bulk-outcomes.ts";
-import { findRows, foldedText, scalarOf } from "../query/find-rows.ts";
-import { leavesOpen } from "./record-key.ts";
+import { findRows, scalarOf } from "../query/find-rows.ts";
+import { leavesOpen, otherKey } from "./record-key.ts";
 import type { RecordPlan } from "./record.ts";
 import type { UpsertBy } from "./upsert-by.ts";
 
@@ -173,24 +171,9 @@ async function lockAll(
   return lockItems(tx, { call, plan, items, outcomes: gone, columns });
 }
 
-/** The key of a stored record does not change; what asks for a new key names none. */
 function refuseOtherKey(item: FoundItem, { plan, by, outcomes }: Upserting): void {
-  // The database found it by this key, which its collation may call equal to the stored one.
-  if (by.isKey) return;
-  const errors = Object.fromEntries(
-    plan.write.key.flatMap((column, at) => {
-      const sent = item.body[column.name];
-      return leavesOpen(item.body, column, plan.write.key) || means(column, sent, item.key[at]!)
-        ? []
-        : [[column.name, ["is not the key of the stored record"]]];
-    }),
-  );
+  const errors = otherKey(item.body, item.key, { key: plan.write.key, by: by.columns });
   if (Object.keys(errors).length > 0) outcomes.refuse(item.index, validationFailed(errors));
-}
-
-function means(column: Column, sent: unknown, stored: Scalar): boolean {
-  const accepted = accept(unlimited(column), sent);
-  return accepted.ok && foldedText([accepted.value], [column]) === foldedText([stored], [column]);
 }
 
 /** Whether a record that the caller does not see has the values. Throws `LostRace` if one was stored just then. */

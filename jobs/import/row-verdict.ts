@@ -10,7 +10,7 @@ import type { Scope } from "../../core/callers/scope.ts";
 import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { isOfKey, type KeyValue } from "../../core/values/types/key.ts";
-import { newKey } from "../../core/records/record-key.ts";
+import { newKey, otherKey } from "../../core/records/record-key.ts";
 import { fillsBeside, filledLater, withFills } from "../../core/records/record.ts";
 import { addTableFaults } from "../../core/records/table-faults.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
@@ -118,7 +118,8 @@ export function changedRow(
     if (column.nullable || !column.hasDefault) body[column.name] = null;
   }
   const checked = entity.rules.check(body, "update", plan.write.writable);
-  addFieldErrors(one, checked.errors);
+  const by = [...plan.upsertKeys.values()];
+  addFieldErrors(one, { ...otherKey(body, key, { key: plan.write.key, by }), ...checked.errors });
   addScopeError(one, checked.values, options);
   if (faults.length > 0) return { kind: "invalid", faults };
   const values = new Map(checked.values);

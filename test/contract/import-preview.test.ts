@@ -157,6 +157,20 @@ const refused: readonly Refusal[] = [
     { 2: ["crate_id: already exists"] },
   ],
   [
+    "a primary key that is not that of the record",
+    "crates",
+    [
+      ["crate_id", "code"],
+      ["k2", "C-1"],
+      ["k9", "C-2"],
+    ],
+    ["2-3 invalid"],
+    {
+      2: ["crate_id: is not the key of the stored record"],
+      3: ["crate_id: is not the key of the stored record"],
+    },
+  ],
+  [
     "a unique value that is taken, in a new and in a changed record",
     "crates",
     [
