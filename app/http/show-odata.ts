@@ -5,6 +5,7 @@
  */
 import { actionFor, seenSets } from "../../core/odata/bound-sets.ts";
 import { metadataOf } from "../../core/odata/metadata.ts";
+import { sentTwice } from "../../core/odata/query-options.ts";
 import { odataName } from "../../core/odata/set-names.ts";
 import { readResourcePath } from "../../core/odata/resource-path.ts";
 import type { ODataBody } from "../../core/odata/odata-answers.ts";
@@ -25,7 +26,7 @@ import { createAdmission } from "./admission.ts";
 import { addressOf } from "./client-address.ts";
 import { failureReply, headersOf } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
-import { parseForm } from "./form.ts";
+import { type FormValue, parseForm } from "./form.ts";
 import type { Incoming } from "./incoming.ts";
 import { createDocumentFinder, numberOfRoutes } from "./kept-documents.ts";
 import { extended, type Reply } from "./reply.ts";
@@ -69,13 +70,14 @@ export function showOData(deps: RouteDeps & Pick<Runtime, "digest">): Handle {
     if (isService && caller.kind === "anonymous" && seenSets(routes.odata, caller).length === 0)
       throw unauthorized("This service requires credentials");
     const root = `${originOf(incoming, deps)}${deps.basePath}/odata/${name}/`;
-    const visit = { incoming, exchange, project, routes, caller, root };
+    const visit = { incoming, exchange, project, routes, caller, root, sent: optionsOf(incoming) };
     if (path === "") return serviceDocument(visit);
     if (path === "$metadata") return metadata(visit);
     return records(visit, path);
   }
 
-  async function metadata({ exchange, project, routes, caller }: Visit): Promise<Reply> {
+  async function metadata({ exchange, project, routes, caller, sent }: Visit): Promise<Reply> {
+    mustBeOffered(sent, /^(?:xml|application\/xml)$/i);
     const key = `$metadata of ${JSON.stringify([project.name, numberOfRoutes(routes), routes.rightsKeyOf(caller)])}`;
     const { content } = await find(key, async () => {
       const text = metadataOf(seenSets(routes.odata!, caller), routes.odata!.names);
@@ -86,12 +88,12 @@ export function showOData(deps: RouteDeps & Pick<Runtime, "digest">): Handle {
   }
 
   async function records(visit: Visit, path: string): Promise<Reply> {
-    const { incoming, exchange, project, routes, caller, root } = visit;
+    const { incoming, exchange, project, routes, caller, root, sent } = visit;
     const { set, ...asked } = readResourcePath(path);
     const isList = asked.key === null;
     mustNotBeLeftOut(visit, set);
     const bound = actionFor(routes.odata!, { set, isList, caller });
-    const { params, ...options } = parseForm(new URL(incoming.url).search.slice(1));
+    const { params, ...options } = sent;
     const form = formOf(incoming, options);
     const pageSize = pageSizeOf(incoming);
     const body: ODataBody = {
@@ -149,6 +151,8 @@ interface Visit {
   readonly routes: Routes;
   readonly caller: Caller;
   readonly root: string;
+  /** The query options. */
+  readonly sent: Readonly<Record<string, FormValue>>;
 }
 
 /** `error` of the service is the code, its fields are the details. */
@@ -197,14 +201,14 @@ function mustRead({ method }: Incoming, path: string): void {
     });
 }
 
-function serviceDocument({ exchange, incoming, routes, caller, root }: Visit): Reply {
+function serviceDocument({ exchange, incoming, routes, caller, root, sent }: Visit): Reply {
   const value = seenSets(routes.odata!, caller).map(({ names: { set } }) => ({
     name: set,
     kind: "EntitySet",
     url: set,
   }));
   const text = JSON.stringify({ "@odata.context": `${root}$metadata`, value });
-  return jsonReply(exchange, text, formOf(incoming, {}));
+  return jsonReply(exchange, text, formOf(incoming, sent));
 }
 
 const jsonType = (longNumbersAsText: boolean): string =>
@@ -228,17 +232,29 @@ const plainReply = (exchange: Exchange, text: string): Reply => ({
 });
 
 /** The form of the answer that the client asks for by `$format`, else by Accept. Only JSON is offered. */
-function formOf(
-  { headers }: Incoming,
-  { $format: format }: Readonly<Record<string, unknown>>,
-): Pick<ODataBody, "longNumbersAsText"> {
-  if (format !== undefined && !/^(?:json|application\/json)\s*(?:;|$)/i.test(String(format)))
-    throw new AppError(
-      "notImplemented",
-      `The $format ${String(format).slice(0, 100)} is not supported`,
-    );
-  const asked = format === undefined || format === "json" ? headers.get("accept") : String(format);
+function formOf({ headers }: Incoming, sent: Visit["sent"]): Pick<ODataBody, "longNumbersAsText"> {
+  const format = mustBeOffered(sent, /^(?:json|application\/json)\s*(?:;|$)/i);
+  const asked = format === undefined || format === "json" ? headers.get("accept") : format;
   return { longNumbersAsText: /IEEE754Compatible\s*=\s*"?true/i.test(asked ?? "") };
+}
+
+/** The `$format` that the client asks for; undefined: none. */
+function mustBeOffered({ $format: sent }: Visit["sent"], offered: RegExp): string | undefined {
+  if (sent === undefined) return undefined;
+  const format = String(sent);
+  if (offered.test(format)) return format;
+  throw new AppError("notImplemented", `The $format ${format.slice(0, 100)} is not supported`);
+}
+
+/** A form takes the last of two equal names, but OData's options may stand there once. */
+function optionsOf({ url }: Incoming): Visit["sent"] {
+  const { search, searchParams } = new URL(url);
+  const options = parseForm(search.slice(1));
+  const twice = Object.keys(options).find(
+    (name) => name.startsWith("$") && searchParams.getAll(name).length > 1,
+  );
+  if (twice !== undefined) throw sentTwice(twice.slice(0, 100), "the query");
+  return options;
 }
 
 /** Null: the client has no preference. */

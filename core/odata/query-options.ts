@@ -3,7 +3,7 @@
  * `expand`. What the service does not offer is refused with `notImplemented` and its name.
  */
 import { closest } from "../values/closest.ts";
-import { invalidField, invalidParameter } from "../values/errors.ts";
+import { type AppError, invalidField, invalidParameter } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import { readWholeNumber } from "../values/types/numbers.ts";
 import { notOffered, readOrder } from "./expressions.ts";
@@ -198,9 +198,13 @@ function expandOf(text: string, place: ODataPlace): ExpandOption[] {
   });
   const names = items.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw invalidParameter(`"${twice}" stands in $expand twice`);
+  if (twice !== undefined) throw sentTwice(`"${twice}"`, "$expand");
   return items;
 }
+
+/** Which of two should count, the service does not guess. */
+export const sentTwice = (name: string, where: string): AppError =>
+  invalidParameter(`${name} stands in ${where} twice`);
 
 function oneExpand(item: string, place: ODataPlace): ExpandOption {
   const match = /^([^\s(/]+)(\/[^\s(]+)?\s*(?:\((.*)\))?$/s.exec(item.trim());
@@ -219,16 +223,16 @@ function oneExpand(item: string, place: ODataPlace): ExpandOption {
       `"${name.slice(0, 100)}" in $expand is no relation${nearRelation(name, place)}`,
     );
   const { relation, place: there, key } = found;
-  const sent = Object.fromEntries(
-    partsOf(inner, ";", "$expand").map((part): [string, string] => {
-      const at = part.indexOf("=");
-      if (at < 0)
-        throw invalidParameter(
-          `$expand cannot be read from ${JSON.stringify(part.slice(0, 40))} on`,
-        );
-      return [part.slice(0, at).trim(), part.slice(at + 1)];
-    }),
-  );
+  const named = new Map<string, string>();
+  for (const part of partsOf(inner, ";", "$expand")) {
+    const at = part.indexOf("=");
+    if (at < 0)
+      throw invalidParameter(`$expand cannot be read from ${JSON.stringify(part.slice(0, 40))} on`);
+    const option = part.slice(0, at).trim();
+    if (named.has(option)) throw sentTwice(option.slice(0, 100), `the options of "${name}"`);
+    named.set(option, part.slice(at + 1));
+  }
+  const sent = Object.fromEntries(named);
   const isCountAlone = behind !== undefined;
   if (isCountAlone && !relation.isMany)
     throw invalidParameter(`"${name}" in $expand leads to one record, which is not counted`);

@@ -180,6 +180,17 @@ describe("the OpenAPI document", () => {
   });
 });
 
+test.each([
+  ["?$format=json", "application/json"],
+  ["?$format=application/json;odata.metadata=minimal", "application/json"],
+  ["$metadata?$format=xml", "application/xml"],
+  ["$metadata?$format=application/xml", "application/xml"],
+  ["goods?a=1&a=2", "application/json"],
+])("%s is answered", async (path, type) => {
+  const { status, headers } = await get(path);
+  expect([status, headers.get("content-type")]).toEqual([200, expect.stringContaining(type)]);
+});
+
 describe("what is not offered", () => {
   const refused: [path: string, status: number, code: string, message: RegExp][] = [
     [
@@ -193,6 +204,12 @@ describe("what is not offered", () => {
     ["goods?$deltatoken=1", 501, "Not implemented", /\$deltatoken/],
     ["goods?$inlinecount=allpages", 501, "Not implemented", /\$inlinecount/],
     ["goods?$format=atom", 501, "Not implemented", /The \$format atom/],
+    ["?$format=atom", 501, "Not implemented", /The \$format atom/],
+    ["$metadata?$format=json", 501, "Not implemented", /The \$format json/],
+    ["goods?$top=1&$top=2", 400, "Invalid parameter", /^\$top stands in the query twice$/],
+    ["goods(1)?$select=id&%24select=name", 400, "Invalid parameter", /^\$select stands/],
+    ["?$format=json&$format=atom", 400, "Invalid parameter", /^\$format stands/],
+    ["$metadata?$format=xml&$format=json", 400, "Invalid parameter", /^\$format stands/],
     ["goods?$filter=length(name) eq 3", 501, "Not implemented", /^length in \$filter/],
     ["goods?$filter=stock add 1 eq 3", 501, "Not implemented", /^add in \$filter/],
     ["goods?$filter=stock mod 2 eq 1", 501, "Not implemented", /^mod in \$filter/],

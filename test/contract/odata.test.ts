@@ -460,6 +460,12 @@ describe("a caller", () => {
       400,
       /^\$expand is nested too deeply$/,
     ],
+    [
+      "operator",
+      "orders?$expand=customer($select=name;$select=city_id)",
+      400,
+      /^\$select stands in the options of "customer" twice$/,
+    ],
     ["outsider", "orders('o1')/customer", 400, /^Unknown property "customer" in the address$/],
     ["untagged", "products('p1')/tags", 400, /^Unknown property "tags"/],
     ["untagged", "products?$filter=tags/any()", 400, /^Unknown property "tags" in \$filter$/],
