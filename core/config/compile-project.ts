@@ -19,7 +19,7 @@ import type { MarkColumns } from "../plans/soft-delete.ts";
 import type { FieldRule } from "../rules/rule-definition.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import { compileRules } from "../rules/compile-rules.ts";
-import { accessOf, misspeltRoles, noteKeylessLines } from "./compiling/access-plan.ts";
+import { accessOf, noteKeylessLines } from "./compiling/access-plan.ts";
 import { aggregateOf, exposedTable, withTables } from "./compiling/compile-aggregate.ts";
 import { type Dependencies, dependenciesFor } from "./compiling/cache-plan.ts";
 import { handlersOf, type ImportComponent } from "./compiling/components-plan.ts";
@@ -51,6 +51,7 @@ import type { EndpointConfig, ProjectConfig } from "./reading/read-config.ts";
 import { readRules, refineColumns, withDateForms } from "./compiling/rule-plan.ts";
 import { checkActions, checkNames } from "./checking/requirements.ts";
 import { checkRights } from "./checking/rights.ts";
+import { projectNotices } from "./checking/project-notices.ts";
 import { checkNamedPaths } from "./compiling/named-paths.ts";
 import {
   noRelations,
@@ -121,8 +122,6 @@ export async function compileProject(
   const isGood = ({ endpoint, survey }: (typeof all)[number]): boolean =>
     endpoint.faults.length + survey.faults.length === 0;
   const [good, faulty] = [all.filter(isGood), all.filter((one) => !isGood(one))];
-  const notices = [...compiled.flatMap(({ survey }) => survey.notices), ...misspeltRoles(config)];
-  if (config.endpointNames.size === 0) notices.push(`${config.name}: the project has no endpoint`);
   const entities = new Map<string, Entity>();
   for (const { entity } of good) {
     const relations = onlyTo(good, related.get(entity)!);
@@ -130,6 +129,7 @@ export async function compileProject(
   }
   for (const entity of entities.values())
     entities.set(entity.name, deepFreeze(withPaths(entity, entities)));
+  const ofProject = projectNotices(config, entities);
   return {
     entities,
     faulty: new Map(faulty.map(({ entity }) => [entity.name, deepFreeze(closed(entity))])),
@@ -137,7 +137,7 @@ export async function compileProject(
       ...faults,
       ...compiled.flatMap(({ endpoint, survey }) => besides(endpoint.faults, survey.faults)),
     ]),
-    notices,
+    notices: [...compiled.flatMap(({ survey }) => survey.notices), ...ofProject],
     risks: endpointRisks(config, entities),
     remarks: compiled.flatMap(({ survey }) => survey.remarks),
   };

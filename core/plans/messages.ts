@@ -7,6 +7,8 @@ export interface LanguageTexts {
   readonly rules: ReadonlyMap<MessageName, string>;
   /** The heading of the reasons in a file of rejected rows; undefined: as in English. */
   readonly importErrors: string | undefined;
+  /** Labels of fields in all endpoints, or by endpoint those in that one. */
+  readonly fields: ReadonlyMap<string, string | Readonly<Record<string, string>>>;
   /** Names of endpoints for people. */
   readonly endpoints: ReadonlyMap<string, string>;
   /** By the groups of the endpoints' files. */

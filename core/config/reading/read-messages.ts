@@ -98,19 +98,20 @@ function textsOf({
       return text === undefined ? [] : [[rule, text] as const];
     }),
   );
-  const labels = new Map(Object.entries(fieldLabels));
+  const fields = new Map(Object.entries(fieldLabels));
   return {
     rules,
     importErrors,
+    fields,
     endpoints: new Map(Object.entries(endpointLabels)),
     groups: new Map(Object.entries(groupLabels)),
     steps: new Map(Object.entries(stepLabels)),
     dashboard: new Map(Object.entries(dashboardLabels)),
     views: new Map(Object.entries(viewLabels)),
     labelOf(endpoint, field) {
-      const own = labels.get(endpoint);
+      const own = fields.get(endpoint);
       const ofEndpoint = typeof own === "object" && Object.hasOwn(own, field) ? own[field] : null;
-      const ofAll = labels.get(field);
+      const ofAll = fields.get(field);
       return ofEndpoint ?? (typeof ofAll === "string" ? ofAll : undefined);
     },
   };
