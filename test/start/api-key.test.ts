@@ -28,6 +28,16 @@ test("key prints another key each time", () => {
   expect(read(newApiKey(args)).key).not.toBe(read(newApiKey(args)).key);
 });
 
+test("key says what a key without roles may use", () => {
+  const words = /^The key has no roles, so it may only use what "access" allows to "\*"/m;
+  for (const roles of [[], ["--roles", ""], ["--roles", " , "]]) {
+    const text = newApiKey(["--id", "erp", ...roles]);
+    expect(read(text).entry).toMatchObject({ id: "erp", roles: [] });
+    expect(text).toMatch(words);
+  }
+  expect(newApiKey(["--id", "erp", "--roles", "clerk"])).not.toMatch(words);
+});
+
 test.each([
   ["no id", ["--roles", "clerk"], "--id is missing"],
   ["an unknown option", ["--id", "a", "--role", "clerk"], "--role"],

@@ -20,8 +20,12 @@ export function newApiKey(args: readonly string[]): string {
 Clients send it in the header X-Api-Key. The entry for "auth": {"apiKeys": [ … ]} in project.json:
 
   ${JSON.stringify(entry)}
-`;
+${roles.length === 0 ? withoutRoles : ""}`;
 }
+
+const withoutRoles = `
+The key has no roles, so it may only use what "access" allows to "*". Name its roles with --roles.
+`;
 
 interface KeyOptions {
   readonly id: string;
