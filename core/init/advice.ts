@@ -5,7 +5,6 @@
  */
 import { compileProject } from "../config/compile-project.ts";
 import type { ProjectConfig } from "../config/reading/read-config.ts";
-import { remembering } from "../config/compiling/survey.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Catalog } from "../plans/database-catalog.ts";
 import type { Db } from "../plans/db-port.ts";
@@ -56,10 +55,13 @@ interface Request {
 export const smallTableRows = 10_000;
 
 /** Rejects as the database does when it does not answer. */
-export async function adviceFor(config: ProjectConfig, db: Db): Promise<Advice[]> {
+export async function adviceFor(
+  config: ProjectConfig,
+  db: Db,
+  catalog: Catalog,
+): Promise<Advice[]> {
   const found = new Map<string, Advice>();
   const large = new Map<string, Promise<boolean>>();
-  const catalog = remembering(db.catalog);
   const { entities } = await compileProject(config, catalog);
   for (const { name, document, payload } of config.endpoints) {
     const entity = entities.get(name);

@@ -1,5 +1,5 @@
 /** Differences between a database and the files of a project, other than the faults of `compile-project.ts`. */
-import { nullUnlessAway, remembering } from "../config/compiling/survey.ts";
+import { nullUnlessAway } from "../config/compiling/survey.ts";
 import { pathInFile, valueAt } from "../config/reading/document.ts";
 import type { Path } from "../config/reading/faults.ts";
 import type { EndpointConfig, ProjectConfig } from "../config/reading/read-config.ts";
@@ -44,8 +44,7 @@ interface Endpoint extends EndpointConfig {
 }
 
 /** Rejects as the catalog does. */
-export async function driftOf(config: ProjectConfig, catalog: Catalog): Promise<Drift[]> {
-  const asked = remembering(catalog);
+export async function driftOf(config: ProjectConfig, asked: Catalog): Promise<Drift[]> {
   const found = await Promise.all(
     config.endpoints.map(async (endpoint): Promise<Endpoint[]> => {
       const { tableName } = endpoint.payload;

@@ -11,6 +11,7 @@ import { runInit } from "../../app/start/commands/init.ts";
 import { runSync } from "../../app/start/commands/sync.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
+import { openRecorder } from "./sent-statements.ts";
 
 const engine = inject("engine");
 let database: FreshDatabase;
@@ -265,6 +266,18 @@ test.each([
     fieldValidation: expected,
   });
   expect([checked.faults, checked.drift]).toEqual([[], []]);
+});
+
+test("check asks the database about a table once, whatever it tells of it", async () => {
+  const recorder = await openRecorder(engine, database.url);
+  const files = await readConfigFiles(configDir);
+  const sent = await recorder.during(() => checkConfig({ files, env, advises: true }), /./s);
+  await recorder.close();
+  const asked = sent
+    .map(({ text, params }) => `${text} ${params.join()}`)
+    .filter((text) => text.includes("goods"));
+  expect(asked.length).toBeGreaterThan(0);
+  expect(asked.filter((text, at) => asked.indexOf(text) !== at)).toEqual([]);
 });
 
 test("a database that is away is a fault of its file", async () => {

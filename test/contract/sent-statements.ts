@@ -16,8 +16,8 @@ export interface SentStatement {
 }
 
 export interface Recorder {
-  /** The statements over the data that are sent while the work runs, in their order. */
-  during(work: () => Promise<unknown>): Promise<SentStatement[]>;
+  /** The statements that are sent while the work runs, in their order: those over the data, or those of `kind`. */
+  during(work: () => Promise<unknown>, kind?: RegExp): Promise<SentStatement[]>;
   /** One line for each step of the plan. */
   planOf(statement: SentStatement): Promise<string[]>;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export async function openRecorder(engine: EngineName, url: string): Promise<Rec
     vi.spyOn(Object.getPrototypeOf(connection) as Connection, "send"),
   );
   return {
-    async during(work) {
+    async during(work, kind = overData) {
       for (const spy of spies) spy.mockClear();
       await work();
       return spies
@@ -48,7 +48,7 @@ export async function openRecorder(engine: EngineName, url: string): Promise<Rec
             return { text, params, order: mock.invocationCallOrder[at]! };
           }),
         )
-        .filter(({ text }) => overData.test(text))
+        .filter(({ text }) => kind.test(text))
         .toSorted((one, other) => one.order - other.order);
     },
     async planOf({ text, params }) {

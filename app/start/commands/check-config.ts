@@ -1,4 +1,5 @@
 /** `rowgate check`: compares a configuration with its databases, without serving it. */
+import { remembering } from "../../../core/config/compiling/survey.ts";
 import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { Risk } from "../../../core/config/checking/risks.ts";
 import type { DescribedProject } from "../../../core/openapi/describe.ts";
@@ -61,15 +62,20 @@ export async function checkConfig({
     risk: (risk) => void risks.push(risk),
     remark: (remark) => void notices.push(remark),
   };
-  const looks = await Promise.all(opened.map((one) => compileOnce(one, telling)));
+  // All steps look at the same tables.
+  const catalogs = opened.map(({ project }) => remembering(project.db.catalog));
+  const looks = await Promise.all(
+    opened.map((one, at) => compileOnce(one, telling, catalogs[at]!)),
+  );
   const drift = await Promise.all(
-    opened.map(({ config, project }) =>
-      project.routes === null ? [] : driftOf(config, project.db.catalog),
+    opened.map(({ config, project }, at) =>
+      project.routes === null ? [] : driftOf(config, catalogs[at]!),
     ),
   );
   const advice: Advice[] = [];
-  for (const { config, project } of advises ? opened : [])
-    if (project.routes !== null) advice.push(...(await adviceFor(config, project.db)));
+  for (const [at, { config, project }] of advises ? opened.entries() : [])
+    if (project.routes !== null)
+      advice.push(...(await adviceFor(config, project.db, catalogs[at]!)));
   await Promise.all(opened.map(({ database }) => database.release()));
   const leftOut = configs.flatMap((config) => [...config.leftOut.values()].flat());
   return {

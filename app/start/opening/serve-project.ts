@@ -132,10 +132,14 @@ const titleOf = ({ name, document }: ProjectConfig): string => `${name} (${docum
  * Compiles the project if its database answers, and puts the routes of the endpoints without a fault in place. The
  * result has all faults, whatever `onFault` says.
  */
-export async function compileOnce(one: ServedProject, tell: Telling): Promise<CompileResult> {
+export async function compileOnce(
+  one: ServedProject,
+  tell: Telling,
+  catalog = one.project.db.catalog,
+): Promise<CompileResult> {
   const { config, project, importComponent } = one;
   const { access } = project.callers;
-  const look = await lookAt(config, { catalog: project.db.catalog, access, importComponent });
+  const look = await lookAt(config, { catalog, access, importComponent });
   if ("unreachable" in look) {
     const { reason, remedy, isLasting } = project.db.faultOf(look.unreachable);
     const sentence = `${titleOf(config)}: ${reason}; ${remedy}`;
