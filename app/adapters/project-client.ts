@@ -1,7 +1,7 @@
 /**
  * Requests to the endpoints of one project, for the data providers of react-admin and Refine. It uses nothing but
  * `fetch`. What an endpoint has comes from its OpenAPI document, which pages of other origins may read as they may read
- * records; it is asked for once.
+ * records; it is asked for once, and again with other credentials, because it shows what their caller may use.
  */
 import type { Fields, Group, Keyed } from "./record-ids.ts";
 
@@ -107,19 +107,26 @@ export function openProjectClient(
 ): ProjectClient {
   const apiUrl = `${options.baseUrl.replace(/\/+$/, "")}/api/${encodeURIComponent(options.project)}`;
   const known = new Map<string, Promise<Endpoint>>();
+  /** Whose endpoints these are. */
+  let credentials = "";
 
   const failure = (status: number, body: Fields): RefusedCall =>
     new RefusedCall(status, errorBody(body), body["errors"] as Record<string, string[]>);
+
+  async function headersOfNow(): Promise<Headers> {
+    const headers = new Headers(await valueOf(options.headers));
+    const [apiKey, token] = [await valueOf(options.apiKey), await valueOf(options.token)];
+    if (apiKey) headers.set("X-Api-Key", apiKey);
+    if (token) headers.set("Authorization", `Bearer ${token}`);
+    return headers;
+  }
 
   async function send(
     url: string,
     init: RequestInit,
     { meta, signal }: CallParams,
   ): Promise<Response> {
-    const headers = new Headers(await valueOf(options.headers));
-    const [apiKey, token] = [await valueOf(options.apiKey), await valueOf(options.token)];
-    if (apiKey) headers.set("X-Api-Key", apiKey);
-    if (token) headers.set("Authorization", `Bearer ${token}`);
+    const headers = await headersOfNow();
     for (const more of [new Headers(init.headers), new Headers(meta?.headers)])
       more.forEach((value, name) => headers.set(name, value));
     // Called as a function: browsers refuse a fetch that is called as a method of something else.
@@ -157,7 +164,11 @@ export function openProjectClient(
     asksVersions: options.versions ?? false,
     send,
     failure: (status, body) => failure(status, { success: false, ...body }),
-    endpointOf(name) {
+    async endpointOf(name) {
+      const headers = await headersOfNow();
+      const now = `${headers.get("X-Api-Key")} ${headers.get("Authorization")}`;
+      if (now !== credentials) known.clear();
+      credentials = now;
       const described = known.get(name) ?? describe(name);
       known.set(name, described);
       // Without a document, the request itself is sent, and its error says what the caller lacks.

@@ -1,8 +1,11 @@
 /** The data provider for react-admin over a service: what it asks, and what it makes of the answers. */
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dataProvider, type ProviderOptions } from "../../app/adapters/react-admin.ts";
 import { openAdminPages, recordingFetch, type SentRequest } from "./admin-pages.ts";
-import type { Fixture } from "./harness.ts";
+import { type Fixture, openFixture } from "./harness.ts";
+
+const sha256 = (key: string): string => createHash("sha256").update(key).digest("hex");
 
 let fixture: Fixture;
 /** Requests to the service, the newest last. */
@@ -419,8 +422,42 @@ describe("a request", () => {
     expect(sent.map(({ headers }) => names.map((name) => headers.get(name)))).toEqual([
       ["Bearer one", "key", "abc", null],
       ["Bearer one", "key", "abc", null],
+      ["Bearer two", "key", "abc", null],
       ["Bearer two", "key", "abc", "lock"],
     ]);
+  });
+
+  test("of another user has the fields that this user sees", async () => {
+    const roles = ["clerk", "manager"];
+    const shop = await openFixture({
+      tables: [{ name: "notes", columns: { id: "key", name: "text(20)", more: "json" } }],
+      endpoints: {
+        notes: {
+          tableName: "notes",
+          action: { first: true, create: true },
+          access: { clerk: "*", manager: "*" },
+          hiddenFields: { clerk: ["more"] },
+        },
+      },
+      project: {
+        auth: { apiKeys: roles.map((id) => ({ id, sha256: sha256(id), roles: [id] })) },
+      },
+    });
+    let apiKey = "clerk";
+    let requests = 0;
+    provider = providerWith({
+      fetch: recordingFetch(shop, sent),
+      apiKey: () => apiKey,
+      headers: () => ({ "X-Request-Id": String(requests++) }),
+    });
+    const create = async (id: string) =>
+      (await provider.create("notes", { data: { id, name: id, more: { size: 1 } } })).data;
+    expect(await create("a")).toEqual({ id: "a", name: "a" });
+    apiKey = "manager";
+    expect(await create("b")).toEqual({ id: "b", name: "b", more: { size: 1 } });
+    expect(await create("c")).toEqual({ id: "c", name: "c", more: { size: 1 } });
+    await shop.close();
+    expect(sent.filter(({ path }) => path === "notes/openapi.json")).toHaveLength(2);
   });
 
   test("asks for the document of an endpoint once, and again after a failure", async () => {
