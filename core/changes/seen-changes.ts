@@ -42,19 +42,25 @@ interface Asked {
 }
 
 /**
- * A page of the changes that match and are within the caller's scope. A scope looks at what was recorded, which no index
- * knows, so with one all matching changes are read.
+ * A page of the changes that match, are within the caller's scope, and changed something that the caller sees. Both are
+ * told by what was recorded, which no index knows, so for callers with a scope or hidden columns all matching changes
+ * are read.
  */
 export function readChanges(
   session: ReadSession,
-  { write }: HistoryPlan,
+  plan: HistoryPlan,
   asked: Asked,
 ): Promise<SeenChanges> {
+  const { write, recorded } = plan;
   const rows = ownRowsOf(session as unknown as UnscopedQueries, sourceOf(write.table));
+  const hidesSome = [...recorded.shown].some((name) => !write.shown.has(name));
+  const isSeen = (change: RecordedChange): boolean =>
+    (rows === null || liesWithin(change, rows)) &&
+    (!hidesSome || change.kind !== "update" || Object.keys(seenValues(change, plan)).length > 0);
   return session.snapshot(async (queries) => {
     const own = past(queries as unknown as UnscopedQueries, "changeLog");
     const { ledger, where, offset, tooFar, size } = asked;
-    if (rows === null) {
+    if (rows === null && !hidesSome) {
       const total = await own.count({ kind: "count", source: sourceOf(ledger), where });
       if (tooFar !== null && total > tooFar.offsetMax) throw tooFar.fault();
       const changes = await findChanges(own, { ledger, where, limit: size, offset });
@@ -68,7 +74,7 @@ export function readChanges(
         limit: limits.inValuesMax,
         offset: from,
       });
-      seen.push(...some.filter((change) => liesWithin(change, rows)));
+      seen.push(...some.filter(isSeen));
       if (some.length < limits.inValuesMax) break;
     }
     return { changes: seen.slice(offset, offset + size), total: seen.length };

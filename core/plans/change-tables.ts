@@ -31,6 +31,8 @@ export interface RecordedTable {
   readonly columns: readonly Column[];
   /** Names of the columns whose values are recorded. */
   readonly kept: ReadonlySet<string>;
+  /** Names of the columns that a history shows to callers from whom it hides nothing. */
+  readonly shown: ReadonlySet<string>;
   /** Names of the columns that a caller may set who may set everything. */
   readonly settable: ReadonlySet<string>;
   /** Names of columns that change with every write: when and by whom a row was changed. */

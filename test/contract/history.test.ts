@@ -504,6 +504,29 @@ describe("what a caller sees of history", () => {
     expect(Object.keys((await historyOf(item_id))[0]!.changes)).toContain("cost");
   });
 
+  test.for([
+    { endpoint: "items", key: "item_id", id: "clerk", hidden: "cost" },
+    { endpoint: "sums", key: "sum_id", id: "blind", hidden: "total" },
+  ])("has no change of $hidden alone for $id, and counts none", async (one) => {
+    const { endpoint, hidden } = one;
+    const record = { [one.key]: randomUUID() };
+    const tenant = endpoint === "items" && { tenant: "a" };
+    check(await admin(endpoint, "create", { ...record, ...tenant, name: "n" }), { status: 201 });
+    await admin(endpoint, "update", { ...record, [hidden]: 4 });
+    await admin(endpoint, "update", { ...record, [hidden]: 5, name: "m" });
+    const entries = (answer: Answer) => records(answer) as unknown as Entry[];
+    const [both, alone] = entries(await admin(endpoint, "history", record));
+    expect(summary([both!, alone!])).toEqual([
+      ["update", [hidden, "name"].toSorted()],
+      ["update", [hidden]],
+    ]);
+    const answer = await as(one.id)(endpoint, "history", { ...record, per_page: 1 });
+    expect(answer.body.pagination).toMatchObject({ total_records: 2, has_next: true });
+    expect(summary(entries(answer))).toEqual([["update", ["name"]]]);
+    const reverted = await as(one.id)(endpoint, "revert", { change_id: alone!.change_id });
+    check(reverted, { status: 404, error: "Not found" });
+  });
+
   test.for<[string, string, object, number, string?]>([
     ["nothing of a key that never was", "admin", { item_id: "none" }, 200],
     ["no history without the right", "undoer", { item_id: "none" }, 403, "Forbidden"],

@@ -162,6 +162,11 @@ function recordedTable(
     key,
     columns: [...table.columns.values()].filter(({ name }) => needed.has(name)),
     kept,
+    shown: new Set(
+      asking.flatMap(({ entity, write: { shown: own } }) =>
+        entity.enabled.has("history") ? [...own.keys()].filter((name) => kept.has(name)) : [],
+      ),
+    ),
     settable: new Set(alike.flatMap(({ entity }) => [...(entity.write?.writable.keys() ?? [])])),
     stamps: new Set(
       alike.flatMap(({ entity }) =>
