@@ -125,13 +125,18 @@ export function bindProject(
     endpoints.set(name, bound);
   }
   const projectWide = new Map<string, BoundAction>();
-  // A caller that may use it at no endpoint is refused whatever the body names. Whether it may at one that is left out is
-  // not known.
-  const bindWide = (one: BoundAction): void => {
+  // Whether a caller may use it at an endpoint that is left out is not known.
+  const asFarAsKnown = (one: BoundAction): BoundAction => ({
+    ...one,
+    mayUse: (caller) => leftOut.size > 0 || one.mayUse(caller),
+  });
+  // A caller that may use it at no endpoint is refused whatever the body names.
+  const bindWide = (bound: BoundAction): void => {
+    const one = asFarAsKnown(bound);
     projectWide.set(one.action.name, {
       ...one,
       handlerFor(caller) {
-        if (leftOut.size === 0 && !one.mayUse(caller)) throw refusalFor(caller);
+        if (!one.mayUse(caller)) throw refusalFor(caller);
         return one.handlerFor(caller);
       },
     });
@@ -154,7 +159,7 @@ export function bindProject(
   const main = { endpoints, projectWide, leftOut, batches, odata: sets };
   const routes: Routes = { ...main, agents: null, rightsKeyOf };
   // Without any right, its first step fails, and the answer says so.
-  if (batches !== null) projectWide.set(batchName, boundBatch(batches, routes));
+  if (batches !== null) projectWide.set(batchName, asFarAsKnown(boundBatch(batches, routes)));
   boundChanges(endpoints, { within, streams }).forEach(bindWide);
   return routes;
 }

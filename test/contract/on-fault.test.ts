@@ -199,6 +199,27 @@ describe("with auth", () => {
     expect(closed.isShown).toBe(false);
   });
 
+  test.each([
+    ["_batch", {}],
+    ["_batch", { steps: [] }],
+    ["lock/acquire", {}],
+    ["changes", []],
+  ])(
+    "%s says what is wrong with %j to who may use it where an endpoint is left out",
+    async (path, body) => {
+      const ofBoss = { ...things, live: true, history: true, access: { boss: "*" } };
+      const ofClerk = { ...ofBoss, access: { clerk: "*" } };
+      const statusOf = async (more: ProjectFiles["endpoints"]) => {
+        const endpoints = { things: ofBoss, ...more };
+        await on.reload({ shop: skipping(endpoints, { auth, batch: { enabled: true } }) });
+        return (await on.post(`shop/${path}`, body as object)).status;
+      };
+      expect(await statusOf({ more: ofClerk })).toBe(400);
+      expect(await statusOf({ more: { ...ofClerk, hiddenFields: ["nmae"] } })).toBe(400);
+      expect(await statusOf({})).toBe(401);
+    },
+  );
+
   test("a rowScope over an endpoint that is left out shows no record more", async () => {
     const scoped = {
       ...things,
