@@ -236,8 +236,10 @@ function columnsOf(failure: Failure, { statement, parameter }: Refused): readonl
       : constraintColumns(table, failure.constraint, { kind: failure.kind, names });
   if (named !== null) return named;
   if (failure.kind === "foreignKeyMissing") {
-    const touched = table.foreignKeys.filter(({ columns }) =>
-      columns.some((name) => names.includes(name)),
+    const empty = alwaysNull(statement!);
+    const touched = table.foreignKeys.filter(
+      ({ columns }) =>
+        columns.some((name) => names.includes(name)) && !columns.some((name) => empty.has(name)),
     );
     return touched.length === 1 ? touched[0]!.columns : [];
   }
@@ -269,6 +271,23 @@ function constraintColumns(
   if (checks.length <= 1) return checks[0]?.columns ?? null;
   const written = checks.filter(({ columns }) => columns.some((one) => names.includes(one)));
   return kind === "check" && written.length === 1 ? written[0]!.columns : null;
+}
+
+/** Names of the columns that get null in every row: their foreign keys reference nothing. */
+function alwaysNull(statement: Statement): ReadonlySet<string> {
+  const { columns, rows } =
+    statement.kind === "insert"
+      ? statement
+      : statement.kind === "updateMany"
+        ? { ...statement, rows: statement.rows.map(({ values }) => values) }
+        : { columns: [], rows: [] };
+  const set = statement.kind === "update" || statement.kind === "updateMany" ? statement.set : [];
+  return new Set(
+    [
+      ...columns.filter((_, at) => rows.every((values) => values[at] === null)),
+      ...set.flatMap((one) => (one.kind === "set" && one.value === null ? one.column : [])),
+    ].map(({ name }) => name),
+  );
 }
 
 function writtenColumns(statement: Statement): readonly Column[] {

@@ -148,3 +148,44 @@ describe.skipIf(engine === "mysql")("a reference that SET NULL would make null",
     expect(record(await service.post("owners/first", { where }))).toEqual({ id: 1, pet: 1 });
   });
 });
+
+describe("a reference without its row", () => {
+  let service: Fixture;
+  const references = { table: "places", column: "id" } as const;
+  beforeAll(async () => {
+    service = await openFixture({
+      tables: [
+        { name: "places", columns: { id: "key" } },
+        {
+          name: "trips",
+          columns: {
+            id: "key",
+            start: { type: "text(36)", references },
+            stop: { type: "text(36)", references },
+          },
+        },
+      ],
+      endpoints: {
+        places: { tableName: "places", action: { create: true } },
+        trips: { tableName: "trips", action: { create: true, update: true, "bulk-create": true } },
+      },
+    });
+    await service.post("places/create", { id: "here" });
+    await service.post("trips/create", { id: "t" });
+  });
+  afterAll(() => service.close());
+
+  test.each([
+    ["create", { start: "nowhere", stop: null }, "start"],
+    ["create", { start: null, stop: "nowhere" }, "stop"],
+    ["create", { stop: "nowhere" }, "stop"],
+    ["update", { id: "t", start: "nowhere", stop: null }, "start"],
+    ["bulk-create", { data: [{ start: null, stop: "here" }, { stop: "nowhere" }] }, "[1].stop"],
+  ])("is named where the others are empty: %s %j", async (action, body, field) => {
+    check(await service.post(`trips/${action}`, body), {
+      status: 400,
+      error: "Foreign key constraint",
+      errors: { [field]: ["does not exist"] },
+    });
+  });
+});
