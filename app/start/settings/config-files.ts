@@ -4,9 +4,12 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
 
-/** The files that belong to a configuration, by their path below the folder. */
+/**
+ * The files that belong to a configuration, by their path below the folder. Names that begin with a dot are of editors,
+ * systems and version control: the lock file of an editor must not stop a reload.
+ */
 export const configPath =
-  /^[^/]+\/(?:[^/]+\.json|query\/.+\.sql|messages\/[^/]+\.json|components\/(?!.*\bnode_modules\/).+\.(?:ts|mts|js|mjs))$/;
+  /^(?!\.|.*\/\.)[^/]+\/(?:[^/]+\.json|query\/.+\.sql|messages\/[^/]+\.json|components\/(?!.*\bnode_modules\/).+\.(?:ts|mts|js|mjs))$/;
 
 /** Project files, endpoint files, queries and components below the folder, by relative path, separated by `/`. */
 export async function readConfigFiles(folder: string): Promise<ConfigFiles> {
@@ -34,7 +37,7 @@ async function readOne(path: string): Promise<string> {
   } catch (cause) {
     const { code } = cause as { code?: string };
     throw new Error(
-      `${path} cannot be read (${code}); give the user of this process the right to read it`,
+      `${path} cannot be read (${code}); ${code === "EACCES" ? "give the user of this process the right to read it" : "correct or remove it"}`,
       { cause },
     );
   }
