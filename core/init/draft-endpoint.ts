@@ -219,7 +219,7 @@ const hasFieldsBesideKey = ({ columns, primaryKey }: Table): boolean =>
   );
 
 /** Columns of files and pictures, which would make every list long. Short ones may be keys. */
-const largeOf = ({ columns, primaryKey, foreignKeys, unique }: Table): string[] => {
+export const largeOf = ({ columns, primaryKey, foreignKeys, unique }: Table): string[] => {
   const used = [...foreignKeys, ...unique, { columns: primaryKey }].flatMap((one) => one.columns);
   return [...columns.values()].flatMap(({ name, type, bytesMax }) =>
     type === "bytes" && (bytesMax ?? Infinity) > 64 && !used.includes(name) && !looksSecret(name)

@@ -10,6 +10,7 @@ import type { Column, ColumnType, Table } from "../values/types/column.ts";
 import { isObject } from "../values/json.ts";
 import { ruleTypes } from "../values/types/column-types.ts";
 import { switchedOn } from "../actions.ts";
+import { largeOf } from "./draft-endpoint.ts";
 import {
   type DraftRelation,
   draftRelations,
@@ -145,10 +146,10 @@ function columnsKnownTo({ payload, table }: Endpoint): string[] {
   ];
 }
 
-function changesFor(column: Column, { payload, document }: Endpoint): Change[] {
+function changesFor(column: Column, { payload, document, table }: Endpoint): Change[] {
   const { name } = column;
   const { hiddenFields, fieldValidation } = payload;
-  const isHidden = looksSecret(name);
+  const isHidden = looksSecret(name) || largeOf(table).includes(name);
   if (isHidden && !Array.isArray(hiddenFields)) return [];
   const rule = column.generated === "computed" ? null : ruleOf(column);
   return [

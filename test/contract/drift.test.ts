@@ -86,6 +86,9 @@ describe("a database that has moved on", () => {
   test("has drift of each kind, which is no fault", async () => {
     await session.run("alter table goods add column price decimal(8,2) not null default 0");
     await session.run("alter table goods add column api_token varchar(20)");
+    await session.run(
+      `alter table goods add column photo ${engine === "postgres" ? "bytea" : "blob"}`,
+    );
     await session.run("create table shelves (id varchar(36) primary key, label varchar(9))");
     if (engine === "postgres")
       await session.run("alter table goods alter column name type varchar(80)");
@@ -104,6 +107,7 @@ describe("a database that has moved on", () => {
       ["table", "shelves", null],
       ["column", "goods", "price"],
       ["column", "goods", "api_token"],
+      ["column", "goods", "photo"],
       ...(engine === "sqlite" ? [] : [["length", "goods", "name"]]),
     ]);
   });
@@ -115,11 +119,11 @@ describe("a database that has moved on", () => {
     expect(await goods()).toEqual(before);
   });
 
-  test("gets its new columns, with secrets hidden, and its new lengths", async () => {
+  test("gets its new columns, with secrets and pictures hidden, and its new lengths", async () => {
     await sync();
     const { fieldName, fieldValidation, hiddenFields } = await goods();
-    expect(fieldName).toEqual(["id", "name", "price", "api_token"]);
-    expect(hiddenFields).toEqual(["api_token"]);
+    expect(fieldName).toEqual(["id", "name", "price", "api_token", "photo"]);
+    expect(hiddenFields).toEqual(["api_token", "photo"]);
     expect(fieldValidation).toEqual([
       {
         name: "name",
