@@ -274,7 +274,7 @@ const printJson = (value: object): string => `${printed(value, "", false)}\n`;
 
 function printed(value: unknown, indent: string, mayBeInline = true): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const inline = inlined(value);
+  const inline = oneLine(value);
   if (mayBeInline && indent.length + inline.length <= widthMax) return inline;
   const inner = `${indent}  `;
   const isList = Array.isArray(value);
@@ -290,11 +290,12 @@ function printed(value: unknown, indent: string, mayBeInline = true): string {
   return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
 }
 
-function inlined(value: unknown): string {
+/** JSON on one line, with spaces. */
+export function oneLine(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(inlined).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map(oneLine).join(", ")}]`;
   const members = Object.entries(value).map(
-    ([name, member]) => `${JSON.stringify(name)}: ${inlined(member)}`,
+    ([name, member]) => `${JSON.stringify(name)}: ${oneLine(member)}`,
   );
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }

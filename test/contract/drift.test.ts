@@ -272,6 +272,42 @@ test.each([
   expect([checked.faults, checked.drift]).toEqual([[], []]);
 });
 
+test.each([
+  [
+    "on one line",
+    '{ "action": { "read": true }, "tableName": "goods", "fieldName": ["id"] }',
+    '{ "action": { "read": true }, "tableName": "goods", "fieldName": ["id", "size", "token"], "hiddenFields": ["token"] }',
+  ],
+  [
+    "on many lines, with tabs and a byte order mark",
+    '\uFEFF{\r\n\t"action": { "read": true },\r\n\t"tableName": "goods",\r\n\t"fieldName": [\r\n\t\t"id"\r\n\t],\r\n\t"hiddenFields": []\r\n}\r\n',
+    '\uFEFF{\r\n\t"action": { "read": true },\r\n\t"tableName": "goods",\r\n\t"fieldName": [\r\n\t\t"id",\r\n\t\t"size",\r\n\t\t"token"\r\n\t],\r\n\t"hiddenFields": ["token"]\r\n}\r\n',
+  ],
+  [
+    "with rules in lists and objects",
+    '{\n  "action": { "read": true },\n  "tableName": "goods",\n  "fieldName": ["id"], "hiddenFields": ["token"],\n  "fieldValidation": [\n    { "name": "id", "type": "string", "constraints": { "maxLength": 30 } }\n  ]\n}\n',
+    '{\n  "action": { "read": true },\n  "tableName": "goods",\n  "fieldName": ["id", "size"], "hiddenFields": ["token"],\n  "fieldValidation": [\n    { "name": "id", "type": "string", "constraints": { "maxLength": 36 } },\n    { "name": "size", "type": "integer" }\n  ]\n}\n',
+  ],
+])("sync keeps the layout of a file %s", async (_, before, after) => {
+  const own = await freshDatabase(engine);
+  const other = await openSession(engine, own.url);
+  await other.run(
+    "create table goods (id varchar(36) primary key, size integer, token varchar(9))",
+  );
+  await other.close();
+  const folder = await mkdtemp(join(tmpdir(), "rowgate-drift-"));
+  const file = join(folder, "shop", "goods.json");
+  await mkdir(join(folder, "shop"));
+  const settings = JSON.stringify({ database: { url: own.url } });
+  await writeFile(join(folder, "shop", "project.json"), settings);
+  await writeFile(file, before);
+  await runSync({ isDryRun: false, env: { CONFIG_DIR: folder }, out: () => undefined });
+  const written = await readFile(file, "utf8");
+  await rm(folder, { recursive: true });
+  await own.drop();
+  expect(written).toBe(after);
+});
+
 test("check asks the database about a table once, whatever it tells of it", async () => {
   const recorder = await openRecorder(engine, database.url);
   const files = await readConfigFiles(configDir);

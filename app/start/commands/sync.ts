@@ -1,7 +1,8 @@
 /** `rowgate sync`: updates the files of a configuration to match its changed databases, as far as that is safe. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { applyEdits, modify } from "jsonc-parser";
+import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
+import { oneLine } from "../../../core/init/draft-project.ts";
 import type { Change, Drift } from "../../../core/init/drift.ts";
 import { checkConfig } from "./check-config.ts";
 import { importFrom } from "../settings/component-modules.ts";
@@ -47,19 +48,38 @@ function changedFiles(
   return changed;
 }
 
-/** Layout and comments of the rest of the text stay. */
+/** The rest of the text stays as it is, with its layout and its byte order mark. */
 function withChange(text: string, { path, value, isAdded }: Change): string {
-  const formattingOptions = { insertSpaces: true, tabSize: 2 };
-  const list = isAdded ? (JSON.parse(text) as Record<string, unknown>)[String(path[0])] : undefined;
-  const isInserted = isAdded && Array.isArray(list);
-  const edits = modify(
-    text,
-    isInserted ? [...path, -1] : [...path],
-    isAdded && !isInserted ? [value] : value,
-    { formattingOptions, isArrayInsertion: isInserted },
-  );
-  return applyEdits(text, edits);
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const json = text.slice(mark.length);
+  const list = isAdded ? findNodeAtLocation(parseTree(json)!, [...path]) : undefined;
+  const changed = list
+    ? withMember(json, list, oneLine(value))
+    : withValue(json, { path, value: isAdded ? [value] : value });
+  return mark + changed;
 }
+
+function withValue(json: string, { path, value }: Pick<Change, "path" | "value">): string {
+  const root = parseTree(json)!;
+  const node = findNodeAtLocation(root, [...path]);
+  if (node) return spliced(json, node, oneLine(value));
+  const parent = findNodeAtLocation(root, path.slice(0, -1));
+  return withMember(json, parent!, `${JSON.stringify(path.at(-1))}: ${oneLine(value)}`);
+}
+
+/** Behind the last member of the object or list, with the space that is before that one. */
+function withMember(json: string, { children = [], ...holder }: Node, member: string): string {
+  const [last, other] = children.toReversed();
+  if (!last)
+    return spliced(json, holder, json[holder.offset] === "[" ? `[${member}]` : `{ ${member} }`);
+  const begin = other ? other.offset + other.length : holder.offset + 1;
+  const [space] = /\s*$/.exec(json.slice(begin, last.offset))!;
+  const end = { offset: last.offset + last.length, length: 0 };
+  return spliced(json, end, `,${space || " "}${member}`);
+}
+
+const spliced = (text: string, at: Pick<Node, "offset" | "length">, put: string): string =>
+  text.slice(0, at.offset) + put + text.slice(at.offset + at.length);
 
 function reportOf(drift: readonly Drift[], filesChanged: number): string {
   const done = drift.filter(({ changes }) => changes.length > 0);
