@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeClient } from "../../app/start/commands/print-openapi.ts";
+import { printOpenApi, writeClient } from "../../app/start/commands/print-openapi.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rowgate-test-write-client-"));
 const out = join(folder, "client.ts");
@@ -23,14 +23,27 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const run = (...args: string[]): Promise<string> =>
-  writeClient(args, { CONFIG_DIR: join(folder, "configs") });
+const env = { CONFIG_DIR: join(folder, "configs") };
+const run = (...args: string[]): Promise<string> => writeClient(args, env);
 
 test("writes the client of the project that is named", async () => {
   expect(await run("--project", "store", "--out", out)).toBe(
     `Wrote ${out}: a client for the project store\n`,
   );
   expect(readFileSync(out, "utf8")).toContain('path: "/api/store/goods/read"');
+});
+
+test("writes the client of a project whatever is wrong with the others", async () => {
+  const away = join(folder, "configs", "away");
+  mkdirSync(away);
+  for (const project of ["{", JSON.stringify({ database: { url: "sqlite:/nowhere/at-all.db" } })]) {
+    writeFileSync(join(away, "project.json"), project);
+    expect(await run("--project", "shop", "--out", out)).toContain("the project shop");
+    const document = await printOpenApi(["--project", "shop"], env);
+    expect(document).toContain("/api/shop/goods/read");
+    await expect(run("--project", "away", "--out", out)).rejects.toThrow("away");
+  }
+  rmSync(away, { recursive: true });
 });
 
 test.each([

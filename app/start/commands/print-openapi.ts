@@ -6,11 +6,11 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { formatFaults } from "../../../core/config/reading/faults.ts";
+import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
 import {
   type DescribedProject,
   describeProject,
   describeProjects,
-  type OpenApiDocument,
   wholeView,
 } from "../../../core/openapi/describe.ts";
 import { postmanCollection } from "../../clients/postman.ts";
@@ -40,11 +40,12 @@ export async function printOpenApi(
     throw new Error(`There is no version ${JSON.stringify(version)}\n${usage}`);
   if (version !== undefined && format !== "openapi")
     throw new Error(`--version is of OpenAPI documents\n${usage}`);
-  const projects = await compiledProjects(env);
-  const document = await documentOf(projects, {
-    name: project,
-    serverUrl: `http://localhost:${parseEnv(env).port}`,
-  });
+  const projects = await compiledProjects(env, { name: project, usage });
+  const serverUrl = `http://localhost:${parseEnv(env).port}`;
+  const document =
+    project === undefined
+      ? await describeProjects(projects, { serverUrl })
+      : await describeProject(projects[0]!, { serverUrl });
   const printed =
     format === "postman"
       ? postmanCollection(document, project ?? "Rowgate")
@@ -84,16 +85,19 @@ function documentOptions(
   }
 }
 
-/** The projects of the configuration, compiled against their databases. */
+/**
+ * The projects of the configuration, compiled against their databases; with a name that one alone, whatever is wrong
+ * with the others.
+ */
 async function compiledProjects(
   env: Readonly<Record<string, string | undefined>>,
+  { name, usage: help }: { readonly name: string | undefined; readonly usage: string },
 ): Promise<readonly DescribedProject[]> {
   const { configDir } = parseEnv(env);
-  const { projects, faults, unreachable } = await checkConfig({
-    files: await readConfigFiles(configDir),
-    env,
-    importComponent: importFrom(configDir),
-  });
+  const all = await readConfigFiles(configDir);
+  const files = name === undefined ? all : filesOf(all, { name, usage: help });
+  const importComponent = importFrom(configDir);
+  const { projects, faults, unreachable } = await checkConfig({ files, env, importComponent });
   const problems = [
     ...(faults.length > 0 ? [formatFaults(faults)] : []),
     ...unreachable.map(({ sentence }) => sentence),
@@ -102,22 +106,15 @@ async function compiledProjects(
   return projects.map((one) => ({ ...one, viewOf: wholeView }));
 }
 
-function documentOf(
-  projects: readonly DescribedProject[],
-  { name, serverUrl }: { readonly name: string | undefined; readonly serverUrl: string },
-): Promise<OpenApiDocument> {
-  if (name === undefined) return describeProjects(projects, { serverUrl });
-  return describeProject(projectNamed(projects, { name, usage }), { serverUrl });
-}
-
-/** Throws an Error with the names that there are. */
-function projectNamed(
-  projects: readonly DescribedProject[],
+/** Throws an Error with the names of the projects that there are. */
+function filesOf(
+  files: ConfigFiles,
   { name, usage: help }: { readonly name: string; readonly usage: string },
-): DescribedProject {
-  const project = projects.find((one) => one.name === name);
-  if (project) return project;
-  const names = projects.map((one) => one.name).join(", ");
+): ConfigFiles {
+  const projectOf = (path: string): string => path.slice(0, path.indexOf("/"));
+  const own = new Map([...files].filter(([path]) => projectOf(path) === name));
+  if (own.size > 0) return own;
+  const names = [...new Set([...files.keys()].map(projectOf))].toSorted().join(", ");
   throw new Error(`There is no project ${JSON.stringify(name)}; there are: ${names}\n${help}`);
 }
 
@@ -142,13 +139,12 @@ export async function writeClient(
 ): Promise<string> {
   const { project: name, out } = documentOptions(args, { usage: clientUsage, env });
   if (out === undefined) throw new Error(`--out is required: the file to write\n${clientUsage}`);
-  const projects = await compiledProjects(env);
-  const [only] = projects;
-  if (name === undefined && projects.length !== 1) {
+  const projects = await compiledProjects(env, { name, usage: clientUsage });
+  const [project, ...others] = projects;
+  if (!project || others.length > 0) {
     const names = projects.map((one) => one.name).join(", ");
     throw new Error(`--project is required, because there are several: ${names}\n${clientUsage}`);
   }
-  const project = projectNamed(projects, { name: name ?? only!.name, usage: clientUsage });
   await writeOut(out, clientCode(await describeProject(project), `the project ${project.name}`));
   return `Wrote ${out}: a client for the project ${project.name}\n`;
 }
