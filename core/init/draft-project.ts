@@ -59,6 +59,7 @@ export interface PlacedGuess extends Guess {
 /** Rejects as the catalog does, and with an Error when nothing matches `tables`. */
 export async function draftProject(catalog: Catalog, options: InitOptions): Promise<ProjectDraft> {
   const asked = remembering(catalog);
+  if (options.schemas.length > 0) await mustHaveSchemas(asked, options.schemas);
   const listed = (await asked.outline(options.schemas)).filter(({ name }) => !ownTables.has(name));
   const outlines = listed.filter((one) => isWanted(one, options.tables));
   if (outlines.length === 0) throw new Error(nothingFound(listed, options));
@@ -141,6 +142,17 @@ function isWanted(outline: Outline, patterns: readonly string[]): boolean {
     const whole = new RegExp(`^${parts.join(".*")}$`, "i");
     return names.some((name) => whole.test(name));
   });
+}
+
+/** The names differ at most in case, which is not told apart everywhere. */
+async function mustHaveSchemas(catalog: Catalog, schemas: readonly string[]): Promise<void> {
+  const known = await catalog.schemas();
+  if (known.length === 0)
+    throw new Error("the database has no schemas to choose from; leave out --schema");
+  const lower = known.map((name) => name.toLowerCase());
+  const missing = schemas.find((name) => !lower.includes(name.toLowerCase()));
+  if (missing !== undefined)
+    throw new Error(`the schema ${missing} has no table or view; there are ${known.join(", ")}`);
 }
 
 function nothingFound(listed: readonly Outline[], { tables, schemas }: InitOptions): string {

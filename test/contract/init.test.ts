@@ -469,6 +469,13 @@ describe("a run that cannot be", () => {
     ["an unknown option", ["--tabels", "x"], /Unknown option '--tabels'/],
     ["no table of that name", ["--tables", "nothing"], /no table or view matches nothing/],
     ["a project that no URL can hold", ["--project", "a b"], /--project must consist of/],
+    [
+      "a schema that is not there, beside one that is",
+      ["--schema", engine === "postgres" ? "archive" : "x", "--schema", "archiv", "--dry-run"],
+      engine === "sqlite"
+        ? /the database has no schemas to choose from; leave out --schema/
+        : /the schema \w+ has no table or view; there are .*/,
+    ],
   ] as const)("says so: %s", async ([, args, message]) => {
     await expect(init(...args)).rejects.toThrow(message);
   });
