@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createEnvFiles } from "../../app/start/settings/env-file.ts";
 import { parseEnv } from "../../app/start/settings/env.ts";
 
 describe("the environment", () => {
@@ -227,4 +231,13 @@ describe("the environment", () => {
   test("names every bad variable at once", () => {
     expect(() => parseEnv({ PORT: "x", LOG_LEVEL: "y" })).toThrow(/PORT=x[^]*LOG_LEVEL=y/);
   });
+});
+
+test("a file of variables may begin with a byte order mark, as editors on Windows write it", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rowgate-test-env-"));
+  const file = join(folder, "own.env");
+  writeFileSync(file, "\uFEFFFIRST=1\r\nSECOND=2\r\n");
+  const { env } = createEnvFiles([file], {})();
+  rmSync(folder, { recursive: true });
+  expect(env).toEqual({ FIRST: "1", SECOND: "2" });
 });

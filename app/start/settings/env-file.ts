@@ -34,7 +34,8 @@ export function createEnvFiles(paths: readonly string[], own: Environment): () =
 
 function readVariables(path: string): object {
   try {
-    return parseEnv(readFileSync(path, "utf8"));
+    // With a byte order mark, the first name would be another one.
+    return parseEnv(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     const { code } = error as { code?: string };
     throw new Error(`The file of --env-file cannot be read: ${path} (${code})`, { cause: error });
