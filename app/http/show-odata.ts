@@ -77,7 +77,7 @@ export function showOData(deps: RouteDeps & Pick<Runtime, "digest">): Handle {
   }
 
   async function metadata({ exchange, project, routes, caller, sent }: Visit): Promise<Reply> {
-    mustBeOffered(sent, /^(?:xml|application\/xml)$/i);
+    mustBeOffered(sent, /^(?:xml|application\/xml)\s*(?:;|$)/i);
     const key = `$metadata of ${JSON.stringify([project.name, numberOfRoutes(routes), routes.rightsKeyOf(caller)])}`;
     const { content } = await find(key, async () => {
       const text = metadataOf(seenSets(routes.odata!, caller), routes.odata!.names);

@@ -185,6 +185,7 @@ test.each([
   ["?$format=application/json;odata.metadata=minimal", "application/json"],
   ["$metadata?$format=xml", "application/xml"],
   ["$metadata?$format=application/xml", "application/xml"],
+  ["$metadata?$format=application/xml;charset=utf-8", "application/xml"],
   ["goods?a=1&a=2", "application/json"],
 ])("%s is answered", async (path, type) => {
   const { status, headers } = await get(path);
