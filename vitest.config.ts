@@ -49,7 +49,7 @@ const longAlike = "test/contract/{extraction,files-kept,wide-imports}.test.ts";
  * in each run, the others before a release.
  */
 const alike =
-  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,messages,odata-service,openapi,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
+  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,messages,odata-service,openapi,openapi-answers,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
 
 /** Tests of the contract that `engineProject` leaves to another command. */
 function restProject(

@@ -4,10 +4,11 @@ import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
-import { wholeObject } from "../values/json-shapes.ts";
+import { anyOf, closedObject, wholeObject } from "../values/json-shapes.ts";
 import type { CompositeNeeds } from "./composite.ts";
 import { doneSchema, writtenSchema } from "../records/record-schema.ts";
-import { recordSchema, shownMembers } from "../lists/shown-schema.ts";
+import { recordSchema, relatedMembers, shownMembers } from "../lists/shown-schema.ts";
+import { moreSchema } from "../records/shown-records.ts";
 
 /** The header with its details, as create-composite answers them. */
 export function createdCompositeSchema(plan: CompositeNeeds, entity: Entity): JsonSchema {
@@ -42,8 +43,18 @@ export function readCompositeSchema(
     type: "array",
     items: recordSchema(detail.query === null ? detail.shown : queriedColumns(detail), settings),
   }));
-  const data = wholeObject({ ...shownMembers(read.columns, settings), ...details });
-  return wholeObject({ data: orNull(data) });
+  const always = { ...shownMembers(read.columns, settings), ...details };
+  const related = relatedMembers(read.named, settings);
+  // A relation may have the name of the details; its list then stands in their place.
+  const either = Object.entries(details).map(([name, list]): [string, JsonSchema] => [
+    name,
+    anyOf([list, ...(related[name] ? [related[name]] : [])]),
+  ]);
+  const data = closedObject(
+    { ...related, ...always, ...Object.fromEntries(either) },
+    Object.keys(always),
+  );
+  return closedObject({ data: orNull(data), more: moreSchema }, ["data"]);
 }
 
 /** Columns of the operator's own query of a detail; empty without one. */

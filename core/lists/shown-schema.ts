@@ -31,7 +31,10 @@ const versionSchema: JsonSchema = {
 };
 
 /** Related records, as far as one relation leads; others may nest in them. */
-function relatedMembers(columns: Columns, settings: RequestSettings): Record<string, JsonSchema> {
+export function relatedMembers(
+  columns: Columns,
+  settings: RequestSettings,
+): Record<string, JsonSchema> {
   if (!(columns instanceof PathColumns)) return {};
   return Object.fromEntries(
     columns.relationNames().map((name) => {
