@@ -111,7 +111,7 @@ function isPossible(kind: ErrorKind, context: FailureContext): boolean {
       return method === "POST";
     // A DELETE stores no values; only with soft delete it is an UPDATE.
     case "validationFailed":
-      return entity === null || entity.marking !== null || !action.requires.has("deletes");
+      return entity === null || entity.marking !== null || action.name !== "delete";
     case "rejectedByHook":
       return entity === null || action.events.some((event) => entity.handlers.has(event));
     case "recordClosed":

@@ -102,6 +102,7 @@ test.each<[path: string, body: object, status: number, headers?: Record<string, 
     { where: ofOne, expand: { lines: { operations: [{ function: "sum", field: "qty" }] } } },
     200,
   ],
+  ["lines/bulk-delete", { keys: [{ paper_id: "p1" }] }, 400],
 ])("%s %j is answered %i as the document says", async (path, body, status, headers) => {
   const answer = await fixture.post(path, body, headers);
   expect(answer.status, JSON.stringify(answer.body)).toBe(status);
