@@ -6,7 +6,7 @@ import { defineAction } from "../calls/action.ts";
 import type { ExportPlan } from "../plans/export-plan.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { exportState } from "./export-status.ts";
-import { exportStateSchema, idRequest } from "../jobs/job-schema.ts";
+import { exportCancelSchema, idRequest } from "../jobs/job-schema.ts";
 
 export const exportCancel = defineAction<ExportPlan, string>({
   name: "export-cancel",
@@ -20,7 +20,7 @@ export const exportCancel = defineAction<ExportPlan, string>({
   takesEmptyBody: false,
   needs: (entity) => entity.export,
   grammar: () => idRequest("job_id", "export"),
-  answer: () => ({ status: 200, schema: exportStateSchema }),
+  answer: () => ({ status: 200, schema: exportCancelSchema }),
 
   async run(call) {
     const { input: id, jobs } = call;

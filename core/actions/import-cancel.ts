@@ -6,7 +6,7 @@ import { defineAction } from "../calls/action.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
 import { ownerOf } from "../jobs/jobs.ts";
 import { importState } from "./import-status.ts";
-import { importStateSchema, idRequest } from "../jobs/job-schema.ts";
+import { importCancelSchema, idRequest } from "../jobs/job-schema.ts";
 
 export const importCancel = defineAction<ImportPlan, string>({
   name: "import-cancel",
@@ -20,7 +20,7 @@ export const importCancel = defineAction<ImportPlan, string>({
   takesEmptyBody: false,
   needs: (entity) => entity.importing,
   grammar: () => idRequest("job_id", "preview", "commit"),
-  answer: () => ({ status: 200, schema: importStateSchema }),
+  answer: () => ({ status: 200, schema: importCancelSchema }),
 
   async run(call) {
     const { input: id, jobs } = call;

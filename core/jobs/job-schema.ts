@@ -88,6 +88,9 @@ export const importStateSchema: JsonSchema = {
   ],
 };
 
+export const exportCancelSchema = asSuccess(exportStateSchema);
+export const importCancelSchema = asSuccess(importStateSchema);
+
 export const uploadedSchema: JsonSchema = closedObject(
   {
     upload_id: idSchema("upload"),
@@ -125,4 +128,11 @@ function stateSchema(kind: JobKind, states: readonly State[]): JsonSchema {
       failed,
     ],
   };
+}
+
+/** The states as the answer of a cancel, which is a success also of a failed job. */
+function asSuccess({ anyOf, properties, required, ...rest }: JsonSchema): JsonSchema {
+  if (anyOf) return { ...rest, anyOf: anyOf.map(asSuccess) };
+  const { success: _own, ...members } = properties!;
+  return { ...rest, properties: members, required: required!.filter((name) => name !== "success") };
 }

@@ -2,7 +2,9 @@
 import { actions } from "../actions.ts";
 import {
   commitStateSchema,
+  exportCancelSchema,
   exportStateSchema,
+  importCancelSchema,
   importStateSchema,
   startedSchema,
   uploadedSchema,
@@ -35,10 +37,12 @@ export const sharedSchemas: ReadonlyMap<string, JsonSchema> = new Map([
   ["AllowedStatuses", enveloped(allowedStatusesSchema)],
   ["ExportStarted", enveloped(startedSchema("export", "pending"))],
   ["ExportState", enveloped(exportStateSchema)],
+  ["ExportCancelState", enveloped(exportCancelSchema)],
   ["ImportUploaded", enveloped(uploadedSchema)],
   ["ImportPreviewStarted", enveloped(startedSchema("preview", "validating"))],
   ["ImportCommitState", enveloped(commitStateSchema)],
   ["ImportState", enveloped(importStateSchema)],
+  ["ImportCancelState", enveloped(importCancelSchema)],
   ["LockAcquired", enveloped(acquiredSchema)],
   ["LockReleased", enveloped(releasedSchema)],
   ["LockStates", enveloped(lockStatesSchema)],

@@ -108,3 +108,20 @@ test.each<[path: string, body: object, status: number, headers?: Record<string, 
   expect(answer.status, JSON.stringify(answer.body)).toBe(status);
   expect(faultsOf(path, body, answer)).toEqual([]);
 });
+
+test.each([
+  ["export", "export"],
+  ["import", "preview"],
+  ["import", "commit"],
+])("%s-cancel may answer that a %s is failed, as a success", (action, kind) => {
+  const job_id = `${kind}-5f0c9a3e-0d0b-4d0e-9a53-6f4cf1d0a9b7`;
+  const job = { job_id, status: "failed", error: "x", timestamp: "2026-01-01T00:00:00.000Z" };
+  const fits = (name: string, success: boolean): boolean => {
+    const { responses } = document.operation(`owners${name}`);
+    const { schema } = responses[200].content["application/json"];
+    return document.faultOf(schema, { success, ...job }) === null;
+  };
+  const group = action === "export" ? "Export" : "Import";
+  expect([fits(`${group}Cancel`, true), fits(`${group}Cancel`, false)]).toEqual([true, false]);
+  expect([fits(`${group}Status`, true), fits(`${group}Status`, false)]).toEqual([false, true]);
+});
