@@ -99,7 +99,7 @@ export function aggregateGrammar(
         ],
       };
     },
-    unknownIn: object({ joins, ...membersOf(new Map(), settings) }).unknownIn!,
+    unknownIn: object({ joins, ...membersOf(plan.named, settings) }).unknownIn!,
   };
 }
 

@@ -2,10 +2,12 @@
  * `requests.unknown` of project.json: unknown members of a request are refused, with their path and a suggestion, or
  * ignored. The schema of the action lists the known members.
  */
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { check } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
+import type { Fixture } from "./harness.ts";
 import { openShop } from "./shop.ts";
+import { openTrade } from "./trade.ts";
 
 const { endpoints } = shopOptions;
 const orders = endpoints["orders"] as { workflow: object };
@@ -379,5 +381,39 @@ describe("a strict project takes", () => {
     const other = await strict.post("hooked", "change-status", { ...body, ticker: 1 });
     const message = 'Unknown member in the payload: "ticker", did you mean "ticket"?';
     check(other, { status: 400, error: "Invalid payload", message });
+  });
+});
+
+describe("a request about related records", () => {
+  let trade: Fixture;
+  beforeAll(async () => {
+    trade = await openTrade({ requests: { unknown: "refuse" } });
+  });
+  afterAll(() => trade?.close());
+
+  const many = { conditions: [{ key: "qty", operator: ">", value: 1 }] };
+  const misspelled = { logik: "OR", conditions: [] };
+
+  test.each<[path: string, body: object, says: string | null]>([
+    ["aggregate", { where: { key: "lines", operator: "ANY", where: many } }, null],
+    [
+      "aggregate",
+      { where: { conditions: [{ key: "lines", operator: "ANY", where: misspelled }] } },
+      '"where.conditions[0].where.logik", did you mean "logic"?',
+    ],
+    [
+      "aggregate",
+      {
+        operations: [
+          { function: "count", field: "*", where: { key: "lines", operator: "ANY", where: many } },
+        ],
+      },
+      null,
+    ],
+  ])("%s %j is taken, or says %s", async (action, body, says) => {
+    const { status, body: answer } = await trade.post(`orders/${action}`, body);
+    expect([status, answer.message ?? null]).toEqual(
+      says === null ? [200, null] : [400, `Unknown member in the payload: ${says}`],
+    );
   });
 });
