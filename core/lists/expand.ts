@@ -9,6 +9,7 @@ import {
   object,
   optional,
   text,
+  type UnknownMember,
   whatever,
 } from "../grammar/grammar.ts";
 import type { RelatedNames } from "../query/hops.ts";
@@ -108,12 +109,29 @@ export const expand = (columns: Columns): Grammar<Expanded> => ({
     },
     nothing,
   ),
-  *unknownIn(sent, path) {
-    if (!isObject(sent)) return;
-    for (const [name, one] of Object.entries(sent))
-      if (isObject(one)) yield* options.unknownIn?.(one, `${path}.${name}`) ?? [];
-  },
+  unknownIn: (sent, path) => unknownIn(sent, columns, path),
 });
+
+/** Deeper levels than the last one are refused when they are read. */
+function* unknownIn(
+  sent: unknown,
+  columns: Columns,
+  path: string,
+  depth = 1,
+): Iterable<UnknownMember> {
+  if (!isObject(sent) || depth > limits.expandDepthMax) return;
+  for (const [name, one] of Object.entries(sent)) {
+    if (!isObject(one)) continue;
+    const at = `${path}.${name}`;
+    yield* options.unknownIn?.(one, at) ?? [];
+    const related = columns instanceof PathColumns ? columns.relation(name)?.columns : undefined;
+    if (related === undefined) continue;
+    yield* where(related).unknownIn?.(one["where"], `${at}.where`) ?? [];
+    yield* sortColumns(related).unknownIn?.(one["sort_columns"], `${at}.sort_columns`) ?? [];
+    yield* figuresOf(related).unknownIn?.(one["operations"], `${at}.operations`) ?? [];
+    yield* unknownIn(one["expand"], related, `${at}.expand`, depth + 1);
+  }
+}
 
 /** The first level with its options, and the names of the second. */
 function expandSchema(columns: Columns): JsonSchema {

@@ -410,6 +410,31 @@ describe("a request about related records", () => {
       },
       null,
     ],
+    ["read", { expand: { lines: { where: many, expand: { product: { select: [] } } } } }, null],
+    ["read", { expand: { lines: { limt: 1 } } }, '"expand.lines.limt", did you mean "limit"?'],
+    [
+      "read",
+      { expand: { lines: { where: misspelled } } },
+      '"expand.lines.where.logik", did you mean "logic"?',
+    ],
+    [
+      "read",
+      { expand: { lines: { sort_columns: [{ column: "qty", dir: "desc" }] } } },
+      '"expand.lines.sort_columns[0].dir"',
+    ],
+    [
+      "first",
+      {
+        where: { key: "order_no", value: "A1" },
+        expand: { lines: { operations: [{ function: "count", field: "*", allias: "n" }] } },
+      },
+      '"expand.lines.operations[0].allias", did you mean "alias"?',
+    ],
+    [
+      "read",
+      { expand: { customer: { expand: { orders: { limt: 1 } } } } },
+      '"expand.customer.expand.orders.limt", did you mean "limit"?',
+    ],
   ])("%s %j is taken, or says %s", async (action, body, says) => {
     const { status, body: answer } = await trade.post(`orders/${action}`, body);
     expect([status, answer.message ?? null]).toEqual(
