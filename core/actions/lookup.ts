@@ -25,13 +25,12 @@ import {
   queryOfPage,
   type TooFar,
 } from "../lists/page.ts";
-import { shownMembers } from "../lists/shown-schema.ts";
+import { relatedMembers, shownMembers } from "../lists/shown-schema.ts";
 import type { LookupPlan } from "../plans/read-plan.ts";
 import type { RequestSettings } from "../plans/entity.ts";
 import type { Row } from "../values/row.ts";
-import { nameSchema } from "../query/condition-schema.ts";
 import { relatedDependencies } from "../query/hops.ts";
-import { selectedBy } from "../query/select.ts";
+import { selectColumns, selectedBy } from "../query/select.ts";
 import { byRank, fullTextCondition, fullTextSearch, searchMode } from "../query/full-text.ts";
 import { sortColumns } from "../query/sort.ts";
 import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
@@ -255,7 +254,7 @@ const furtherColumns = (columns: Columns): Grammar<readonly Column[]> => ({
     }
     return names.flatMap((name) => selectedBy(name as string, columns)!);
   },
-  schema: () => orNull({ type: "array", items: nameSchema(columns.values()) }),
+  schema: () => selectColumns(columns).schema(),
 });
 
 /**
@@ -304,13 +303,11 @@ const labelText = (value: unknown): string => {
 };
 
 /** `method` GET: the answer repeats the search. */
-function answerSchema(
-  { columns }: LookupPlan,
-  { entity: { settings }, method }: About,
-): JsonSchema {
+function answerSchema({ named }: LookupPlan, { entity: { settings }, method }: About): JsonSchema {
   const item = closedObject(
     {
-      ...shownMembers(columns, settings),
+      ...shownMembers(named, settings),
+      ...relatedMembers(named, settings),
       id: { type: "string" },
       text: { type: "string" },
       selected: { const: "true" },

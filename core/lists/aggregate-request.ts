@@ -16,6 +16,7 @@ import {
 } from "../grammar/grammar.ts";
 import type { AggregatePlan } from "../plans/aggregate-plan.ts";
 import type { RequestSettings } from "../plans/entity.ts";
+import { describedColumns } from "../query/paths.ts";
 import { sortColumns, sortTermsSchema } from "../query/sort.ts";
 import type { Aggregate, Condition, Output, Sort } from "../query/statement.ts";
 import { namedWhereSchema, treeOrPairs, where } from "../query/where.ts";
@@ -84,9 +85,9 @@ export function aggregateGrammar(
     },
     schema() {
       const noJoins: JsonSchema = { type: ["array", "null"], maxItems: 0 };
-      const { columns } = plan;
-      const own = { ...schemasOf(membersOf(columns, settings)), joins: noJoins };
-      const alone = requestSchema(own, bucketSchemas(columns));
+      const { named } = plan;
+      const own = { ...schemasOf(membersOf(named, settings)), joins: noJoins };
+      const alone = requestSchema(own, bucketSchemas(named));
       const joinable = plan.joins.size + plan.tables.length;
       if (joinable === 0) return alone;
       const all = withJoined(plan);
@@ -269,8 +270,8 @@ const inOwnWords = (message: string, outputs: readonly Output[], place: string):
     return output ? `"${output.alias}"` : whole;
   });
 
-/** The columns of the entity and of all possible joins, under the names that a request uses. */
-function withJoined({ columns, joins, tables }: AggregatePlan): Columns {
+/** The columns of the entity, of related records and of all possible joins, under the names that a request uses. */
+function withJoined({ columns, named, joins, tables }: AggregatePlan): Columns {
   const all = new Map<string, Column>();
   const add = (table: string, fields: Columns): void => {
     for (const [name, column] of fields) {
@@ -280,7 +281,7 @@ function withJoined({ columns, joins, tables }: AggregatePlan): Columns {
   };
   for (const { name, columns: fields } of tables) add(name, fields);
   for (const [name, { fields }] of joins) add(name, fields);
-  return new Map([...all, ...columns]);
+  return new Map([...describedColumns(named), ...all, ...columns]);
 }
 
 /**

@@ -24,7 +24,7 @@ import type { Key } from "../values/types/key.ts";
 import { AppError, invalidParameter } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
-import { closedObject } from "../values/json-shapes.ts";
+import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 import { figuresOf } from "./operations.ts";
 import { orderedBy } from "./order.ts";
@@ -133,7 +133,7 @@ function* unknownIn(
   }
 }
 
-/** The first level with its options, and the names of the second. */
+/** The first level with its options, and the second with any. */
 function expandSchema(columns: Columns): JsonSchema {
   const names = namesIn(columns);
   const byName = names.map((name) => [name, optionsSchema(columns as PathColumns, name)] as const);
@@ -164,7 +164,7 @@ function optionsSchema(columns: PathColumns, name: string): JsonSchema {
   // Paths from there on are taken too, and would make documents long.
   const related = new Map(all);
   const select = selectColumns(related).schema();
-  const inside = orNull(namesSchema(namesIn(all)));
+  const inside = orNull(anyOf(insideSchemas(namesIn(all))));
   if (!isMany) return closedObject({ select, expand: inside });
   const limit = { type: ["integer", "null"], minimum: 1, maximum: limits.expandLimitMax } as const;
   const sort_columns = sortColumns(related).schema();
@@ -177,6 +177,13 @@ function optionsSchema(columns: PathColumns, name: string): JsonSchema {
     ],
   };
 }
+
+const insideSchemas = (names: readonly string[]): JsonSchema[] => [
+  namesSchema(names),
+  ...(names.length > 0
+    ? [closedObject(Object.fromEntries(names.map((name) => [name, { type: "object" }])))]
+    : []),
+];
 
 const relationNames = list(text(notAnExpand), { fault: notAnExpand });
 

@@ -15,6 +15,7 @@ import {
 import { aliasForm, takesType } from "../query/aggregate-results.ts";
 import { columnOf } from "../query/comparisons.ts";
 import { bucketColumn } from "../query/derived-columns.ts";
+import { describedColumns } from "../query/paths.ts";
 import {
   type Bucket,
   type DatePart,
@@ -161,7 +162,7 @@ function takesBucket(type: ColumnType, bucket: Bucket): boolean {
 }
 
 const namesOf = (columns: Columns, takes: (type: ColumnType) => boolean): string[] =>
-  [...columns].flatMap(([name, { type }]) => (takes(type) ? [name] : []));
+  [...describedColumns(columns)].flatMap(([name, { type }]) => (takes(type) ? [name] : []));
 
 /** `{field, by}` and `{field, part}` of the columns that take each. */
 export function bucketSchemas(columns: Columns): JsonSchema[] {

@@ -13,6 +13,7 @@ import { aliasForm, functionNames, resultOf, takesType } from "../query/aggregat
 import { columnOf } from "../query/comparisons.ts";
 import { formulaColumn } from "../query/derived-columns.ts";
 import { parseFormula } from "../query/formula.ts";
+import { describedColumns } from "../query/paths.ts";
 import type { AggregateFunction, Output } from "../query/statement.ts";
 import { namedConditionSchema, namedWhereSchema, treeOrPairs } from "../query/where.ts";
 import { isExact } from "../values/types/arithmetic.ts";
@@ -54,7 +55,7 @@ const operationParts = (columns: Columns) =>
       field: optional(text(needsField), null),
       formula: optional(text(fault("formula must be a text")), null),
       alias: optional(alias, null),
-      where: { ...treeOrPairs(columns, { single: true }), schema: namedTreeOrPairsSchema },
+      where: treeOrPairs(columns, { single: true }),
     },
     { fault: notAFunction, required: ["function"] },
   );
@@ -74,13 +75,9 @@ export const operations = (columns: Columns): Grammar<readonly AskedValue[]> =>
     (asked) => (asked.length === 0 ? [countAll] : asked),
   );
 
-/** Operations without groups, each with the column of its result. The schema names columns, no formulas. */
+/** Operations without groups, each with the column of its result. */
 export const figuresOf = (columns: Columns): Grammar<readonly Output[]> =>
-  meaning(operations(columns), outputsOf, () => ({
-    type: "array",
-    items: anyOf(fieldSchemas(columns, treeOrPairs(columns, { single: true }).schema())),
-    maxItems: limits.aggregateOperationsMax,
-  }));
+  meaning(operations(columns), outputsOf);
 
 const operation = (columns: Columns): Grammar<AskedValue> =>
   meaning(
@@ -102,7 +99,10 @@ const operation = (columns: Columns): Grammar<AskedValue> =>
         throw validationError(`${name} cannot be used with "${field}", a ${column.type} column`);
       return { alias: own ?? `${name}_${field}`, function: name, column, ...counted };
     },
-    () => anyOf([...fieldSchemas(columns), formulaSchema()]),
+    () => {
+      const filter = treeOrPairs(columns, { single: true }).schema();
+      return anyOf([...fieldSchemas(describedColumns(columns), filter), formulaSchema(filter)]);
+    },
   );
 
 /** Rejects with Validation error, and with Invalid field for an unknown column. */
@@ -119,7 +119,7 @@ function computed(sent: string, columns: Columns): Column {
 }
 
 /** One branch for functions that take the same columns. */
-function fieldSchemas(columns: Columns, filter = namedTreeOrPairsSchema()): JsonSchema[] {
+function fieldSchemas(columns: Columns, filter: JsonSchema): JsonSchema[] {
   const fieldsOf = (name: AggregateFunction): string[] => [
     ...(name === "count" ? ["*"] : []),
     ...[...columns].flatMap(([field, { type }]) => (takesType(name, type) ? [field] : [])),
@@ -136,7 +136,7 @@ function fieldSchemas(columns: Columns, filter = namedTreeOrPairsSchema()): Json
   );
 }
 
-const formulaSchema = (): JsonSchema =>
+const formulaSchema = (filter: JsonSchema): JsonSchema =>
   partsSchema({
     function: functionNames.filter((name) => name !== "count"),
     formula: {
@@ -145,17 +145,21 @@ const formulaSchema = (): JsonSchema =>
       description: "Columns of integers and decimals, numbers, + - * / and parentheses.",
       examples: ["1 + 2"],
     },
+    where: filter,
   });
 
 /** Operations on fields or formulas that any text names. */
 export const namedOperationSchema = (): JsonSchema =>
-  anyOf([partsSchema({ function: functionNames, field: named }), formulaSchema()]);
+  anyOf([
+    partsSchema({ function: functionNames, field: named, where: namedTreeOrPairsSchema() }),
+    formulaSchema(namedTreeOrPairsSchema()),
+  ]);
 
 function partsSchema(given: {
   readonly function: readonly AggregateFunction[];
   readonly field?: JsonSchema;
   readonly formula?: JsonSchema;
-  readonly where?: JsonSchema;
+  readonly where: JsonSchema;
 }): JsonSchema {
   const { alias: own } = operationParts(new Map()).schema().properties!;
   const isFormula = given.formula !== undefined;
@@ -165,7 +169,7 @@ function partsSchema(given: {
       ...(isFormula
         ? { formula: given.formula, alias: alias.schema() }
         : { field: given.field!, alias: own! }),
-      where: given.where ?? namedTreeOrPairsSchema(),
+      where: given.where,
     },
     ["function", ...(isFormula ? ["formula", "alias"] : ["field"])],
   );

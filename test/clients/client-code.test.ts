@@ -201,6 +201,14 @@ if (narrow.ok) {
   same<keyof NonNullable<typeof line>, "line_number" | "product">(true);
 }
 
+const deep = await stockReceipts.read({ select: ["status"], expand: { lines: { limit: 1, expand: { product: { select: ["sku"] } } } } });
+if (deep.ok) deep.body.data[0]?.lines[0]?.product;
+
+const amounts = await stockReceipts.read({
+  expand: { lines: { operations: [{ function: "sum", formula: "qty_received * unit_price", alias: "sum" }] } },
+});
+if (amounts.ok) amounts.body.data[0]?.lines["sum"];
+
 const figures = await products.read({ select: ["sku"], expand: { receipt_lines: { operations: [{ function: "count", field: "*", alias: "n" }] } } });
 if (figures.ok) {
   figures.body.data[0]?.receipt_lines["n"];

@@ -26,7 +26,12 @@ import { workbookOf } from "./imports.ts";
  */
 const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
   // A cursor is what an answer gave.
-  read: (body) => void (typeof body["cursor"] === "string" && (body["cursor"] = true)),
+  read(body) {
+    if (typeof body["cursor"] === "string") body["cursor"] = true;
+    settleExpand(body);
+  },
+  first: settleExpand,
+  "read-composite": settleExpand,
   // Two members of an answer have different names, and having and sort_columns name them.
   aggregate(body) {
     const seen = new Set<unknown>();
@@ -81,6 +86,16 @@ const settle: Readonly<Record<string, (body: Record<string, Json>) => void>> = {
       }
   },
 };
+
+/** A text is a formula, and the second level has options that only its own endpoint describes. */
+function settleExpand({ expand }: Record<string, Json>): void {
+  for (const options of isObject(expand) ? Object.values(expand) : []) {
+    if (!isObject(options)) continue;
+    for (const one of listIn(options["operations"] as Json))
+      if (isObject(one) && "formula" in one) one["formula"] = "1 + 2 / 3";
+    if (isObject(options["expand"])) options["expand"] = Object.keys(options["expand"]);
+  }
+}
 
 function settleBulk(body: Record<string, Json>): void {
   for (const name of ["data", "keys"])

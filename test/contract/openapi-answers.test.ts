@@ -31,6 +31,7 @@ beforeAll(async () => {
         primaryKey: ["paper_id", "line_no"],
       },
     ],
+    project: { requests: { unknown: "refuse" } },
     setUp: () => [
       "INSERT INTO owners VALUES ('a', 'Ada', '1815-12-10'), ('b', 'Bob', null)",
       "INSERT INTO papers VALUES ('p1', 'One', 'a', 3), ('p2', 'Two', null, 0)",
@@ -94,12 +95,69 @@ function faultsOf(path: string, sent: object, answer: Answer): string[] {
 
 const ofOne = [{ key: "id", value: "p1" }];
 
+const aLot = { key: "qty", operator: ">", value: 1 };
+const fromList = { "X-Request-Mode": "static" };
+
 test.each<[path: string, body: object, status: number, headers?: Record<string, string>]>([
   ["papers/read-composite", { where: ofOne, expand: ["owner"] }, 200],
   ["papers/read-composite", { where: ofOne, expand: { lines: { limit: 1 } } }, 200],
   [
     "papers/read-composite",
     { where: ofOne, expand: { lines: { operations: [{ function: "sum", field: "qty" }] } } },
+    200,
+  ],
+  [
+    "papers/lookup",
+    {
+      select: ["owner.name", "total"],
+      where: [{ key: "owner.name", value: "Ada" }],
+      sort_columns: [{ column: "owner.name" }],
+    },
+    200,
+    fromList,
+  ],
+  ["papers/lookup", { select: ["*", "owner.*"] }, 200, fromList],
+  [
+    "papers/aggregate",
+    {
+      group_by: ["owner.name", { field: "owner.born", by: "year", alias: "year" }],
+      operations: [{ function: "max", field: "owner.born", alias: "last" }],
+      where: { conditions: [{ key: "owner.name", operator: "IS NOT NULL" }] },
+    },
+    200,
+  ],
+  [
+    "papers/aggregate",
+    {
+      where: { key: "lines", operator: "ANY", where: { conditions: [aLot] } },
+      operations: [{ function: "count", field: "*", where: { key: "lines", operator: "ANY" } }],
+    },
+    200,
+  ],
+  [
+    "lines/aggregate",
+    {
+      joins: [
+        {
+          tableName: "papers",
+          sourceField: "paper_id",
+          targetField: "id",
+          fields: ["title"],
+        },
+      ],
+      group_by: ["papers.title", "paper.owner_id"],
+      operations: [{ function: "sum", field: "paper.total", alias: "sum" }],
+    },
+    200,
+  ],
+  [
+    "owners/read",
+    { expand: { papers: { limit: 1, expand: { lines: { limit: 1, select: ["qty"] } } } } },
+    200,
+  ],
+  [
+    "papers/read",
+    { expand: { lines: { operations: [{ function: "sum", formula: "qty / 2", alias: "half" }] } } },
     200,
   ],
   ["lines/bulk-delete", { keys: [{ paper_id: "p1" }] }, 400],
