@@ -36,7 +36,7 @@ export const fileDownload = defineAction<DownloadPlan, DownloadRequest>({
   mode: "reads",
   methods: ["GET"],
   requires: ["key", "files"],
-  errors: ["invalidParameter", "validationFailed", "dataNotFound"],
+  errors: ["invalidParameter", "validationFailed"],
   takesOptions: false,
   takesEmptyBody: false,
 

@@ -145,7 +145,9 @@ describe("file-download", () => {
     ["another field of the record", ann, { field: "photos" }],
   ])("answers 404 for %s", async (_, headers, asked) => {
     const { query } = await withScan();
-    expect((await download(fixture, "papers", { ...query, ...asked }, headers)).status).toBe(404);
+    const answer = await download(fixture, "papers", { ...query, ...asked }, headers);
+    const { error } = (await answer.json()) as { error: string };
+    expect([answer.status, error]).toEqual([404, "Not found"]);
   });
 
   test.each([
