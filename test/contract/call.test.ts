@@ -30,6 +30,9 @@ const onPostgres = [
    select e.entry_id, e.amount, 'x' from entries e where e.account = $1 and e.amount >= $2 order by 1 $$`,
   `create procedure plan_entry(account text, day_text text) language plpgsql as $$
    begin insert into entries (entry_id, account, on_day) values (900, account, day_text::date); end $$`,
+  `create procedure drop_owner(owner_id text) language plpgsql as $$ begin delete from owners o where o.id = owner_id; end $$`,
+  `create procedure rename_owner(owner_id text) language plpgsql as $$ begin update only owners o set id = 'other' where o.id = owner_id; end $$`,
+  `create procedure give_pet(owner_id text) language plpgsql as $$ begin update pets p set owner_id = give_pet.owner_id; end $$`,
   `create function pairs_of(inout start integer, out double integer) returns setof record language sql as $$
    select n, n * 2 from generate_series(start, start + 1) n $$`,
 ];
@@ -48,6 +51,9 @@ const onMysql = [
   `create procedure blank(amount int) insert into entries (entry_id, account, amount) values (-1, null, amount)`,
   `create procedure entries_of(account varchar(40), at_least int)
    select e.entry_id, e.amount, 'x' as secret from entries e where e.account = account and e.amount >= at_least order by 1`,
+  `create procedure drop_owner(owner_id varchar(36)) delete from owners where id = owner_id`,
+  `create procedure rename_owner(owner_id varchar(36)) update owners set id = 'other' where id = owner_id`,
+  `create procedure give_pet(owner_id varchar(36)) update pets p set p.owner_id = owner_id`,
   `create procedure plan_entry(account varchar(40), day_text varchar(40))
    insert into entries (entry_id, account, on_day) values (900, account, day_text)`,
 ];
@@ -109,6 +115,19 @@ const endpoints = {
     ...may,
     procedure: { name: "plan_entry", params: { account: {}, day_text: {} } },
   },
+  ...Object.fromEntries(
+    ["drop", "rename", "give"].map((verb) => [
+      verb,
+      {
+        action,
+        ...may,
+        procedure: {
+          name: `${verb}_${verb === "give" ? "pet" : "owner"}`,
+          params: { owner_id: {} },
+        },
+      },
+    ]),
+  ),
   ...(engine === "postgres" && {
     "pairs-of": {
       action,
@@ -136,8 +155,14 @@ const options = (own: Readonly<Record<string, object>>): FixtureOptions => ({
       },
     },
     { name: "notes", columns: { note: { type: "text(40)", unique: true } } },
+    { name: "owners", columns: { id: "key" } },
+    { name: "pets", columns: { owner_id: { type: "text(36)", references: "owners" } } },
   ],
-  setUp: (name: EngineName) => (name === "postgres" ? onPostgres : name === "mysql" ? onMysql : []),
+  setUp: (name: EngineName) => [
+    ...(name === "postgres" ? onPostgres : name === "mysql" ? onMysql : []),
+    "insert into owners (id) values ('a')",
+    "insert into pets (owner_id) values ('a')",
+  ],
   endpoints: own,
   callers,
   project: {
@@ -251,6 +276,15 @@ describe.skipIf(engine === "sqlite")("call", () => {
       error: "Validation failed",
     });
     expect(await count("entries")).toBe(before + 1);
+  });
+
+  test.each([
+    ["deletes what others refer to", "drop", "a", 409],
+    ["changes the key of what others refer to", "rename", "a", 409],
+    ["refers to nothing", "give", "nobody", 400],
+  ])("tells a procedure that %s", async (_, endpoint, owner_id, status) => {
+    const answer = await fixture.post(`${endpoint}/call`, { params: { owner_id } });
+    check(answer, { status, error: "Foreign key constraint" });
   });
 
   test("names parameters in errors, and no column of the procedure's own statements", async () => {

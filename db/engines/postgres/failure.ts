@@ -176,13 +176,25 @@ function kindOf(fields: KnownError): Failure["kind"] {
   return kind === "missing" && where !== undefined ? "unknown" : kind;
 }
 
+const identifier = String.raw`(?:"(?:[^"]|"")+"|[^\s".(]+)`;
+const writing = String.raw`\s*(delete|update)\s+(?:from\s+)?(?:only\s+)?(?:${identifier}\.)*(${identifier})`;
+const sentWriting = new RegExp(`^${writing}`, "i");
+/** Begins a statement in the context of an error, as servers of every language quote it; values have an apostrophe. */
+const quotedStatement = /^[^'"«»„“\n]*["«»„“]\s*(?=(?:insert|update|delete|merge)\s)/im;
+
 /**
  * 23503 is both "points at nothing" and "others point at it", and the error names the referencing table each time.
- * So the statement decides: a row that is written into that very table misses its target.
+ * So the statement decides, within functions and triggers the innermost, which the context has first: a row that is
+ * written into that very table misses its target.
  */
-function brokenReference({ query, table_name }: DriverError): Failure["kind"] {
-  const [, verb, target] = /^\s*(delete|update)\s+(?:from\s+)?(\S+)/i.exec(String(query)) ?? [];
+function brokenReference({ query, where, table_name = "" }: DriverError): Failure["kind"] {
+  const context = String(where ?? "");
+  const quoted = quotedStatement.exec(context);
+  const statement = quoted ? context.slice(quoted.index + quoted[0].length) : String(query);
+  const [, verb, target] = sentWriting.exec(statement) ?? [];
   if (verb === undefined) return "foreignKeyMissing";
   if (verb.toLowerCase() === "delete") return "foreignKeyInUse";
-  return target?.endsWith(`"${table_name}"`) ? "foreignKeyMissing" : "foreignKeyInUse";
+  const isQuoted = target === `"${table_name.replaceAll('"', '""')}"`;
+  const isSame = isQuoted || target!.toLowerCase() === table_name;
+  return isSame ? "foreignKeyMissing" : "foreignKeyInUse";
 }
