@@ -62,6 +62,7 @@ export const changeStatus = defineAction<ChangeNeeds, StatusRequest>({
   errors: [
     "validationFailed",
     "foreignKeyMissing",
+    "foreignKeyInUse",
     "duplicateEntry",
     "constraintViolation",
     "lockConflict",

@@ -193,8 +193,8 @@ const inUse = (cause: unknown): AppError =>
   new AppError("foreignKeyInUse", "The record is still referenced by other records", { cause });
 
 /**
- * SQLite only reports that a reference broke. For a DELETE, other rows reference the deleted one; otherwise the
- * referenced row is missing.
+ * SQLite only reports that a reference broke, without the name of a constraint. For a DELETE, and for an UPDATE that
+ * writes no reference, other rows reference the changed one; otherwise the referenced row is missing.
  */
 function brokenReference(
   failure: Failure,
@@ -202,13 +202,24 @@ function brokenReference(
   columns: readonly string[],
   cause: unknown,
 ): AppError {
-  if (failure.kind === "foreignKeyInUse" || statement?.kind === "delete") {
+  const isUnnamed = failure.constraint === undefined && statement !== null;
+  if (
+    failure.kind === "foreignKeyInUse" ||
+    statement?.kind === "delete" ||
+    (isUnnamed && updatesNoReference(statement))
+  )
     return inUse(cause);
-  }
   return new AppError("foreignKeyMissing", "A referenced record does not exist", {
     ...errorsFor(columns, "does not exist"),
     cause,
   });
+}
+
+function updatesNoReference(statement: Statement): boolean {
+  if (statement.kind !== "update" && statement.kind !== "updateMany") return false;
+  const names = writtenColumns(statement).map(({ name }) => name);
+  const references = statement.table.foreignKeys.flatMap(({ columns }) => columns);
+  return !references.some((name) => names.includes(name));
 }
 
 function errorsFor(columns: readonly string[], message: string): { errors?: FieldErrors } {

@@ -149,6 +149,68 @@ describe.skipIf(engine === "mysql")("a reference that SET NULL would make null",
   });
 });
 
+describe("a reference", () => {
+  let service: Fixture;
+  beforeAll(async () => {
+    service = await openFixture({
+      tables: [
+        {
+          name: "owners",
+          columns: {
+            id: "key",
+            code: { type: "text(36)", unique: true },
+            boss_id: { type: "text(36)", references: "owners" },
+          },
+        },
+        {
+          name: "pets",
+          columns: {
+            id: "key",
+            owner_code: { type: "text(36)", references: { table: "owners", column: "code" } },
+          },
+        },
+      ],
+      setUp: () => [
+        "insert into owners (id, code) values ('a', 'A')",
+        "insert into pets (id, owner_code) values ('p', 'A')",
+      ],
+      endpoints: {
+        owners: {
+          tableName: "owners",
+          action: { update: true, "bulk-update": true, upsert: true, workflow: true },
+          workflow: { statusField: "code" },
+        },
+        pets: { tableName: "pets", action: { update: true } },
+      },
+    });
+  });
+  afterAll(() => service.close());
+
+  const inUse = { status: 409, error: "Foreign key constraint" };
+  const missing = { status: 400, error: "Foreign key constraint" };
+  const unknown = ["does not exist"];
+  test.each([
+    ["from others to what an update changes", "owners/update", { id: "a", code: "Z" }, inUse],
+    ["of a bulk-update", "owners/bulk-update", { data: [{ id: "a", code: "Z" }] }, inUse],
+    ["of an upsert", "owners/upsert", { data: { id: "a", code: "Z" } }, inUse],
+    ["of a change of status", "owners/change-status", { id: "a", status: "Z" }, inUse],
+    [
+      "to nothing within the table",
+      "owners/update",
+      { id: "a", boss_id: "z" },
+      { ...missing, errors: { boss_id: unknown } },
+    ],
+    [
+      "to nothing in another table",
+      "pets/update",
+      { id: "p", owner_code: "z" },
+      { ...missing, errors: { owner_code: unknown } },
+    ],
+  ])("%s is told from others", async (_, path, body, refusal) => {
+    check(await service.post(path, body), refusal);
+  });
+});
+
 describe("a reference without its row", () => {
   let service: Fixture;
   const references = { table: "places", column: "id" } as const;
