@@ -419,13 +419,18 @@ describe("a failure", () => {
     expect([error.kind, Object.keys(error.errors ?? {})]).toEqual(["validationFailed", ["n"]]);
   });
 
-  test("of one of two foreign keys names no field", async () => {
+  test("of one of two foreign keys names its field where only that has a value", async () => {
     const table = await create(
       "create table p (id integer primary key); create table t (id integer primary key, a integer references p, b integer references p)",
       "t",
     );
-    const error = await errorOf(session().insert(insertAll(table, [{ a: null, b: 5n }])));
-    expect([error.kind, error.errors]).toEqual(["foreignKeyMissing", undefined]);
+    for (const [a, errors] of [
+      [5n, undefined],
+      [null, { b: ["does not exist"] }],
+    ] as const) {
+      const error = await errorOf(session().insert(insertAll(table, [{ a, b: 5n }])));
+      expect([error.kind, error.errors]).toEqual(["foreignKeyMissing", errors]);
+    }
     await session().insert(insert(table, { a: null, b: null }));
     expect(
       (await errorOf(session().updateOne(update(table, 1n, [set(table, "b", 5n)])))).errors,

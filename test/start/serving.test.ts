@@ -355,7 +355,7 @@ describe("requests that are sent without reading the answers", () => {
   const answered = () => served.lines.filter(({ msg }) => msg === "request").length;
 
   test("wait until the client reads, and are then answered", async () => {
-    const count = 900;
+    const count = 400;
     const socket = connect(served.port, "127.0.0.1");
     socket.pause();
     socket.write(page.repeat(count));
