@@ -49,7 +49,7 @@ const longAlike = "test/contract/{extraction,files-kept,wide-imports}.test.ts";
  * in each run, the others before a release.
  */
 const alike =
-  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,change-status-hooks,closed-statuses,compression,config-start,datatables-hostile,definitions,extraction-*,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,messages,odata-service,openapi,openapi-answers,refine,reload,secure-headers,surfaces,traces-jobs,webhooks}.test.ts";
+  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,batch-openapi,change-status-hooks,closed-statuses,compression,config-start,console-page,dashboard,datatables-hostile,datatables-settings,definitions,docs-page,extraction-*,files-deadline,front-page,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,max-offset,messages,metrics,next-statuses,not-found,odata-service,openapi,openapi-answers,openapi-notes,refine,reload,secrets-in-logs,secure-headers,strict,surfaces,traces-jobs,webhooks,wrong-credentials}.test.ts";
 
 /** Tests of the contract that `engineProject` leaves to another command. */
 function restProject(
