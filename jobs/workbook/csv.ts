@@ -2,9 +2,9 @@
  * The csv writer: RFC 4180 (commas, CRLF, quotes doubled) in UTF-8 with a byte order mark, without which Excel assumes
  * another encoding. Dates follow their pattern, booleans their labels. Numbers are plain digits for every program.
  *
- * Spreadsheets run a text as a formula if it begins with `=`, `@`, a tab or CR, or with a sign before more than a
- * number. Unless `formulas` is `keep`, such a text gets an apostrophe in front. As that changes the text, xlsx is the
- * better format for spreadsheets: texts are safe there.
+ * Spreadsheets run a text as a formula if it begins with `=`, `@`, a tab or a line break, or with a sign before more
+ * than a number; some take the wide forms of these, too. Unless `formulas` is `keep`, such a text gets an apostrophe in
+ * front. As that changes the text, xlsx is the better format for spreadsheets: texts are safe there.
  */
 import type { AnsweredTable } from "../../core/plans/export-plan.ts";
 import type { Json } from "../../core/values/json.ts";
@@ -89,7 +89,7 @@ function fieldWriter(
 }
 
 /** Also behind apostrophes, to recognize an added one. Signs of numbers, dates and telephone numbers do not count. */
-const isFormula = /^'*(?:[=@\t\r]|[+-](?![\d ()./,:-]*$))/;
+const isFormula = /^'*(?:[=@＝＠\t\r\n]|[+＋－-](?![\d ()./,:-]*$))/;
 const needsQuotes = /[",\r\n]|^\s|\s$/;
 
 /** Whether the writer has put an apostrophe in front of the text. */

@@ -162,6 +162,7 @@ test("csv of the export comes back unchanged", async () => {
   const texts = [
     "=1+1",
     "'=1+1",
+    "\n＝1",
     "''@x",
     "'plain",
     "-x",
