@@ -28,7 +28,7 @@ export const recordList = <T>(
   return list(items, { fault, min: 1, max });
 };
 
-/** Whether the request names its records by that member, and not by `where`. Rejects if it has both, or none. */
+/** Whether the request names its records by that member, and not by `where`. Rejects if it has both, or none, or etags without it. */
 export function onlyOne(sent: unknown, name: "data" | "keys"): boolean {
   const [isNamed, isMatched] = [name, "where"].map(
     (one) => isObject(sent) && Object.hasOwn(sent, one),
@@ -39,6 +39,9 @@ export function onlyOne(sent: unknown, name: "data" | "keys"): boolean {
         ? `Send ${name} or where, not both`
         : `Send ${name}, the records by their keys, or where with a condition`,
     );
+  // Ignored, they would let changes of others be overwritten.
+  if (isMatched && isObject(sent) && (sent["etags"] ?? null) !== null)
+    throw invalidPayload(`etags need ${name}: where does not say which record each is for`);
   return isNamed === true;
 }
 

@@ -291,6 +291,25 @@ describe("bulk-update", () => {
     });
   });
 
+  test("refuses versions beside where, which names no record for them", async () => {
+    const data = codes(1).map((code) => ({ code, name: "made" }));
+    const [made] = (await shop.post("items", "bulk-create", { data })).body.data;
+    const where = { conditions: [{ key: "item_id", operator: "=", value: made.item_id }] };
+    const requests: [action: string, body: object][] = [
+      ["bulk-update", { where, set: { name: "changed" }, expect: 1 }],
+      ["bulk-delete", { where, expect: 1 }],
+    ];
+    for (const [action, body] of requests) {
+      check(await shop.post("items", action, { ...body, etags: ['"old"'] }), {
+        status: 400,
+        error: "Invalid payload",
+      });
+      expect(await nameOf(made.item_id)).toBe("made");
+    }
+    for (const [action, body] of requests)
+      check(await shop.post("items", action, { ...body, etags: null }), { status: 200 });
+  });
+
   const named = (name: string) => ({ conditions: [{ key: "name", operator: "=", value: name }] });
 
   test("sets the same fields of all that match, if they are as many as expected", async () => {
