@@ -28,6 +28,7 @@ import {
   etags,
   onlyOne,
   recordList,
+  refuseIfMatch,
   stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
@@ -79,10 +80,12 @@ export const bulkUpdate = defineAction<RecordPlan, ByKey | ByWhere>({
       status: 200,
       hasEtags: true,
     }),
-  begin: (call, plan) =>
-    "data" in call.input
+  async begin(call, plan) {
+    refuseIfMatch(call);
+    return "data" in call.input
       ? beginByKey(call, plan, call.input)
-      : beginByWhere(call, plan, call.input),
+      : beginByWhere(call, plan, call.input);
+  },
 });
 
 const byKey = (plan: RecordPlan, entity: Entity) =>
@@ -141,7 +144,7 @@ interface Item {
 }
 
 const writingOf = (call: Call, plan: RecordPlan, options: Record<string, unknown>): Writing => ({
-  call: { ...call, options, ifMatch: null },
+  call: { ...call, options },
   plan,
   isOneByOne: hasHandlers(call.entity, "onBeforeUpdate", "onAfterUpdate"),
 });

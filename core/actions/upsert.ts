@@ -17,6 +17,7 @@ import {
   bulkMembers,
   bulkMode,
   recordList,
+  refuseIfMatch,
   stepFaultOf,
 } from "../records/bulk-request.ts";
 import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
@@ -127,9 +128,10 @@ interface Upserting {
 }
 
 async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
+  refuseIfMatch(call);
   const { entity } = call;
   const { data, by, mode, options } = call.input;
-  const asked = { ...call, options, ifMatch: null };
+  const asked = { ...call, options };
   const checks = new Outcomes({
     mode,
     count: data.length,

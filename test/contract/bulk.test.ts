@@ -310,6 +310,26 @@ describe("bulk-update", () => {
       check(await shop.post("items", action, { ...body, etags: null }), { status: 200 });
   });
 
+  test("refuses If-Match, which is the version of one record", async () => {
+    const data = codes(1).map((code) => ({ code, name: "made" }));
+    const [{ item_id }] = (await shop.post("items", "bulk-create", { data })).body.data;
+    const where = { conditions: [{ key: "item_id", operator: "=", value: item_id }] };
+    const requests: [action: string, body: object][] = [
+      ["bulk-update", { data: [{ item_id, name: "changed" }] }],
+      ["bulk-update", { where, set: { name: "changed" }, expect: 1 }],
+      ["upsert", { data: { item_id, name: "changed" } }],
+      ["bulk-delete", { keys: [item_id] }],
+      ["bulk-delete", { where, expect: 1 }],
+    ];
+    for (const [action, body] of requests) {
+      check(await shop.post("items", action, body, { "If-Match": '"old"' }), {
+        status: 400,
+        error: "Invalid payload",
+      });
+      expect(await nameOf(item_id)).toBe("made");
+    }
+  });
+
   const named = (name: string) => ({ conditions: [{ key: "name", operator: "=", value: name }] });
 
   test("sets the same fields of all that match, if they are as many as expected", async () => {
