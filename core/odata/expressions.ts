@@ -92,10 +92,11 @@ export function readKeyValues(text: string): Map<string, Literal> {
       continue;
     }
     if (first.kind !== "path" || first.segments.length !== 1 || !reader.takes("="))
-      throw reader.fault();
+      throw reader.noValue(first);
     const value = reader.primary();
     const [name] = first.segments as [string];
-    if (value.kind !== "literal" || values.has(name)) throw reader.fault();
+    if (value.kind !== "literal") throw reader.noValue(value);
+    if (values.has(name)) throw reader.fault();
     values.set(name, value);
   } while (reader.takes(","));
   reader.end();
@@ -154,6 +155,15 @@ class Reader {
       rest === ""
         ? `${this.option} ends too early`
         : `${this.option} cannot be read from ${JSON.stringify(rest.toWellFormed())} on`,
+    );
+  }
+
+  /** The expression, which was just read, stands where a value must: usually a text without quotation marks. */
+  noValue(found: Expression): AppError {
+    if (found.kind !== "path") return this.fault();
+    const text = found.segments.join("/").slice(0, 40).toWellFormed();
+    return invalidParameter(
+      `${JSON.stringify(text)} in ${this.option} is no value; texts stand in quotation marks: '${text}'`,
     );
   }
 
@@ -222,7 +232,7 @@ class Reader {
     if (this.takes(")")) return values;
     do {
       const value = this.primary();
-      if (value.kind !== "literal") throw notOffered(`in with other values than literals`);
+      if (value.kind !== "literal") throw this.noValue(value);
       values.push(value);
     } while (this.takes(","));
     if (!this.takes(")")) throw this.fault();

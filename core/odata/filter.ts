@@ -156,6 +156,7 @@ function comparisonOf(
       { kind: "compare", operator: turned[operator], left: right, right: left },
       asked,
     );
+  if (right.kind === "path") nameAt(right, asked.scope);
   if (right.kind !== "literal") throw notOffered(`${operator} between two properties`);
   if (left.kind === "literal") throw notOffered(`${operator} between two values`);
   if (left.kind === "path") {
