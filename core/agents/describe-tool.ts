@@ -7,7 +7,8 @@ import { unknownName } from "../route-hints.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
 import { agentLimits } from "../values/agent-limits.ts";
-import { invalidPayload } from "../values/errors.ts";
+import { closest } from "../values/closest.ts";
+import { type AppError, invalidPayload, notFound } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { type AgentRights, type EndpointRights, readingTools, rightsOf } from "./agent-rights.ts";
 import { argumentsOf, bodyOf } from "./agent-tools.ts";
@@ -39,9 +40,16 @@ export function describeFor(
     throw invalidPayload(
       `endpoint is required: ${names.slice(0, agentLimits.namesListedMax).join(", ")}`,
     );
-  if (own === undefined) throw unknownName("endpoint", endpoint, names);
+  if (own === undefined) throw unlisted("endpoint", endpoint, names);
   if (action !== undefined) return formOf({ endpoint, action, own }, caller);
   return notesOf(endpoint, { rights, own, viewOf });
+}
+
+/** The name that was probably meant, or the names that there are. */
+function unlisted(what: string, name: string, known: readonly string[]): AppError {
+  if (closest(name, known) !== null) return unknownName(what, name, known);
+  const listed = known.slice(0, agentLimits.namesListedMax).join(", ");
+  return notFound(`Unknown ${what} ${JSON.stringify(name.slice(0, 100))}; there are ${listed}`);
 }
 
 type ViewOf = (bound: BoundAction) => Entity | null;
@@ -121,7 +129,7 @@ function formOf({ endpoint, action, own }: Asked, caller: Caller): ToolContent {
       : { ...whole, arguments: mergedSchema(schema ? [schema] : [], ["expand"]) };
   }
   const bound = own.writes.get(action);
-  if (bound === undefined) throw unknownName("action", action, known);
+  if (bound === undefined) throw unlisted("action", action, known);
   const schema = bodyOf(bound, caller);
   const body = mergedSchema(schema ? [schema] : []);
   const whole = { endpoint, action, body };

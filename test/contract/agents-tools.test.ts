@@ -119,13 +119,17 @@ describe("describe", () => {
   });
 
   test.for<[string, Record<string, unknown>, RegExp]>([
-    ["an endpoint that is not listed", { endpoint: "salaries" }, /Unknown endpoint/],
+    [
+      "an endpoint that is not listed",
+      { endpoint: "salaries" },
+      /Unknown endpoint "salaries"; there are customers, orders$/,
+    ],
     ["an endpoint that does not exist", { endpoint: "order" }, /did you mean "orders"/],
     ["an action without its endpoint", { action: "read" }, /endpoint is required/],
     [
       "an action that the caller may not use",
       { endpoint: "orders", action: "create" },
-      /Unknown action/,
+      /Unknown action "create"; there are read, first, lookup, aggregate$/,
     ],
     ["an argument that it has not", { name: "orders" }, /Unknown argument "name"/],
     ["a name of objects", { endpoint: "__proto__" }, /Unknown endpoint/],
