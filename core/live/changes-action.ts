@@ -148,8 +148,8 @@ interface Asked {
 function readRequest({ body, method }: Request): Asked {
   const sent = isObject(body) ? body : {};
   const { endpoints, since = null, limit = limits.eventsDefault } = sent;
-  const names =
-    method === "GET" && typeof endpoints === "string" ? endpoints.split(",") : endpoints;
+  const isText = method === "GET" && typeof endpoints === "string";
+  const names = isText ? endpoints.split(",").flatMap((name) => name.trim() || []) : endpoints;
   if (!Array.isArray(names) || names.length === 0 || !names.every((one) => typeof one === "string"))
     throw invalidParameter("endpoints must name at least one endpoint");
   if (since !== null && typeof since !== "string")

@@ -28,7 +28,10 @@ export const recordList = <T>(
   return list(items, { fault, min: 1, max });
 };
 
-/** Whether the request names its records by that member, and not by `where`. Rejects if it has both, or none, or etags without it. */
+/**
+ * Whether the request names its records by that member, and not by `where`. Rejects if it has both, or none, or etags
+ * without it.
+ */
 export function onlyOne(sent: unknown, name: "data" | "keys"): boolean {
   const [isNamed, isMatched] = [name, "where"].map(
     (one) => isObject(sent) && Object.hasOwn(sent, one),

@@ -261,7 +261,7 @@ describe("the list of changes", () => {
       }
       const list = await changes("admin", { endpoints: ["items"], since });
       expect(list.body).toMatchObject({ data: [], reset: true });
-      const stream = await listen(fixture, "changes?endpoints=items", {
+      const stream = await listen(fixture, "changes?endpoints=items,%20", {
         ...by("admin"),
         "last-event-id": since,
       });
@@ -406,6 +406,7 @@ describe("the stream of changes", () => {
     ["no credentials", "", "changes?endpoints=items", 401],
     ["no endpoints", "admin", "changes", 400],
     ["an endpoint that is not live", "admin", "changes?endpoints=quiet", 404],
+    ["no endpoint between its commas", "admin", "changes?endpoints=%20,", 400],
     ["without the right to read", "blind", "changes?endpoints=items", 403],
     ["no endpoints without any right", "blind", "changes", 403],
   ])("refuses %s", async ([, id, asked, status]) => {
