@@ -211,6 +211,7 @@ export default defineConfig({
           name: "faults-redis",
           include: [redisFaults],
           fileParallelism: false,
+          sequence: { groupOrder: 1 },
           ...timed,
         },
       },

@@ -30,7 +30,6 @@ import {
   validationFailed,
 } from "../values/errors.ts";
 import { etagOf } from "../records/etag.ts";
-import { isChange, settingAll } from "../records/changed-record.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../query/session.ts";
@@ -123,7 +122,12 @@ function changesOf(
   const errors: FieldErrors = {};
   const checked = call.entity.rules.check(sent, "update", composite.writable);
   Object.assign(errors, checked.errors);
-  const stamped = [...collectingErrors(errors, () => updateAudit(plan, { ...call, body: sent }))];
+  const header: Assignment[] = [...checked.values].map(([column, value]) => ({
+    kind: "set",
+    column,
+    value,
+  }));
+  header.push(...collectingErrors(errors, () => updateAudit(plan, { ...call, body: sent })));
   const details = composite.details.map((detail, at): DetailChanges => {
     const { deletes, updates, inserts } = lines[at]!;
     const changes = {
@@ -136,13 +140,8 @@ function changesOf(
     return changes;
   });
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
-  // A header is changed by its lines, too.
-  const isChanged = isChange(sent, checked.values, plan.write.audit) || details.some(hasChanges);
-  return { header: isChanged ? [...settingAll(checked.values), ...stamped] : [], details };
+  return { header, details };
 }
-
-const hasChanges = ({ deletes, updates, inserts }: DetailChanges): boolean =>
-  deletes.length + inserts.length > 0 || updates.some(({ set }) => set.length > 0);
 
 /** A detail that is named twice would be changed twice, or changed and deleted. */
 function checkOnce({ detail, deletes, updates }: DetailChanges): void {

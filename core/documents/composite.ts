@@ -7,7 +7,6 @@ import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import { type AppError, collectingErrors, type FieldErrors, notFound } from "../values/errors.ts";
 import type { KeyValue } from "../values/types/key.ts";
-import { isChange, settingAll } from "../records/changed-record.ts";
 import { newKey } from "../records/record-key.ts";
 import { foresee } from "../totals/foreseen-values.ts";
 import {
@@ -50,7 +49,6 @@ export interface NewDetail {
 
 /** An existing detail, and its changes. */
 export interface ChangedDetail extends NamedDetail {
-  /** Empty: it has its key alone. */
   readonly set: readonly Assignment[];
 }
 
@@ -102,12 +100,16 @@ export function changedDetail(
   const { detail, sent } = place;
   const checked = detail.rules.check(sent, "update", detail.writable);
   const found: FieldErrors = { ...checked.errors };
-  const stamped = [
+  const set: Assignment[] = [...checked.values].map(([column, value]) => ({
+    kind: "set",
+    column,
+    value,
+  }));
+  set.push(
     ...collectingErrors(found, () => updateAudit({ write: detail }, { ...call, body: sent })),
-  ];
+  );
   addErrors(errors, place, found);
-  const isChanged = isChange(sent, checked.values, detail.audit);
-  return { place, keyValue, set: isChanged ? [...settingAll(checked.values), ...stamped] : [] };
+  return { place, keyValue, set };
 }
 
 export const noSuchDetail = ({ table }: DetailPlan): AppError =>
