@@ -137,6 +137,7 @@ interface Playwright {
     launch(options: {
       executablePath: string;
       args: readonly string[];
+      env: Readonly<Record<string, string | undefined>>;
       chromiumSandbox: boolean;
     }): Promise<Browser>;
   };
@@ -191,6 +192,8 @@ export async function launchChromium(program: string): Promise<Browser> {
       "--disable-component-update",
       "--disable-sync",
     ],
+    // Without UTF-8, it saves a file of another name than the one it was given.
+    env: { ...process.env, LC_ALL: "C.UTF-8" },
     // Chromium refuses to run as root with its sandbox.
     chromiumSandbox: process.getuid?.() !== 0,
   });
