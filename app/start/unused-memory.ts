@@ -19,13 +19,13 @@ const quietShare = 0.02;
 const worthBytes = 16 * 1024 ** 2;
 
 /**
- * Collects all garbage now, and from then on whenever the process is quiet and its heap has grown by 16 MB since. To be
- * called when the start is over; does nothing on other runtimes.
+ * Collects all garbage as soon as the process is quiet, and again whenever it is and its heap has grown by 16 MB since.
+ * To be called when the start is over, which needs no collection of its own: it would delay the first requests. Does
+ * nothing on other runtimes.
  */
 export function releaseUnusedMemory(): void {
   if ("Bun" in globalThis || "Deno" in globalThis) return;
-  collect();
-  let keptBytes = heapBytes();
+  let keptBytes = 0;
   let before = performance.eventLoopUtilization();
   const check = (): void => {
     const { utilization } = performance.eventLoopUtilization(before);

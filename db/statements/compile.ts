@@ -128,9 +128,10 @@ interface Kept extends Printed {
 
 /**
  * Where the engine keeps plans (`Dialect.keepsPlans`), statements with more values are planned each time, except
- * writes of single rows and INSERTs, which have only one possible plan.
+ * writes of single rows and INSERTs, which have only one possible plan. A list of 32 values and what stands beside it
+ * has fewer: that is what a page of 20 needs for its related records.
  */
-const reusableParamsMax = 32;
+const reusableParamsMax = 48;
 
 /**
  * A compiler with its own cache of texts. It rejects an UPDATE or DELETE whose condition is true for every row, names
