@@ -62,7 +62,7 @@ const endpoint = {
   fieldName: ["id", "name", "price", "stock", "active"],
 };
 
-install();
+await install();
 const engines =
   process.argv.slice(2).length > 0 ? askedEngines() : (["postgres", "sqlite"] as const);
 await bench(

@@ -14,7 +14,7 @@ const program = join(folder, "node_modules/vitepress/bin/vitepress.js");
 
 if (!existsSync(program)) {
   console.log("Installing the packages of the site …");
-  npmCi(folder);
+  await npmCi(folder);
 }
 const { status } = spawnSync(process.execPath, [program, command, folder, ...more], {
   stdio: "inherit",

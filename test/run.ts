@@ -5,7 +5,7 @@
  * process, even after SIGKILL (`servers/keeper.ts`).
  */
 import { setPriority } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createVitest, parseCLI, type Vitest } from "vitest/node";
 import { projects } from "./running/projects.ts";
 import { Tally } from "./running/reporter.ts";
@@ -65,7 +65,15 @@ try {
   if (programs.includes("soffice")) vitest.provide("soffice", findOrInstallSoffice(say));
   if (programs.includes("pgbouncer")) vitest.provide("pgbouncer", findOrInstallPgBouncer(say));
   if (programs.includes("caddy")) vitest.provide("caddy", findOrInstallCaddy(say));
-  servers = await startServers([...new Set(needed.flatMap((needs) => needs.servers))], say);
+  // Vitest would call them one after the other.
+  const installs = vitest.projects
+    .filter(({ name }) => chosen.includes(name))
+    .flatMap(({ config }) => config.globalSetup)
+    .filter((file) => basename(file) === "install.ts");
+  [servers] = await Promise.all([
+    startServers([...new Set(needed.flatMap((needs) => needs.servers))], say),
+    ...[...new Set(installs)].map(async (file) => (await import(file)).default()),
+  ]);
   vitest.provide("serverUrls", servers.urls);
   const first = await vitest.start(filter);
   const failed = first.testModules.filter((module) => module.state() === "failed");

@@ -1,22 +1,28 @@
 /** Installs a separate package folder: large programs and libraries that only one Vitest project needs. */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
-/** Runs `npm ci` in the folder. Throws an Error with npm's last words. */
-export function npmCi(folder: string): void {
-  const { status, stdout, stderr } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+/** Runs `npm ci` in the folder. Rejects with an Error with npm's last words. */
+export async function npmCi(folder: string): Promise<void> {
+  const npm = spawn("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: folder,
-    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
     // npm is a script there.
     shell: process.platform === "win32",
   });
+  const [said, [status]] = await Promise.all([
+    Promise.all([text(npm.stdout), text(npm.stderr)]),
+    once(npm, "exit"),
+  ]);
   if (status === 0) return;
-  throw new Error(`"npm ci" in ${folder} failed:\n${`${stdout}\n${stderr}`.slice(-2000)}`);
+  throw new Error(`"npm ci" in ${folder} failed:\n${said.join("\n").slice(-2000)}`);
 }
 
 /** Runs `npm ci` if a package is missing or differs in version from the folder's package.json. `what` is for people. */
-export function installPackages(folder: string, what: string): void {
+export async function installPackages(folder: string, what: string): Promise<void> {
   const { dependencies = {} } = readPackage(folder);
   const isComplete = Object.entries(dependencies).every(([name, wanted]) => {
     const installed = join(folder, "node_modules", name);
@@ -25,7 +31,7 @@ export function installPackages(folder: string, what: string): void {
   });
   if (isComplete) return;
   console.log(`Installing ${what} …`);
-  npmCi(folder);
+  await npmCi(folder);
 }
 
 function readPackage(folder: string): { version?: string; dependencies?: Record<string, string> } {

@@ -2,10 +2,10 @@
 import { npmCi } from "../running/npm-ci.ts";
 import { commandFor, newestNode, programs } from "./runtimes.ts";
 
-export default function install(): void {
+export default async function install(): Promise<void> {
   if (hasAll()) return;
   console.log("Installing Bun, Deno and the newest Node for the runtime tests …");
-  npmCi(programs);
+  await npmCi(programs);
   if (!hasAll()) {
     throw new Error(
       `Bun and Deno have no program for ${process.platform} ${process.arch}: the runtime tests cannot run here, ` +

@@ -23,7 +23,7 @@ const files = paths.length > 0 ? paths : ["test/contract/"];
 /** A run takes some six minutes on a quiet machine. */
 const timeoutMs = 30 * 60_000;
 
-install();
+await install();
 const servers = await startServers(
   engines.length === 1 && engines[0] === "sqlite" ? [] : ["postgres", "mysql", "redis"],
   (line) => console.log(line),

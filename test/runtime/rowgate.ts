@@ -13,7 +13,7 @@ if (runtime !== "bun" && runtime !== "deno") throw new Error(`No runtime is call
 let command = rowgateCommand(runtime, process.env);
 if (!command) {
   console.error(`Installing Bun and Deno into test/runtime/programs, once …`);
-  npmCi(programs);
+  await npmCi(programs);
   command = rowgateCommand(runtime, process.env);
 }
 if (!command) throw new Error(`${runtime} has no program for ${process.platform} ${process.arch}`);

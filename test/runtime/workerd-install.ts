@@ -8,7 +8,7 @@ import { hasWrangler, startWorkerd, workers } from "./workerd.ts";
 export default async function install(project: TestProject): Promise<() => Promise<void>> {
   if (!hasWrangler()) {
     console.log("Installing wrangler for the tests of Workers …");
-    npmCi(workers);
+    await npmCi(workers);
   }
   process.env["NODE_EXTRA_CA_CERTS"] = authority;
   const { url, stop } = await startWorkerd(join(workers, "wrangler.toml"));

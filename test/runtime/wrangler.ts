@@ -9,7 +9,7 @@ import { hasWrangler, workers, wranglerProgram } from "./workerd.ts";
 
 if (!hasWrangler()) {
   console.error("Installing wrangler into test/runtime/workers, once …");
-  npmCi(workers);
+  await npmCi(workers);
 }
 const root = join(import.meta.dirname, "../..");
 const bundled = spawnSync(process.execPath, [join(root, "app/start/commands/bundle-config.ts")], {
