@@ -14,6 +14,7 @@ import { asksForDryRun } from "../../core/calls/payload.ts";
 import { refusalFor } from "../../core/bind-views.ts";
 import { batchName } from "../../core/batch/batch-action.ts";
 import { changesName } from "../../core/live/changes-action.ts";
+import { refuseIfMatch } from "../../core/records/etag.ts";
 import { redeemTicket } from "../../core/live/tickets.ts";
 import type { Runtime } from "../../core/plans/runtime.ts";
 import { closest } from "../../core/values/closest.ts";
@@ -121,6 +122,8 @@ export function callAction(deps: RouteDeps): Handle {
       if (method === "POST") checkOrigin(incoming, corsOrigins.get(project) ?? []);
       const requestMode = headers.get("x-request-mode");
       route.action.checkHeaders({ method: method as Method, requestMode });
+      const ifMatch = headers.get("if-match");
+      refuseIfMatch(ifMatch, route.action);
       const { takesForm, takesUpload, uploadFields: fields } = route.action;
       const refusesUnknown = route.entity?.settings.unknownMembers === "refuse";
       const upload = takesUpload
@@ -137,7 +140,7 @@ export function callAction(deps: RouteDeps): Handle {
         method: method as Method,
         body,
         upload,
-        ifMatch: headers.get("if-match"),
+        ifMatch,
         lockToken: headers.get("x-lock-token"),
         idempotencyKey: headers.get("idempotency-key"),
         language: headers.get("accept-language"),

@@ -26,7 +26,6 @@ import {
   etags,
   onlyOne,
   recordList,
-  refuseIfMatch,
   stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
@@ -82,7 +81,6 @@ export const bulkDelete = defineAction<DeletePlan, ByKey | ByWhere>({
       hasEtags: false,
     }),
   async begin(call, plan) {
-    refuseIfMatch(call);
     if (plan.marking) deleterOf(plan.marking, call);
     return "keys" in call.input
       ? beginByKey(call, plan, call.input)

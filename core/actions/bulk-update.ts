@@ -28,7 +28,6 @@ import {
   etags,
   onlyOne,
   recordList,
-  refuseIfMatch,
   stepFaultOf,
   withEtags,
 } from "../records/bulk-request.ts";
@@ -80,12 +79,10 @@ export const bulkUpdate = defineAction<RecordPlan, ByKey | ByWhere>({
       status: 200,
       hasEtags: true,
     }),
-  async begin(call, plan) {
-    refuseIfMatch(call);
-    return "data" in call.input
+  begin: (call, plan) =>
+    "data" in call.input
       ? beginByKey(call, plan, call.input)
-      : beginByWhere(call, plan, call.input);
-  },
+      : beginByWhere(call, plan, call.input),
 });
 
 const byKey = (plan: RecordPlan, entity: Entity) =>

@@ -17,7 +17,6 @@ import {
   bulkMembers,
   bulkMode,
   recordList,
-  refuseIfMatch,
   stepFaultOf,
 } from "../records/bulk-request.ts";
 import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
@@ -128,7 +127,6 @@ interface Upserting {
 }
 
 async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
-  refuseIfMatch(call);
   const { entity } = call;
   const { data, by, mode, options } = call.input;
   const asked = { ...call, options };

@@ -48,14 +48,6 @@ export function onlyOne(sent: unknown, name: "data" | "keys"): boolean {
   return isNamed === true;
 }
 
-/** Rejects the header If-Match, which would be ignored: it is the version of one record, and the body names many. */
-export function refuseIfMatch({ ifMatch }: { readonly ifMatch: string | null }): void {
-  if (ifMatch !== null)
-    throw invalidPayload(
-      "If-Match is for actions on one record; bulk-update and bulk-delete take etags in the body",
-    );
-}
-
 export const bulkMode: Grammar<BulkMode> = absentOr(
   word(["all", "each"] as const, () => invalidPayload('mode must be "all" or "each"')),
   "all",

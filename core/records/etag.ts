@@ -3,9 +3,10 @@
  * never updated. If that column is missing, a hash of the record replaces it. If it stores whole seconds only, the hash
  * is added, since two changes could share a tag.
  */
+import type { Action } from "../calls/action.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
 import type { Column } from "../values/types/column.ts";
-import { AppError } from "../values/errors.ts";
+import { AppError, invalidPayload } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import type { Row } from "../values/row.ts";
 
@@ -35,6 +36,17 @@ export function checkIfMatch(ifMatch: string, row: Row, plan: ReadPlan): void {
   throw new AppError(
     "preconditionFailed",
     "The record was changed after it was read; read it again",
+  );
+}
+
+/** Rejects If-Match of a write that compares no version: ignored, it would let changes of others be overwritten. */
+export function refuseIfMatch(
+  ifMatch: string | null,
+  { name, mode, headers }: Pick<Action, "name" | "mode" | "headers">,
+): void {
+  if (ifMatch === null || mode !== "writes" || headers.has("If-Match")) return;
+  throw invalidPayload(
+    `${name} takes no If-Match, the version of one stored record; bulk-update and bulk-delete take etags in the body, and steps of a batch take if_match`,
   );
 }
 

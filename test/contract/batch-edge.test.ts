@@ -117,6 +117,14 @@ describe("a batch", () => {
     expect(await count(note)).toBe(0);
   });
 
+  test("refuses If-Match, which its steps have as if_match", async () => {
+    const note = randomUUID().slice(0, 8);
+    const answer = await batch([order({ note })], {}, { "If-Match": '"old"' });
+    check(answer, { status: 400, error: "Invalid payload" });
+    expect(answer.body.message).toContain("steps of a batch take if_match");
+    expect(await count(note)).toBe(0);
+  });
+
   test("as a dry run shows a number, and takes none", async () => {
     for (let at = 0; at < 2; at++) {
       const answer = await batch([order({ note: "dry" }), posted], { dry_run: true });

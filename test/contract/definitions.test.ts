@@ -322,3 +322,15 @@ test("every action that takes JSON is covered", () => {
   const on = new Set([...entities.values()].flatMap(({ enabled }) => [...enabled]));
   expect(possibleActions.filter(({ name }) => !on.has(name))).toEqual([]);
 });
+
+const ignoring = covered.filter(
+  ({ mode, headers }) => mode === "writes" && !headers.has("If-Match"),
+);
+
+test.each(ignoring)("$name refuses If-Match, which it cannot compare", async ({ name }) => {
+  for (const entity of [...entities.values()].filter(({ enabled }) => enabled.has(name))) {
+    const answer = await fixture.post(`${entity.name}/${name}`, { data: [] }, { "If-Match": "*" });
+    expect([answer.status, answer.body.error]).toEqual([400, "Invalid payload"]);
+    expect(answer.body.message).toContain(`${name} takes no If-Match`);
+  }
+});
