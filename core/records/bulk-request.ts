@@ -28,9 +28,12 @@ export const recordList = <T>(
   return list(items, { fault, min: 1, max });
 };
 
+/** Members that only the other form of a request has. Ignored, they would let more be changed than was meant. */
+const ofOthers = { data: ["set", "expect"], keys: ["expect"], where: ["etags"] } as const;
+
 /**
- * Whether the request names its records by that member, and not by `where`. Rejects if it has both, or none, or etags
- * without it.
+ * Whether the request names its records by that member, and not by `where`. Rejects if it has both, or none, or a
+ * member that belongs to the other.
  */
 export function onlyOne(sent: unknown, name: "data" | "keys"): boolean {
   const [isNamed, isMatched] = [name, "where"].map(
@@ -42,9 +45,10 @@ export function onlyOne(sent: unknown, name: "data" | "keys"): boolean {
         ? `Send ${name} or where, not both`
         : `Send ${name}, the records by their keys, or where with a condition`,
     );
-  // Ignored, they would let changes of others be overwritten.
-  if (isMatched && isObject(sent) && (sent["etags"] ?? null) !== null)
-    throw invalidPayload(`etags need ${name}: where does not say which record each is for`);
+  const [own, other] = isNamed ? [name, "where"] : (["where", name] as const);
+  for (const member of ofOthers[own])
+    if (isObject(sent) && (sent[member] ?? null) !== null)
+      throw invalidPayload(`${member} goes with ${other}, not with ${own}`);
   return isNamed === true;
 }
 

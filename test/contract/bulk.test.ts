@@ -310,6 +310,23 @@ describe("bulk-update", () => {
       check(await shop.post("items", action, { ...body, etags: null }), { status: 200 });
   });
 
+  test("refuses beside data and keys what belongs to where", async () => {
+    const data = codes(1).map((code) => ({ code, name: "made" }));
+    const [{ item_id }] = (await shop.post("items", "bulk-create", { data })).body.data;
+    const changed = { data: [{ item_id, name: "changed" }] };
+    const requests: [action: string, body: object, member: string][] = [
+      ["bulk-update", { ...changed, set: { name: "all" } }, "set"],
+      ["bulk-update", { ...changed, expect: 2 }, "expect"],
+      ["bulk-delete", { keys: [item_id], expect: 0 }, "expect"],
+    ];
+    for (const [action, body, member] of requests) {
+      const answer = await shop.post("items", action, body);
+      check(answer, { status: 400, error: "Invalid payload" });
+      expect(answer.body.message).toContain(`${member} goes with where`);
+      expect(await nameOf(item_id)).toBe("made");
+    }
+  });
+
   test("refuses If-Match, which is the version of one record", async () => {
     const data = codes(1).map((code) => ({ code, name: "made" }));
     const [{ item_id }] = (await shop.post("items", "bulk-create", { data })).body.data;
