@@ -3,7 +3,7 @@ import { defineAction } from "../calls/action.ts";
 import {
   allowedAfter,
   findRecord,
-  mayStepInto,
+  ownOf,
   type WorkflowNeeds,
   workflowNeeds,
 } from "../workflow/workflow.ts";
@@ -30,7 +30,7 @@ export const nextStatuses = defineAction<WorkflowNeeds, KeyValue>({
     const { input: keyValue, session: queries } = call;
     const { status } = await findRecord(call, plan, { queries, keyValue, lock: false });
     const allowed = allowedAfter(status, plan);
-    const own = allowed && allowed.filter((next) => mayStepInto(next, call, plan));
+    const own = allowed && ownOf(allowed, call, plan);
     return { status: 200, body: { data: { status, allowed: own } } };
   },
 });

@@ -88,15 +88,16 @@ export function allowedAfter(
   return transitions && (transitions.get(current ?? "") ?? []);
 }
 
-/** Whether the caller's roles let it take the step into the status. */
-export function mayStepInto(
-  status: string,
+/** Those of the statuses into which the caller's roles let it step. */
+export const ownOf = (
+  statuses: readonly string[],
   { caller }: Pick<Call, "caller">,
   { guarded }: Pick<WorkflowNeeds, "guarded">,
-): boolean {
-  const roles = guarded?.roles.get(status);
-  return roles === undefined || rolesOf(caller).some((role) => roles.includes(role));
-}
+): string[] =>
+  statuses.filter((status) => {
+    const roles = guarded?.roles.get(status);
+    return roles === undefined || rolesOf(caller).some((role) => roles.includes(role));
+  });
 
 /** Rejects (403) a caller without a role for the step, and (422) a change that the transitions do not have. */
 export function checkStep(
@@ -104,17 +105,18 @@ export function checkStep(
   call: Pick<Call, "caller">,
   plan: WorkflowNeeds,
 ): void {
-  if (!mayStepInto(to, call, plan))
+  if (ownOf([to], call, plan).length === 0)
     throw new AppError("forbidden", "You may not change a record to this status");
   const allowed = allowedAfter(from, plan);
   if (allowed === null || allowed.includes(to)) return;
   const current =
     from === null ? "A record without a status" : `The status ${JSON.stringify(from)}`;
+  const own = ownOf(allowed, call, plan).join(", ");
   throw new AppError(
     "transitionNotAllowed",
     allowed.length === 0
       ? `${current} is final and cannot change`
-      : `${current} cannot change to ${JSON.stringify(to.slice(0, 100))}; allowed: ${allowed.join(", ")}`,
+      : `${current} cannot change to ${JSON.stringify(to.slice(0, 100))}; allowed: ${own || "none for you"}`,
   );
 }
 

@@ -42,6 +42,18 @@ describe("a step that needs a role", () => {
     expect(answer.body.data).toEqual({ status: "draft", allowed });
   });
 
+  test.each([
+    ["manager", "checked, approved, cancelled, posted"],
+    ["clerk", "cancelled, posted"],
+  ])("is told to %s by a refused change-status as well", async (role, allowed) => {
+    const order_id = await office.order();
+    check(await as(role)("orders", "change-status", { order_id, status: "no such status" }), {
+      status: 422,
+      error: "Transition not allowed",
+      message: `The status "draft" cannot change to "no such status"; allowed: ${allowed}`,
+    });
+  });
+
   test("next-statuses without transitions still tells null", async () => {
     const order_id = await office.order();
     const answer = await as("checker")("orders-held", "next-statuses", { order_id });
