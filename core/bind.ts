@@ -74,7 +74,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
       caller,
       action: action.name,
     });
-    const guarded = statusSession(numbered, { tables: entity.statuses, action: action.name });
+    const guarded = statusSession(numbered, { entity, action: action.name });
     return keptSession(guarded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
   };
   const handler: Handler = {

@@ -92,7 +92,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       caller,
       action,
     });
-    const guarded = statusSession(numbered, { tables: entity.statuses, action });
+    const guarded = statusSession(numbered, { entity, action });
     const kept = keptSession(guarded, {
       tables: entity.documents,
       stamp: stampOf({ caller, now }),

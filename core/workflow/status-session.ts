@@ -3,6 +3,7 @@
  * what it looks at in the transaction of the write, so that no detail is stored while its document is being closed. It
  * sits below scope and totals, so no code that writes rows needs to know about it. It does not see SQL of handlers.
  */
+import type { Entity } from "../plans/entity.ts";
 import {
   isClosed,
   isReserved,
@@ -43,15 +44,21 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 
-/** The rules of the project, and the action that writes. */
-export interface Guarding {
+/** The rules of the project, and the action that writes, with the table of its endpoint. */
+interface Guarding {
   readonly tables: StatusTables;
   readonly action: string;
+  readonly table: Table | undefined;
 }
 
 /** The session itself if no table of the project has such rules. */
-export const statusSession = (session: DbSession, guarding: Guarding): DbSession =>
-  guarding.tables.guarded.size === 0 ? session : new StatusSession(session, guarding);
+export const statusSession = (
+  session: DbSession,
+  { entity: { statuses, write, insert }, action }: { entity: Entity; action: string },
+): DbSession =>
+  statuses.guarded.size === 0
+    ? session
+    : new StatusSession(session, { tables: statuses, action, table: (write ?? insert)?.table });
 
 /** The rules that a write of one table meets. */
 interface Met {
@@ -251,6 +258,13 @@ class StatusTransaction extends PassingTransaction {
     return open;
   }
 
+  /** Whether the action writes these details with their document, which is the record that it is asked for. */
+  private isOfDocument({ owner, columns }: OwnerLink): boolean {
+    const { table } = this.guarding;
+    const isTree = columns.some((column) => owner.table.columns.get(column.name) === column);
+    return table?.identity === owner.table.identity && !isTree;
+  }
+
   private refuseClosed(link: OwnerLink, keys: readonly KeyValue[]): Promise<void> {
     return this.lockOwner(link, keys, true);
   }
@@ -278,7 +292,7 @@ class StatusTransaction extends PassingTransaction {
       );
       if (!rows.some((row) => isClosed(owner, row[owner.status.name] ?? null)))
         for (const key of some) known.add(keyText(key));
-      else if (refuses) throw recordClosed("The record belongs to a closed record");
+      else if (refuses) throw this.isOfDocument(link) ? recordClosed() : ownerClosed();
     }
   }
 }
@@ -305,6 +319,8 @@ class StatusSession extends PassingSession {
     return new StatusSession(session, this.guarding);
   }
 }
+
+const ownerClosed = (): AppError => recordClosed("The record belongs to a closed record");
 
 const recordClosed = (message = "The record is closed"): AppError =>
   new AppError("recordClosed", `${message} and cannot be changed`);

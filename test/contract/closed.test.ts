@@ -187,7 +187,9 @@ describe.each(["posted", "cancelled"])("a record that is %s", (status) => {
   test.each(ofRecord)("takes no %s", async (_, send) => {
     const order_id = await office.order(status);
     const before = await stateOf(order_id);
-    check(await send(order_id), closed);
+    const answer = await send(order_id);
+    check(answer, closed);
+    expect(answer.body.message).toMatch(/^(\[0\]: )?The record is closed and cannot be changed$/);
     expect(await stateOf(order_id)).toEqual(before);
   });
 
