@@ -9,7 +9,7 @@ import { canonicalJson, isObject, type Json, parseOwnJson } from "../values/json
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Table } from "../values/types/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import type { DbQueries, DbTransaction, UnscopedQueries } from "../query/session.ts";
 import { type RowChange, imageKey } from "./change-book.ts";
@@ -111,9 +111,12 @@ function valuesOf(
   const kind = changeKind(recorded, before, after);
   if (kind === null) return null;
   const isUpdate = kind === "update";
+  const isMeant = (name: string) => !isUpdate || differs(name, before!, after!);
+  const told = [...recorded.kept].filter((name) => !recorded.stamps.has(name) && isMeant(name));
+  // Of an update of other columns, only clients of live lists are told.
+  if (told.length === 0 && isUpdate && !recorded.isLive) return null;
   const part = (image: Row | null): Row | null =>
-    image &&
-    pick(image, (name) => recorded.kept.has(name) && (!isUpdate || differs(name, before!, after!)));
+    image && pick(image, (name) => told.length > 0 && recorded.kept.has(name) && isMeant(name));
   const old = kind === "create" || kind === "restore" ? null : part(before);
   const now = kind === "delete" || kind === "mark" ? null : part(after);
   const scoped = (image: Row | null) => image && pick(image, (name) => recorded.scoped.has(name));
@@ -172,13 +175,21 @@ export interface LogPlace {
   readonly now: string;
 }
 
-/** The changes at the place that are kept, on which further conditions can be put. */
+/** The changes at the place that are kept and have values, on which further conditions can be put. */
 export function changesAt({ ledger, recorded, key, now }: LogPlace): Condition {
-  const { table_name, record_hash, at } = logColumns(ledger);
+  const { table_name, record_hash, at, kind, old_values: old } = logColumns(ledger);
   const since = keptSince(recorded, now);
+  const isNot = (column: Column, value: string): Condition => ({
+    kind: "compare",
+    column,
+    operator: "!=",
+    value,
+  });
+  const hasEmpty = recorded.isLive && recorded.columns.some(({ name }) => !recorded.kept.has(name));
   return allOf(
     equals(table_name, recorded.table.identity),
     key && equals(record_hash, hashOf(keyText(key))),
+    hasEmpty ? { kind: "or", members: [isNot(kind, "update"), isNot(old, "{}")] } : null,
     since === null ? null : { kind: "compare", column: at, operator: ">=", value: since },
   )!;
 }

@@ -146,6 +146,7 @@ beforeAll(async () => {
         tableName: "places",
         action: { create: true, update: true, delete: true, read: true },
         history: true,
+        live: true,
         changes: { except: ["name"], keepDays: 30 },
         access: { admin: "*" },
       },
@@ -390,6 +391,19 @@ describe("history", () => {
     const stored = JSON.stringify(await fixture.sql("select * from rowgate_changes"));
     expect(stored).not.toContain("private");
     expect((await historyOf(item_id))[0]!.changes).toEqual({ name: { from: "n", to: "m" } });
+  });
+
+  test.each([
+    ["items", "item_id", "notes"],
+    ["places, which are live", "place_id", "name"],
+  ])("has no entry where only such a column changed: %s", async (title, key, column) => {
+    const [endpoint] = title.split(",") as [string];
+    const made = await admin(endpoint, "create", { [column]: "one" });
+    const record = { [key]: made.body.data[key] };
+    check(await admin(endpoint, "update", { ...record, [column]: "two" }), { status: 200 });
+    const answer = await admin(endpoint, "history", { ...record, page: 1 });
+    expect(records(answer).map(({ action }) => action)).toEqual(["create"]);
+    expect(answer.body.pagination.total_records).toBe(1);
   });
 
   test("replayed from the creation gives the record as it is now", async () => {
