@@ -30,6 +30,7 @@ import {
   validationFailed,
 } from "../values/errors.ts";
 import { etagOf } from "../records/etag.ts";
+import { isChange, settingAll } from "../records/changed-record.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../query/session.ts";
@@ -122,12 +123,7 @@ function changesOf(
   const errors: FieldErrors = {};
   const checked = call.entity.rules.check(sent, "update", composite.writable);
   Object.assign(errors, checked.errors);
-  const header: Assignment[] = [...checked.values].map(([column, value]) => ({
-    kind: "set",
-    column,
-    value,
-  }));
-  header.push(...collectingErrors(errors, () => updateAudit(plan, { ...call, body: sent })));
+  const stamped = [...collectingErrors(errors, () => updateAudit(plan, { ...call, body: sent }))];
   const details = composite.details.map((detail, at): DetailChanges => {
     const { deletes, updates, inserts } = lines[at]!;
     const changes = {
@@ -140,8 +136,13 @@ function changesOf(
     return changes;
   });
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
-  return { header, details };
+  // A header is changed by its lines, too.
+  const isChanged = isChange(sent, checked.values, plan.write.audit) || details.some(hasChanges);
+  return { header: isChanged ? [...settingAll(checked.values), ...stamped] : [], details };
 }
+
+const hasChanges = ({ deletes, updates, inserts }: DetailChanges): boolean =>
+  deletes.length + inserts.length > 0 || updates.some(({ set }) => set.length > 0);
 
 /** A detail that is named twice would be changed twice, or changed and deleted. */
 function checkOnce({ detail, deletes, updates }: DetailChanges): void {
@@ -190,11 +191,15 @@ async function change(
 }
 
 function changeHeader(
-  { write: { table, key, shown } }: CompositeNeeds,
+  { write: { table, key, shown, writable } }: CompositeNeeds,
   keyValue: KeyValue,
-  { set, tx }: { set: readonly Assignment[]; tx: Queries },
+  { set: sent, tx }: { set: readonly Assignment[]; tx: Queries },
 ): Promise<Row | null> {
   const returning = [...shown.values()];
+  const [column] = writable.values();
+  // A closed record is refused where it is written, so what changes nothing is written as it is.
+  const set: readonly Assignment[] =
+    sent.length === 0 && column ? [{ kind: "keep", column }] : sent;
   if (set.length > 0)
     return tx.updateOne({ kind: "update", table, key, keyValue, guard: null, set, returning });
   return tx.one(rowOf({ table, key, keyValue }, returning));

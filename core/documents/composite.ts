@@ -7,6 +7,7 @@ import type { CompositePlan, DetailPlan } from "../plans/composite-plan.ts";
 import type { Entity } from "../plans/entity.ts";
 import { type AppError, collectingErrors, type FieldErrors, notFound } from "../values/errors.ts";
 import type { KeyValue } from "../values/types/key.ts";
+import { isChange, settingAll } from "../records/changed-record.ts";
 import { newKey } from "../records/record-key.ts";
 import { foresee } from "../totals/foreseen-values.ts";
 import {
@@ -49,6 +50,7 @@ export interface NewDetail {
 
 /** An existing detail, and its changes. */
 export interface ChangedDetail extends NamedDetail {
+  /** Empty: it has its key alone. */
   readonly set: readonly Assignment[];
 }
 
@@ -100,16 +102,12 @@ export function changedDetail(
   const { detail, sent } = place;
   const checked = detail.rules.check(sent, "update", detail.writable);
   const found: FieldErrors = { ...checked.errors };
-  const set: Assignment[] = [...checked.values].map(([column, value]) => ({
-    kind: "set",
-    column,
-    value,
-  }));
-  set.push(
+  const stamped = [
     ...collectingErrors(found, () => updateAudit({ write: detail }, { ...call, body: sent })),
-  );
+  ];
   addErrors(errors, place, found);
-  return { place, keyValue, set };
+  const isChanged = isChange(sent, checked.values, detail.audit);
+  return { place, keyValue, set: isChanged ? [...settingAll(checked.values), ...stamped] : [] };
 }
 
 export const noSuchDetail = ({ table }: DetailPlan): AppError =>

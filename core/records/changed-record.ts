@@ -1,5 +1,5 @@
 /** Changes records: one as update does, with the operator's handlers around it, or a set of them with few statements. */
-import { actorsOf } from "../plans/audit-columns.ts";
+import { actorsOf, type AuditColumns } from "../plans/audit-columns.ts";
 import type { Call } from "../calls/action.ts";
 import type { Queries } from "../query/session.ts";
 import { type Assignment, sourceOf } from "../query/statement.ts";
@@ -52,22 +52,25 @@ export function updatesIn(
   const errors: FieldErrors = { ...checked.errors };
   const stamped = [...collectingErrors(errors, () => updateAudit(plan, asked))];
   if (Object.keys(errors).length > 0) throw validationFailed(errors);
-  const namesActor = actorsOf(audit, "update").some(({ name }) => Object.hasOwn(asked.body, name));
-  if (checked.values.size === 0 && !namesActor) {
-    const names: readonly string[] = key.map(({ name }) => name);
-    if (Object.keys(asked.body).every((name) => names.includes(name))) return [];
-    throw invalidPayload(
-      `The payload must contain at least one field to change besides the key ${keyNames(key)}`,
-    );
-  }
-  const set: Assignment[] = [...checked.values].map(([column, value]) => ({
-    kind: "set",
-    column,
-    value,
-  }));
-  set.push(...stamped);
-  return set;
+  if (isChange(asked.body, checked.values, audit))
+    return [...settingAll(checked.values), ...stamped];
+  const names: readonly string[] = key.map(({ name }) => name);
+  if (Object.keys(asked.body).every((name) => names.includes(name))) return [];
+  throw invalidPayload(
+    `The payload must contain at least one field to change besides the key ${keyNames(key)}`,
+  );
 }
+
+/** Whether a body changes its record: it has values for fields, or names who changes it. */
+export const isChange = (
+  body: Readonly<Record<string, unknown>>,
+  values: ReadonlyMap<Column, Scalar>,
+  audit: AuditColumns,
+): boolean =>
+  values.size > 0 || actorsOf(audit, "update").some(({ name }) => Object.hasOwn(body, name));
+
+export const settingAll = (values: ReadonlyMap<Column, Scalar>): Assignment[] =>
+  [...values].map(([column, value]) => ({ kind: "set", column, value }));
 
 /** A record that is to be changed; it is locked. */
 export interface ChangedItem {

@@ -54,6 +54,10 @@ const ofRecord: readonly Row[] = [
   ["update-composite of a field", (order_id) => composite(order_id, { note: "x" })],
   ["update-composite of nothing", (order_id) => composite(order_id, {})],
   [
+    "update-composite of a line's key",
+    (order_id) => composite(order_id, { order_lines: { update: [{ line_id: order_id }] } }),
+  ],
+  [
     "update-composite that adds a line",
     (order_id) =>
       composite(order_id, { order_lines: { insert: [{ line_id: randomUUID(), amount: 2 }] } }),

@@ -180,6 +180,22 @@ describe("order and audit", () => {
     expect(lines[2]!["updated_at"]).toBeNull();
   });
 
+  test.each<[body: string, header: object, lines: object]>([
+    ["the key of the header alone", {}, {}],
+    ["empty lists of details", {}, { insert: [], update: [], delete: [] }],
+    ["the keys of details alone", {}, { update: [{ line_id: 1 }, { line_id: 2 }] }],
+    ["fields that are none", { nothing: 1 }, { update: [{ line_id: 1, nothing: 1 }] }],
+  ])("update-composite changes nothing, and no time, by %s", async (_, header, lines) => {
+    const { id, etag } = await create();
+    const before = (await read(id)).data;
+    const { update: updates, ...others } = lines as { update?: { line_id: number }[] };
+    const named = updates?.map((one) => ({ ...one, line_id: `${id}-${one.line_id}` }));
+    const answer = await change(id, { ...others, ...(named && { update: named }) }, header);
+    check(answer, { status: 200, data: { updated_at: null } });
+    expect(answer.headers.get("ETag")).toBe(etag);
+    expect((await read(id)).data).toEqual(before);
+  });
+
   test("update-composite never touches created_at and created_by", async () => {
     const { id } = await create();
     const before = (await read(id)).data;
