@@ -24,9 +24,13 @@ export function unknownColumn(name: string, columns: Columns, place: string): Ap
   );
 }
 
-/** The value in the form that its column is compared in. It may exceed the column's own length and number of digits. */
+/**
+ * The value in the form in which its column is compared for equality; values that hold others, as a whole. It may exceed
+ * the column's own length and number of digits.
+ */
 export function comparand(column: Column, value: unknown): Scalar {
-  if (!columnTypes[column.type].isCompared) throw notCompared(column);
+  const { isCompared, fromMember } = columnTypes[column.type];
+  if (!isCompared && fromMember === null) throw notCompared(column);
   return acceptedOf(column, value);
 }
 
@@ -71,6 +75,7 @@ interface Place {
 
 /** Like comparand, but a whole-number column also takes numbers with a fraction, and of any size. */
 function placeOf(column: Column, value: unknown): Place {
+  if (!columnTypes[column.type].isCompared) throw notCompared(column);
   const isWhole = columnTypes[column.type].arithmetic?.isWhole === true && !column.isSampled;
   const place = isWhole ? floorOf(value) : null;
   return place === null
@@ -130,7 +135,7 @@ function equality(operator: "=" | "!="): Operator {
 export const equalTo = (column: Column, operator: "=" | "!=", value: unknown): Condition =>
   columnTypes[column.type].fromMember === null
     ? compare(column, operator, value)
-    : { kind: "compare", column, operator, value: acceptedOf(column, value) };
+    : { kind: "compare", column, operator, value: comparand(column, value) };
 
 function holding(column: Column, value: unknown): Condition {
   const { isCompared, fromMember } = columnTypes[column.type];
