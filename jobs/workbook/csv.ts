@@ -90,7 +90,8 @@ function fieldWriter(
 
 /** Also behind apostrophes, to recognize an added one. Signs of numbers, dates and telephone numbers do not count. */
 const isFormula = /^'*(?:[=@＝＠\t\r\n]|[+＋－-](?![\d ()./,:-]*$))/;
-const needsQuotes = /[",\r\n]|^\s|\s$/;
+/** Programs that guess the separator may take semicolons and tabs, and a formula behind one would be a cell of its own. */
+const needsQuotes = /[",;\t\r\n]|^\s|\s$/;
 
 /** Whether the writer has put an apostrophe in front of the text. */
 export const isEscaped = (text: string): boolean => text.startsWith("'") && isFormula.test(text);
