@@ -19,6 +19,8 @@ export interface Watched {
   readonly keepDays: number | null;
   /** False: the key is hidden from the caller. */
   readonly namesRecords: boolean;
+  /** Names of the columns of which an update must have changed one; null = any update may show to the caller. */
+  readonly columns: ReadonlySet<string> | null;
 }
 
 const types = ["created", "updated", "deleted"] as const;
@@ -93,7 +95,7 @@ export class EventBuilder {
 /** Null: the caller is not told. */
 function typeFor(
   { kind, before, after, scoped, isMarked }: PlacedChange,
-  { rows, sees }: Watched,
+  { rows, sees, columns }: Watched,
 ): EventType | null {
   const isSeen = (marked: boolean, image: Row): boolean =>
     (sees === "all" || marked === (sees === "marked")) && (rows === null || holds(rows, image));
@@ -101,6 +103,10 @@ function typeFor(
     kind !== "create" && isSeen(isMarked || kind === "restore", { ...before, ...scoped.before });
   const is =
     kind !== "delete" && isSeen(isMarked || kind === "mark", { ...after, ...scoped.after });
-  if (was && is) return "updated";
+  if (was && is)
+    return kind === "update" && !showsIn(columns, { ...before, ...after }) ? null : "updated";
   return is ? "created" : was ? "deleted" : null;
 }
+
+const showsIn = (columns: Watched["columns"], changed: Row): boolean =>
+  columns === null || Object.keys(changed).some((name) => columns.has(name));

@@ -175,15 +175,23 @@ function watchedBy(
   if (read === undefined)
     throw notFound(`The endpoint ${JSON.stringify(name)} tells of no changes`);
   read.handlerFor(caller);
-  const { write, changes, visibility } = read.viewFor(caller)!;
+  const { write, changes, visibility, read: list, grid } = read.viewFor(caller)!;
   const scope = scopeWithRelated(caller, { entity: read.entity!, action: "read" }, within);
+  const { table, shown, namesRecords } = write!;
+  const { kept, stamps, keepDays } = changes.recorded.get(table.identity)!;
+  const readsTable = [list!, grid ?? list!].every(
+    ({ source }) => source.kind === "table" && source.identity === table.identity,
+  );
+  // Views show what they make of other columns, and of excepted columns it is not known whether they changed.
+  const isKnown = readsTable && [...shown.keys()].every((one) => kept.has(one));
   return {
     endpoint: name,
-    table: write!.table.identity,
-    rows: scope.rowsOf(sourceOf(write!.table)),
+    table: table.identity,
+    rows: scope.rowsOf(sourceOf(table)),
     sees: (visibility?.own && visibility.seen.get("read")) ?? "all",
-    keepDays: changes.recorded.get(write!.table.identity)!.keepDays,
-    namesRecords: write!.namesRecords,
+    keepDays,
+    namesRecords,
+    columns: isKnown ? new Set(shown.keys()).difference(stamps) : null,
   };
 }
 

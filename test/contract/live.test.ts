@@ -28,8 +28,37 @@ beforeAll(async () => {
       },
       { name: "orders", columns: { order_id: "key", name: "text(40)" } },
       { name: "quiet", columns: { quiet_id: "key", name: "text(40)" } },
+      ...["parts", "memos"].map((name) => ({
+        name,
+        columns: {
+          part_id: "key",
+          name: "text(40)",
+          cost: "integer",
+          note: "text(40)",
+          updated_at: "timestamp",
+        } as const,
+      })),
+    ],
+    setUp: () => [
+      "create view dear_parts as select part_id, name, cost, cost > 9 as is_dear from parts",
     ],
     endpoints: {
+      ...Object.fromEntries(
+        [
+          ["parts", { tableName: "parts" }],
+          ["dear-parts", { tableName: "parts", viewName: "dear_parts" }],
+          ["memos", { tableName: "memos", changes: { except: ["note"] } }],
+        ].map(([name, more]) => [
+          name,
+          {
+            ...(more as object),
+            action: { create: true, read: true, update: true, datatables: true },
+            live: true,
+            access: { admin: "*", clerk: ["read"] },
+            hiddenFields: { clerk: ["cost"] },
+          },
+        ]),
+      ),
       items: {
         tableName: "items",
         action: {
@@ -238,6 +267,26 @@ describe("the list of changes", () => {
       ]);
     },
   );
+
+  test.for<[string, object, boolean, boolean]>([
+    ["parts", { cost: 7 }, false, true],
+    ["parts", { cost: 7, note: "x" }, true, true],
+    ["parts", { note: "x" }, true, true],
+    // A view can show what it makes of the column.
+    ["dear-parts", { cost: 7 }, true, true],
+    // Of an excepted column it is not known whether it changed.
+    ["memos", { note: "x" }, true, true],
+  ])("of %s tells of an update with %j: a caller without cost %s, another one %s", async (one) => {
+    const [endpoint, body, clerk, boss] = one;
+    const part_id = randomUUID();
+    check(await admin(endpoint, "create", { part_id, name: "n", cost: 1 }), { status: 201 });
+    const since = await now();
+    check(await admin(endpoint, "update", { part_id, ...body }), { status: 200 });
+    for (const [id, isTold] of [["clerk", clerk] as const, ["admin", boss] as const]) {
+      const events = told(await changes(id, { endpoints: [endpoint], since }));
+      expect(short(events)).toEqual(isTold ? [[endpoint, "updated", [part_id]]] : []);
+    }
+  });
 
   test.for(["shown", "removed"])(
     "starts anew where changes since then are too old to be %s",
@@ -476,14 +525,23 @@ describe("the document of the project", () => {
   });
 
   test.for<[string, readonly string[]]>([
-    ["admin", ["goods", "items", "orders", "trash"]],
-    ["clerk", ["goods", "items", "trash"]],
+    ["admin", ["dear-parts", "goods", "items", "memos", "orders", "parts", "trash"]],
+    ["clerk", ["dear-parts", "goods", "items", "memos", "parts", "trash"]],
     ["blind", []],
   ])("names what %s may read", async ([id, endpoints]) => {
     const document = await documentFor(id);
     const list = document.operations.find((one) => one.id === "changesList");
     const body = list?.requestBody.content["application/json"].schema;
-    const named = ["goods", "items", "orders", "quiet", "trash"].filter(
+    const named = [
+      "dear-parts",
+      "goods",
+      "items",
+      "memos",
+      "orders",
+      "parts",
+      "quiet",
+      "trash",
+    ].filter(
       (name) => body !== undefined && document.faultOf(body, { endpoints: [name] }) === null,
     );
     expect(named).toEqual(endpoints);
