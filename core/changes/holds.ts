@@ -6,6 +6,7 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import { scalarFor, shownScalar } from "../totals/row-values.ts";
+import { compareTexts } from "../values/text.ts";
 import { canonicalJson, parseOwnJson } from "../values/json.ts";
 
 /** False also where only a database could tell, and where the image lacks the column. */
@@ -97,7 +98,7 @@ function orderOf(column: Column, image: Row, value: Scalar): number | null {
   if (!type.isCompared) return null;
   // Both in the form of statements, without the limits of the column.
   const [left, right] = [comparand(column, shown), comparand(column, shownScalar(value))];
-  if (type.isText) return left === right ? 0 : String(left) < String(right) ? -1 : 1;
+  if (type.isText) return compareTexts(String(left), String(right));
   return type.isAbove(left, right) ? 1 : type.isAbove(right, left) ? -1 : 0;
 }
 

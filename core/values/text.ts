@@ -35,6 +35,18 @@ export function hasAbove(text: string, codePoint: number): boolean {
   return false;
 }
 
+/** Below 0: the first text comes first by its characters, as their bytes in UTF-8 order them; 0: they are the same. */
+export function compareTexts(left: string, right: string): number {
+  for (let at = 0; at < left.length && at < right.length; at++) {
+    const difference = rankOf(left.charCodeAt(at)) - rankOf(right.charCodeAt(at));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates belong to the characters above all others, but units from 0xe000 on are greater than they. */
+const rankOf = (unit: number): number => ((unit & 0xf800) === 0xd800 ? unit + 0x10000 : unit);
+
 /** Bytes of a well formed text in UTF-8. */
 export function utf8Length(text: string): number {
   let bytes = 0;

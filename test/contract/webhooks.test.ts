@@ -47,6 +47,11 @@ const ofPages: readonly [string, string, string, unknown, boolean][] = [
   ["not-json", "tags", "!=", { a: 1, b: [2] }, false],
   ["not-other-json", "tags", "!=", [2], true],
   ["without-text", "is_final", "NOT LIKE", "x%", false],
+  // In UTF-16, the first character is less than the second one.
+  ["behind", "body", ">", "\uff5e", true],
+  ["before", "body", "<=", "\uff5e", false],
+  ["between", "body", "BETWEEN", ["a", "\uff5e"], false],
+  ["longer", "body", ">", "\u{1f600}", true],
 ];
 
 let fixture: Fixture;
@@ -469,12 +474,17 @@ describe("a condition", () => {
     expect(await heard("gone", item_id, 1)).toHaveLength(1);
   });
 
-  test("compares JSON values as a whole, and finds no text in values without one, as read does", async () => {
+  test("compares as read does: JSON values as a whole, and texts by characters", async () => {
     const page_id = randomUUID();
-    const page = { page_id, tags: { a: 1, b: [2] }, is_final: true };
+    const page = { page_id, body: "\u{1f600}!", tags: { a: 1, b: [2] }, is_final: true };
     check(await fixture.post("pages/create", page), { status: 201 });
     for (const [, key, operator, value, isMet] of ofPages) {
-      const where = { conditions: [{ key, operator, value }] };
+      const where = {
+        conditions: [
+          { key: "page_id", operator: "=", value: page_id },
+          { key, operator, value },
+        ],
+      };
       const { body } = await fixture.post("pages/read", { where });
       expect(body.count, JSON.stringify(where)).toBe(Number(isMet));
     }
