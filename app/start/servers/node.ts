@@ -15,8 +15,10 @@ import type { Service } from "./wire.ts";
 
 /** How often a stopping server checks for idle connections. */
 const sweepMs = 50;
-/** The length of the system's queue of waiting connections. */
-const turnsMax = 511;
+/** No connection waits in the system's queue if the server was given none for so long. */
+const quietMs = 5;
+/** How often a stopping server waits for that. */
+const roundsMax = 50;
 /** Requests of one connection that may wait for those before them. More close it. */
 const waitingMax = 1_000;
 
@@ -24,6 +26,8 @@ const waitingMax = 1_000;
 export async function listen(service: Service): Promise<Listening> {
   const { headersTimeoutMs, bodyTimeoutMs } = service.timeouts;
   let isStopping = false;
+  /** While waiting connections are accepted; settles afterwards. */
+  let takingOver: Promise<void> | null = null;
 
   const serverOptions = {
     headersTimeout: headersTimeoutMs,
@@ -41,6 +45,7 @@ export async function listen(service: Service): Promise<Listening> {
   async function answer(message: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const isNext = turnOf(message, outgoing);
     if (isNext !== true && !(await isNext)) return;
+    if (takingOver !== null) await takingOver;
     const incoming = readIncoming(message);
     const isFault = incoming instanceof AppError;
     const reply = isFault ? service.refuse(incoming) : await service.app.answer(incoming);
@@ -67,12 +72,15 @@ export async function listen(service: Service): Promise<Listening> {
   const port = await listenAt(server, service.settings);
 
   /**
-   * Accepts the connections that still wait in the system's queue, a few per turn; closing earlier would reset them.
+   * Accepts the connections that still wait in the system's queue; closing earlier would reset them. Nothing is answered
+   * meanwhile, because clients that got an answer would open the next connection.
    */
   async function takeOver(): Promise<void> {
     let before = -1;
-    for (let turns = 0; taken !== before && turns < turnsMax; turns++) {
+    for (let rounds = 0; taken !== before && rounds < roundsMax; rounds++) {
       before = taken;
+      await pause(quietMs);
+      // Ends behind the part of the turn that accepts connections.
       await turn();
     }
   }
@@ -80,7 +88,9 @@ export async function listen(service: Service): Promise<Listening> {
   return listening(service, {
     port,
     async drain() {
-      await takeOver();
+      takingOver = takeOver();
+      await takingOver;
+      takingOver = null;
       const closed = new Promise<void>((resolve) => {
         // The server's own `close` ends idle connections at once and resets requests that are just arriving on them.
         SocketServer.prototype.close.call(server, () => resolve());
