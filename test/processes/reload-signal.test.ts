@@ -2,7 +2,7 @@
  * Reloading the configuration of a running process: on SIGHUP, and in development when a file is saved. Each service is
  * a separate process with its own folder of files.
  */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
@@ -220,6 +220,17 @@ describe("with --watch", () => {
     service = await serve(["--watch"]);
     await save({ "north/project.json": project(), "north/all.json": things });
     await expect.poll(async () => (await service!.read("north/all/read")).status, soon).toBe(200);
+  });
+
+  test("a folder that was moved away and back is watched as before", async () => {
+    service = await serve(["--watch"]);
+    const [place, other] = [join(folder, "configs"), join(folder, "other")];
+    await rename(place, other);
+    await expect.poll(async () => (await service!.config()).last_error, soon).not.toBeNull();
+    await rename(other, place);
+    await expect.poll(async () => (await service!.config()).last_error, soon).toBeNull();
+    await save({ "shop/goods.json": things });
+    await expect.poll(async () => (await service!.read("shop/goods/read")).status, soon).toBe(200);
   });
 
   test("a mistake keeps the old configuration until it is mended", async () => {

@@ -20,12 +20,7 @@ export async function listenForReloads(
   if (isWatched) {
     // Rejects when the folder does not exist.
     await folder.isSame();
-    watchFolder(folder.path, () => {
-      void folder.isSame().then(
-        (isSame) => (isSame ? undefined : load()),
-        () => load(),
-      );
-    });
+    watchFolder(folder, () => load());
   }
   return (reload) => {
     load = () => void reload(folder.read).catch(() => undefined);
@@ -39,14 +34,44 @@ export async function listenForReloads(
  */
 const looksAfterMs = [150, 1_000];
 
-/** Calls `changed` once the files have not changed for a moment, and again a little later. Keeps no process alive. */
-function watchFolder(folder: string, changed: () => void): void {
+/** How often the files are looked at without a word of the system, and how much of the time the looks may take. */
+const lookEachMs = 2_000;
+const lookShare = 0.02;
+
+/**
+ * Calls `changed` once the files have changed and then stayed the same for a moment. Keeps no process alive. The system
+ * says nothing of a folder that was replaced by another one, nor ever after of the files in it (moved away and back, or
+ * checked out anew), and on some file systems nothing at all, so the files are looked at from time to time, too.
+ */
+function watchFolder(folder: ConfigFolder, changed: () => void): void {
   let timers: ReturnType<typeof setTimeout>[] = [];
-  watch(folder, { recursive: true, persistent: false }, (_event, name) => {
-    if (name !== null && !isOfConfiguration(name.replaceAll("\\", "/"))) return;
+  let isAway = false;
+  const later = (look: () => Promise<void>, delayMs: number): ReturnType<typeof setTimeout> => {
+    const timer = setTimeout(() => void look(), delayMs);
+    timer.unref?.();
+    return timer;
+  };
+  /** `use`: what is there is about to be loaded. */
+  async function differs(use: boolean): Promise<boolean> {
+    const isSame = await folder.isSame().catch(() => null);
+    const differ = isSame === false || (isSame === null) !== isAway;
+    if (use) isAway = isSame === null;
+    return differ;
+  }
+  function settle(): void {
     timers.forEach(clearTimeout);
-    timers = looksAfterMs.map((delayMs) => setTimeout(changed, delayMs));
-    for (const timer of timers) timer.unref?.();
+    timers = looksAfterMs.map((delayMs) =>
+      later(async () => void ((await differs(true)) && changed()), delayMs),
+    );
+  }
+  async function look(): Promise<void> {
+    const startedMs = performance.now();
+    if (await differs(false)) settle();
+    later(look, Math.max(lookEachMs, (performance.now() - startedMs) / lookShare));
+  }
+  later(look, lookEachMs);
+  watch(folder.path, { recursive: true, persistent: false }, (_event, name) => {
+    if (name === null || isOfConfiguration(name.replaceAll("\\", "/"))) settle();
   });
 }
 
