@@ -20,7 +20,12 @@ describe("params are refused for", () => {
     ["an unknown type", { params: { from: { type: "dat" } } }, "params.from"],
     ["a list as type", { params: { from: { type: "array" } } }, "params.from"],
     ["an unknown member", { params: { from: { type: "date", need: true } } }, "params.from"],
-    ["a name with a dash", { params: { "a-b": from } }, "params"],
+    [
+      "a name with a dash",
+      { params: { "a-b": from } },
+      "params.a-b",
+      'expected a name of letters, digits and _, found the name "a-b"',
+    ],
     ["a name that no query has", { params: { from, to: from } }, "params.to", "that names :to"],
     [
       "a name that params lack",

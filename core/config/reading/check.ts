@@ -39,6 +39,13 @@ export function checkShape<Schema extends z.ZodType>(
       return issue.keys.map((key) => unknownProperty(path, key));
     if (issue.code === "invalid_union" && issue.errors.length > 0)
       return explainUnion(issue.errors, path);
+    if (issue.code === "invalid_key")
+      return issue.issues.map((about) =>
+        faultAt(document, path, {
+          found: `the name ${JSON.stringify(path.at(-1))}`,
+          expected: expectation(about),
+        }),
+      );
     const found = valueAt(value, path);
     const choices = choicesOf(issue);
     const hint = typeof found === "string" ? didYouMean(found, choices) : undefined;
