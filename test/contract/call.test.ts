@@ -1,6 +1,7 @@
 /** call: procedures of the database with values of requests and claims; on SQLite, which has none, a fault. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { Callers } from "../../core/callers/callers.ts";
+import { createLog } from "../../app/start/observing/log.ts";
 import type { EngineName } from "../servers/session.ts";
 import { check, checkEnvelope } from "./cases.ts";
 import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
@@ -35,6 +36,7 @@ const onPostgres = [
   `create procedure give_pet(owner_id text) language plpgsql as $$ begin update pets p set owner_id = give_pet.owner_id; end $$`,
   `create function pairs_of(inout start integer, out double integer) returns setof record language sql as $$
    select n, n * 2 from generate_series(start, start + 1) n $$`,
+  `create procedure finish() language plpgsql as $$ begin insert into notes values ('finished'); commit; end $$`,
 ];
 
 const onMysql = [
@@ -134,6 +136,7 @@ const endpoints = {
       ...may,
       procedure: { name: "pairs_of", params: { start: { type: "integer" } } },
     },
+    finish: { action, ...may, procedure: { name: "finish" } },
   }),
   entries: {
     tableName: "entries",
@@ -142,6 +145,8 @@ const endpoints = {
     access: { clerk: "*" },
   },
 };
+
+const lines: string[] = [];
 
 const options = (own: Readonly<Record<string, object>>): FixtureOptions => ({
   tables: [
@@ -165,6 +170,7 @@ const options = (own: Readonly<Record<string, object>>): FixtureOptions => ({
   ],
   endpoints: own,
   callers,
+  log: createLog("error", { write: (line) => void lines.push(line) }),
   project: {
     auth: { jwt: { secret: "a secret of at least thirty-two bytes" } },
     database: { triggerMessages: true },
@@ -221,6 +227,18 @@ describe.skipIf(engine === "sqlite")("call", () => {
       { start: 4, double: 8 },
     ]);
   });
+
+  test.runIf(engine === "postgres")(
+    "stores nothing of a procedure that ends the transaction, and logs why",
+    async () => {
+      check(await fixture.post("finish/call", {}), { status: 500, error: "Internal server error" });
+      expect(await fixture.sql("select note from notes where note = 'finished'")).toEqual([]);
+      expect(JSON.parse(lines.at(-1)!).err).toMatchObject({
+        code: "2D000",
+        message: "invalid transaction termination",
+      });
+    },
+  );
 
   test("uses claims", async () => {
     check(await fixture.post("note/call", {}, { "x-by": "ada" }), { status: 200, data: [] });

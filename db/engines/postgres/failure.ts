@@ -50,7 +50,7 @@ export function failure(error: unknown): Failure {
  * Classes of errors whose messages name tables, columns, users and settings, but no values. Values can appear in
  * messages about data, and in those of types and functions of extensions.
  */
-const withoutValues = /^(?:08|0A|25|26|28|34|3D|3F|40|42|53|54|55|57|58)/;
+const withoutValues = /^(?:08|0A|25|26|28|2D|34|3D|3F|40|42|53|54|55|57|58)/;
 const syntaxError = "42601";
 
 /** See `Engine.loggedMessage`. */
