@@ -107,7 +107,8 @@ export function withFills(
   if (fills.size === 0) return body;
   const missing = [...fills].flatMap(([name, value]) => {
     const column = writable.get(name);
-    if (column === undefined || Object.hasOwn(body, name)) return [];
+    // A row of a file has undefined where its cell is empty.
+    if (column === undefined || (Object.hasOwn(body, name) && body[name] !== undefined)) return [];
     const filled = fillOf(column, value);
     return accept(column, filled).ok ? [[name, filled] as const] : [];
   });

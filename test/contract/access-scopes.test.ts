@@ -322,11 +322,21 @@ describe("an import", () => {
         }),
     });
 
-  test("gets the scope's value and the user in each row", async () => {
-    const file = await workbookOf([["paper_id"], ["i1"]]);
+  test.each([
+    ["of a file without its column", [["paper_id"], ["i1"]]],
+    [
+      "whose cell is empty",
+      [
+        ["paper_id", "tenant"],
+        ["i1", ""],
+      ],
+    ],
+  ])("gets the scope's value and the user in each row %s", async (_, sheet) => {
+    const file = await workbookOf(sheet);
     expect((await importer("a").committed("papers", file)).body.status).toBe("completed");
     const sql = "select tenant, created_by from papers where paper_id = 'i1'";
     expect(await fixture.sql(sql)).toEqual([{ tenant: "a", created_by: "a" }]);
+    await fixture.sql("delete from papers where paper_id = 'i1'");
   });
 
   test("of csv does the same, and a csv file is not taken for a workbook", async () => {
