@@ -60,3 +60,50 @@ describe.runIf(inject("engine") === "sqlite")("columns of any type", () => {
     });
   });
 });
+
+describe.runIf(inject("engine") === "sqlite")(
+  "columns that hold another class than declared",
+  () => {
+    let service: Fixture;
+    const declared = {
+      whole: "integer",
+      part: "decimal(10,2)",
+      cash: "money",
+      float: "real",
+      digits: "text",
+    };
+    const columns = Object.keys(declared);
+    const strays = ["n/a", "", "  ", "0x10", "1,50", "NaN", "Infinity"];
+    beforeAll(async () => {
+      const list = Object.entries(declared).map(([name, native]) => `${name} ${native}`);
+      service = await openFixture({
+        tables: [],
+        setUp: () => [
+          `create table strays (id integer primary key, ${list.join(", ")})`,
+          ...strays.map(
+            (text, at) =>
+              `insert into strays values (${at}, ${columns.map(() => `'${text}'`).join(", ")})`,
+          ),
+        ],
+        endpoints: {
+          strays: {
+            tableName: "strays",
+            fieldValidation: [{ name: "digits", type: "decimal" }],
+            action: { read: true, export: true },
+          },
+        },
+      });
+    });
+    afterAll(() => service.close());
+
+    test.each(strays.map((text, id) => ({ text, id })))(
+      "show $text as it is stored",
+      async ({ text, id }) => {
+        const where = { conditions: [{ key: "id", operator: "=", value: id }] };
+        const found = await service.post("strays/read", { where });
+        const stored = Object.fromEntries(columns.map((name) => [name, text]));
+        expect(records(found)).toEqual([{ id, ...stored }]);
+      },
+    );
+  },
+);

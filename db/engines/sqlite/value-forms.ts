@@ -7,6 +7,7 @@ import { Buffer } from "node:buffer";
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import type { Column } from "../../../core/values/types/column.ts";
 import type { Json } from "../../../core/values/json.ts";
+import { normalDecimal } from "../../../core/values/decimal.ts";
 import { showBytes } from "../../../core/values/types/bytes-type.ts";
 import { showDecimal } from "../../../core/values/types/decimal-type.ts";
 import { showFloat } from "../../../core/values/types/float-type.ts";
@@ -169,8 +170,9 @@ const usualUuid = (raw: unknown): string | undefined =>
 function decimalDecoder({ scale }: Column, decimals: Decimals): Decode {
   const unit = 10 ** Math.min(scale ?? 0, 15);
   return (raw) => {
-    if (typeof raw !== "number")
-      return typeof raw === "string" ? showDecimal(raw, decimals) : showStored(raw);
+    // A text that is no number is shown as it is, though JavaScript would read an empty one as 0.
+    if (typeof raw === "string" && normalDecimal(raw) !== null) return showDecimal(raw, decimals);
+    if (typeof raw !== "number") return showStored(raw);
     // Most numbers carry none, and to see that costs less than to print them.
     const isClean = Math.round(raw * unit) / unit === raw;
     const number = isClean
