@@ -61,7 +61,7 @@ export async function adviceFor(
   catalog: Catalog,
 ): Promise<Advice[]> {
   const found = new Map<string, Advice>();
-  const large = new Map<string, Promise<boolean>>();
+  const large = new Map<string, Promise<boolean | null>>();
   const { entities } = await compileProject(config, catalog);
   for (const { name, document, payload } of config.endpoints) {
     const entity = entities.get(name);
@@ -73,9 +73,9 @@ export async function adviceFor(
       const names = [column, ...others].map(({ name }) => name);
       const key = keyOf(table, use, names);
       if (found.has(key)) continue;
-      const isLarge = large.get(table.identity) ?? db.isLarger(table, smallTableRows);
+      const isLarge = large.get(table.identity) ?? answered(db.isLarger(table, smallTableRows));
       large.set(table.identity, isLarge);
-      if (!(await isLarge) || (await isServed(request, db))) continue;
+      if ((await isLarge) !== true || (await isServed(request, db))) continue;
       const hasWords = (entity.grid?.fullText ?? entity.read?.fullText ?? null) !== null;
       const own = adviceOf(document.file, request, db);
       // People can search for words already, and nothing else would help.
@@ -97,16 +97,18 @@ export async function adviceFor(
 const keyOf = (table: Table, use: IndexWish["use"], names: readonly string[]): string =>
   JSON.stringify([table.identity, use, ...names]);
 
-/** A database that gives no plan for a statement gets no advice about it. */
+/** True without a plan: what the database cannot tell gets no advice. */
 async function isServed({ wish, statement }: Request, db: Db): Promise<boolean> {
-  try {
-    const { readsAll, sortsAll } = await db.plan(statement);
-    return wish.use === "sorts" ? !sortsAll : !readsAll;
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    return true;
-  }
+  const plan = await answered(db.plan(statement));
+  return plan === null || !(wish.use === "sorts" ? plan.sortsAll : plan.readsAll);
 }
+
+/** Null where the database refuses a statement, as for a foreign table whose server is away. */
+const answered = <T>(asked: Promise<T>): Promise<T | null> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof AppError) throw error;
+    return null;
+  });
 
 /** One index may serve several requests. */
 const isAmong = (told: readonly Advice[], { statements }: Advice): boolean =>

@@ -156,6 +156,18 @@ describe("check --advise", () => {
     expect(after).toEqual([]);
   });
 
+  test.runIf(engine === "postgres")("leaves out a table that cannot be read", async () => {
+    await session.run("create foreign data wrapper nobody");
+    await session.run("create server away foreign data wrapper nobody");
+    await session.run("create foreign table remote (id integer, name text) server away");
+    const before = await wished();
+    const path = join(configDir, "shop", "remote.json");
+    const remote = { tableName: "remote", action: { datatables: true, read: true } };
+    await writeFile(path, JSON.stringify(remote));
+    const after = await wished().finally(() => rm(path));
+    expect(after).toEqual(before);
+  });
+
   test("is silent once its statements have been run, because the planner uses the indexes", async () => {
     for (const { statements } of (await check()).advice!)
       for (const statement of statements) await session.run(statement);
