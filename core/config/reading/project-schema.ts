@@ -5,7 +5,6 @@
 import { z } from "zod";
 import { actionNames } from "../../actions.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
-import { batchSettings } from "./batch-schema.ts";
 import { database, milliseconds } from "./database-schema.ts";
 import { fileKeepDays } from "./files-schema.ts";
 import { mcp } from "./mcp-schema.ts";
@@ -39,6 +38,11 @@ const locking = z.strictObject({
     .boolean()
     .default(false)
     .describe("Whether writes to a record under lock/acquire need its token."),
+});
+
+const batch = z.strictObject({
+  enabled: flag.describe("Whether POST /api/{project}/_batch runs several actions in one request."),
+  maxSteps: z.int().min(1).max(1_000).default(50).describe("Steps of one batch, at most."),
 });
 
 const jobs = z.strictObject({
@@ -313,7 +317,7 @@ export const projectSchema = z
       .optional()
       .describe("How many requests a caller may send. Absent or empty = any number."),
     observe: observe.prefault({}).describe("What is told of requests and statements."),
-    batch: batchSettings.prefault({}).describe("Several actions in one request."),
+    batch: batch.prefault({}).describe("Several actions in one request."),
     mcp,
     odata: flag.describe("Whether GET /odata/{project}/ offers the readable endpoints as OData 4."),
     limits: listLimits
