@@ -102,7 +102,7 @@ test.each([
     "views.Mine.columns",
     "not empty",
   ],
-  ["a view without a name", { views: { "": {} } }, "views", "Invalid key"],
+  ["a view without a name", { views: { "": {} } }, "views", "a string that is not empty"],
   [
     "an unknown column of a view",
     { views: { Mine: { columns: ["prise"] } } },
