@@ -124,11 +124,12 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
           where: allOf(equals(columns.project, options.project), ...conditions),
         });
       const isWaiting = equals(columns.state, "waiting");
-      return {
-        waiting: await count(isWaiting, equals(columns.tries, 0n)),
-        delayed: await count(isWaiting, compare(columns.tries, ">", 0n)),
-        failed: await count(equals(columns.state, "failed")),
-      };
+      const isLater = compare(columns.due_at, ">", options.now());
+      const all = await count(isWaiting);
+      // Only rows that are not due are looked at; a backlog is counted by the index.
+      const delayed = await count(isWaiting, isLater, compare(columns.tries, ">", 0n));
+      const failed = await count(equals(columns.state, "failed"));
+      return { waiting: Math.max(0, all - delayed), delayed, failed };
     },
   };
 }

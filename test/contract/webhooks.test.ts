@@ -667,6 +667,30 @@ describe("several processes", () => {
   });
 });
 
+test("deliveries are counted by what they wait for", async () => {
+  const rows = [
+    ["waiting", 0, "2026-01-01"],
+    ["waiting", 0, "2999-01-01"],
+    // Its pause is over.
+    ["waiting", 1, "2026-01-01"],
+    ["waiting", 1, "2999-01-01"],
+    ["failed", 12, "2026-01-01"],
+  ].map(([state, done, due]) => {
+    const [id, time] = [randomUUID(), `${due} 00:00:00`];
+    return `('${id}', 'test', 'removed', 'x', '${state}', '${time}', ${done}, '${time}', '{}')`;
+  });
+  await made();
+  await settled();
+  const columns = "message_id, project, webhook, lane, state, due_at, tries, created_at, body";
+  await fixture.sql(`insert into rowgate_deliveries (${columns}) values ${rows.join()}`);
+  const { body: metrics } = await fixture.request("/metrics", {
+    headers: { authorization: "Bearer 0123456789abcdef" },
+  });
+  await fixture.sql("delete from rowgate_deliveries where webhook = 'removed'");
+  for (const [state, count] of Object.entries({ waiting: 3, delayed: 1, active: 0, failed: 1 }))
+    expect(metrics).toContain(`rowgate_jobs{queue="webhooks",state="${state}"} ${count}\n`);
+});
+
 describe("rowgate hooks", () => {
   let folder: string;
   beforeAll(async () => {
