@@ -123,6 +123,28 @@ describe("a killed process", () => {
     expect(body).toContain('rowgate_process_replacements_total{process="0"} 2\n');
   });
 
+  test("is replaced while the others start, too", async () => {
+    // The first ends just before the second says that it listens, and the next one takes its time.
+    const flag = JSON.stringify(join(place.folder, "flag"));
+    const early = `import cluster from "node:cluster";
+import { existsSync, writeFileSync } from "node:fs";
+const { send } = process;
+const id = cluster.worker?.id;
+const end = () => existsSync(${flag}) && process.kill(process.pid, "SIGKILL");
+if (id === 1) setInterval(end, 20);
+if (id === 2)
+  process.send = (message, ...more) => {
+    if (message?.name !== "listens") return send.call(process, message, ...more);
+    writeFileSync(${flag}, "");
+    setTimeout(() => send.call(process, message, ...more), 500);
+  };
+if (id === 3) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);`;
+    const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(early)}`];
+    service = await serveByTwo(place, [], nodeArgs);
+    expect(service.said()).toContain('"signal":"SIGKILL"');
+    expect((await service.ask("api/shop/things/read", { limit: 10 })).status).toBe(200);
+  });
+
   test("lets no client wait whose connection it had not taken yet", async () => {
     service = await serveByTwo(place);
     const [, second] = service.pids();

@@ -76,10 +76,12 @@ export async function makePlace(files: Readonly<Record<string, object | string>>
 export async function serveByTwo(
   { folder }: Place,
   args: readonly string[] = [],
+  nodeArgs: readonly string[] = [],
 ): Promise<ServedByTwo> {
   const { child, origin, said, stop } = await serveProcess({
     cwd: folder,
     args: ["--processes", "2", ...args],
+    nodeArgs,
     env: { LOG_LEVEL: "info", LOG_FORMAT: "json", METRICS_TOKEN: metricsToken },
   });
   const log = (): LogLine[] =>

@@ -275,13 +275,15 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
 
   start(first);
   await first.begun.promise;
-  if (first.listens === null) throw new Error("Rowgate could not start");
+  // Kept, because it may end while the others start.
+  const { listens } = first;
+  if (listens === null) throw new Error("Rowgate could not start");
   const begun = slots.slice(1).map((slot) => {
     start(slot);
     return slot.begun.promise;
   });
   await Promise.all(begun);
-  return { first: first.listens, reload, stop, failed: failed.promise };
+  return { first: listens, reload, stop, failed: failed.promise };
 }
 
 const newSlot = (number: number, source: FolderSource): Slot => ({
