@@ -24,7 +24,7 @@ import { past } from "../callers/scoped-session.ts";
 import { keptOnce, recount } from "../totals/kept-session.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
-import { createAudit, fillsBeside, filledLater, readBack, withFills } from "../records/record.ts";
+import { createAudit, filledBeside, filledLater, readBack, withFills } from "../records/record.ts";
 import { addTableFaults } from "../records/table-faults.ts";
 import { rowOf } from "../query/key-conditions.ts";
 import { isDemanded } from "../totals/foreseen-values.ts";
@@ -114,7 +114,10 @@ function newHeader(call: Call, plan: CompositeNeeds, errors: FieldErrors): Map<C
   const open = { ...write, writable: composite.writable };
   const checked = rules.check(withFills(call, open), "create", composite.writable);
   Object.assign(errors, checked.errors);
-  const values = new Map<Column, Scalar>([...fillsBeside(call, open), ...checked.values]);
+  const values = new Map<Column, Scalar>([
+    ...filledBeside({ ...call, rules }, open),
+    ...checked.values,
+  ]);
   const made = newKey(call, write, rules, errors);
   for (const [column, value] of made) values.set(column, value);
   const { table } = write;

@@ -10,7 +10,7 @@ import { openNumber, type OpenNumber, type ValueOf } from "../numbers/number-tex
 import type { Entity } from "../plans/entity.ts";
 import { columnsBehind, type NumberPlan } from "../plans/number-tables.ts";
 import { notARecord, recordColumns, recordMembers } from "../records/record-grammar.ts";
-import { createAudit, fillsBeside, type InsertingPlan, withFills } from "../records/record.ts";
+import { createAudit, filledBeside, type InsertingPlan, withFills } from "../records/record.ts";
 import { AppError, type FieldErrors, validationFailed } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";
@@ -105,7 +105,8 @@ function openNumbers(call: CallOf<Body>, { write, numbers, fields }: NumberNeeds
   const checked = rules.check(withFills(call, write), "create", fields);
   const errors: FieldErrors = { ...checked.errors };
   const values = new Map<string, Scalar>();
-  const all = [...fillsBeside(call, write), ...checked.values, ...createAudit({ write }, call)];
+  const beside = filledBeside({ ...call, rules }, write);
+  const all = [...beside, ...checked.values, ...createAudit({ write }, call)];
   for (const [{ name }, value] of all) values.set(name, value);
   const valueOf: ValueOf = ({ name }) => values.get(name);
   const time = { now: call.now(), timeZone: settings.timeZone };

@@ -88,6 +88,12 @@ function hiding({ hidden }: FieldRights): Seen {
 const without = (columns: Columns, names: ReadonlySet<string>): Columns =>
   new Map([...columns].filter(([name]) => !names.has(name)));
 
+/** A field that the caller cannot set keeps its default. */
+const presetsOf = (
+  { presets, writable }: Pick<InsertPlan, "presets" | "writable">,
+  readOnly: ReadonlySet<string>,
+): Columns => new Map([...presets, ...[...writable].filter(([name]) => readOnly.has(name))]);
+
 /** The key still identifies records and ends every order, even when it is hidden. */
 function readView(plan: ReadPlan, seen: Seen, naming: Naming): ReadPlan {
   const columns = seen.all(plan.columns);
@@ -107,6 +113,7 @@ const writeView = <Plan extends InsertPlan>(
   ...plan,
   shown: without(plan.shown, hidden),
   writable: without(plan.writable, readOnly),
+  presets: presetsOf(plan, readOnly),
   // Whether a record has a key would reveal the key.
   namesRecords: plan.namesRecords && !plan.key.some(({ name }) => hidden.has(name)),
   readOnly: plan.readOnly.union(readOnly.difference(hidden)),
@@ -124,6 +131,7 @@ function compositeView(
     shown: without(detail.shown, hidden),
     namesRecords: !detail.lineKey.some(({ name }) => hidden.has(name)),
     writable: without(detail.writable, readOnly),
+    presets: presetsOf(detail, readOnly),
     readOnly: detail.readOnly.union(readOnly.difference(hidden)),
     queryShown: detail.queryShown.filter((name) => !hidden.has(name)),
   }));

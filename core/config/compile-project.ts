@@ -44,6 +44,7 @@ import {
   keepsTimes,
   readingOf,
   scopeOf,
+  setBy,
   shownColumns,
   type Reading,
 } from "./compiling/plans.ts";
@@ -371,22 +372,21 @@ function insertPlan(
   const key = table && keyAmong(table.columns, keys.names);
   if (table === null || key === null || key.length < keys.names.length) return null;
   if (table.kind === "view" && (key.length === 0 || !takesWrites(table))) return null;
-  const readOnly = new Set(forEverybody(survey.payload.readOnlyFields));
   const closed = new Set([
-    ...readOnly,
     ...audit.map(({ column }) => column.name),
     ...keys.names,
     ...Object.values(marks ?? {}).flatMap((column: Column | null) => column?.name ?? []),
   ]);
   const fields = new Set(survey.payload.fieldName ?? table.columns.keys());
-  const isWritable = (column: Column): boolean =>
-    fields.has(column.name) && !closed.has(column.name) && column.generated !== "computed";
+  const open = [...table.columns.values()].filter(
+    ({ name, generated }) => fields.has(name) && !closed.has(name) && generated !== "computed",
+  );
   return {
     table,
     key,
     keyColumns: byName(key),
     shown,
-    writable: new Map([...table.columns].filter(([, column]) => isWritable(column))),
+    ...setBy(survey.payload, open),
     audit,
     flag: marks?.flag && isUnfilled(marks.flag) ? marks.flag : null,
     readBack:
@@ -395,6 +395,5 @@ function insertPlan(
       key.length > 0 &&
       key.every(({ name }) => reading.columns.has(name)),
     namesRecords: true,
-    readOnly,
   };
 }

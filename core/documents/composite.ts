@@ -13,7 +13,7 @@ import { foresee } from "../totals/foreseen-values.ts";
 import {
   alwaysShowing,
   createAudit,
-  fillsBeside,
+  filledBeside,
   filledLater,
   recordPlan,
   type RecordPlan,
@@ -71,7 +71,10 @@ export function newDetail(
   const given = { body: sent, fills: call.lineFills(detail.table), newId: call.newId };
   const checked = rules.check(withFills(given, detail), "create", writable);
   const found: FieldErrors = { ...checked.errors };
-  const values = new Map<Column, Scalar>([...fillsBeside(given, detail), ...checked.values]);
+  const values = new Map<Column, Scalar>([
+    ...filledBeside({ ...given, rules }, detail),
+    ...checked.values,
+  ]);
   values.delete(detail.foreignKey);
   const made = newKey(given, detail, detail.rules, found);
   for (const [column, value] of made) values.set(column, value);

@@ -39,6 +39,8 @@ export interface DetailPlan {
   /** See `InsertPlan`. */
   readonly readOnly: ReadonlySet<string>;
   readonly writable: Columns;
+  /** See `InsertPlan`. */
+  readonly presets: Columns;
   readonly audit: AuditColumns;
   readonly rules: Rules;
   /** The operator's own query of the details; null = they are read from the table. */

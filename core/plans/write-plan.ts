@@ -14,6 +14,8 @@ export interface InsertPlan {
   readonly shown: Columns;
   /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
   readonly writable: Columns;
+  /** Fields of fieldName that only their rules' defaults fill, because they are read-only. Always the same map. */
+  readonly presets: Columns;
   readonly audit: AuditColumns;
   /** The flag of soft delete, if only the service fills it in a new row; null = there is nothing to fill. */
   readonly flag: Column | null;

@@ -27,6 +27,7 @@ import { type Assignment, type Insert, selectFrom } from "../query/statement.ts"
 import { keyIs, rowOf } from "../query/key-conditions.ts";
 import { isOfKey, keyText, type KeyValue } from "../values/types/key.ts";
 import { findRows } from "../query/find-rows.ts";
+import type { Rules } from "../rules/compile-rules.ts";
 import { newKey } from "./record-key.ts";
 import { addTableFaults } from "./table-faults.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -84,7 +85,7 @@ export function newValues(call: NewBody, plan: InsertingPlan): ReadonlyMap<Colum
   const { rules } = call.entity;
   const checked = rules.check(withFills(call, plan.write), "create", plan.write.writable);
   const errors: FieldErrors = { ...checked.errors };
-  const values = fillsBeside(call, plan.write);
+  const values = filledBeside({ ...call, rules }, plan.write);
   const made = newKey(call, plan.write, rules, errors);
   for (const [column, value] of made) values.set(column, value);
   for (const [column, value] of checked.values) values.set(column, value);
@@ -119,12 +120,12 @@ export function withFills(
 const fillOf = ({ type }: Column, value: Json): Json =>
   columnTypes[type].isText ? String(value) : value;
 
-/** Values from the caller's scope for columns that no body may set. */
-export function fillsBeside(
-  { fills }: Pick<Call, "fills">,
-  { table, writable, key }: Pick<InsertPlan, "table" | "writable" | "key">,
+/** Values of columns that the body may not set: the defaults of their rules, and those of the caller's scope. */
+export function filledBeside(
+  { fills, rules }: Pick<Call, "fills"> & { readonly rules: Rules },
+  { table, writable, presets, key }: Pick<InsertPlan, "table" | "writable" | "presets" | "key">,
 ): Map<Column, Scalar> {
-  const values = new Map<Column, Scalar>();
+  const { values } = rules.check({}, "create", presets);
   for (const [name, value] of fills) {
     const column = table.columns.get(name);
     if (!column || isOfKey(key, column) || writable.has(name) || column.generated === "computed")

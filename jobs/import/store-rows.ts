@@ -9,7 +9,7 @@ import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import type { Queries, Transaction } from "../../core/query/session.ts";
 import { parentsFirst } from "../../core/records/parents-first.ts";
 import { insertSet, updateSet } from "../../core/records/record-sets.ts";
-import { createAudit, fillsBeside, updateAudit } from "../../core/records/record.ts";
+import { createAudit, filledBeside, updateAudit } from "../../core/records/record.ts";
 import type { FileRow } from "./row-batches.ts";
 import type { Verdict } from "./row-verdict.ts";
 import type { RejectedRow } from "./rejected-rows.ts";
@@ -63,7 +63,8 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
 type StoreSome = (tx: Queries, verdicts: readonly Verdict[]) => Promise<number>;
 
 /** Inserts the new records. */
-function createInsert({ plan, columns, now, caller, scope }: StoreRowsOptions): StoreSome {
+function createInsert(options: StoreRowsOptions): StoreSome {
+  const { entity, plan, columns, now, caller, scope } = options;
   const { table, key, writable } = plan.write;
   const created = createAudit(plan, { body: {}, now, caller });
   /** The columns that the database would leave null: they are set, so that more rows set the same ones. */
@@ -75,7 +76,7 @@ function createInsert({ plan, columns, now, caller, scope }: StoreRowsOptions): 
     }),
   );
   /** The columns that a new row can set, besides those that are equal for all. */
-  const filled = fillsBeside({ fills: scope.fills }, plan.write).keys();
+  const filled = filledBeside({ fills: scope.fills, rules: entity.rules }, plan.write).keys();
   const settable = new Set([...key, ...writable.values(), ...optional, ...filled]);
   for (const column of created.keys()) settable.delete(column);
 

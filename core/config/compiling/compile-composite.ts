@@ -13,7 +13,7 @@ import { compileRules } from "../../rules/compile-rules.ts";
 import { type DetailQuery, detailQueryOf, headerKeyTexts } from "./detail-query.ts";
 import type { Path } from "../reading/faults.ts";
 import { computedOf, type DetailColumns, headerTotalsOf } from "./formula-plan.ts";
-import { fitsAudit, forEverybody } from "./plans.ts";
+import { fitsAudit, forEverybody, setBy } from "./plans.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "../reading/schema.ts";
 import type { Key } from "../../values/types/key.ts";
@@ -222,13 +222,13 @@ function planOf(
   const isShown = (column: Column): boolean =>
     (fields.has(column.name) || closed.has(column) || results.has(column)) &&
     !hidden.has(column.name);
-  const readOnly = new Set(forEverybody(payload.readOnlyFields));
-  const isWritable = (column: Column): boolean =>
-    fields.has(column.name) &&
-    !readOnly.has(column.name) &&
-    !closed.has(column) &&
-    !results.has(column) &&
-    column.generated !== "computed";
+  const open = [...table.columns.values()].filter(
+    (column) =>
+      fields.has(column.name) &&
+      !closed.has(column) &&
+      !results.has(column) &&
+      column.generated !== "computed",
+  );
   const number = table.columns.get("line_number");
   const lineKey = lineKeyOf(key, foreignKey);
   const sorted = new Set([...(number ? [number] : []), ...lineKey]);
@@ -237,9 +237,8 @@ function planOf(
     lineKey,
     keyColumns: byName(lineKey),
     namesRecords: true,
-    readOnly,
+    ...setBy(payload, open),
     shown: new Map(columns.filter(([, column]) => isShown(column))),
-    writable: new Map(columns.filter(([, column]) => isWritable(column))),
     queryShown: query?.columns.map(({ name }) => name).filter((name) => !hidden.has(name)) ?? [],
     sort: [...sorted].map((column) => ({ column, direction: "asc" })),
     flag: null,

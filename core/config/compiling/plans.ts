@@ -19,7 +19,7 @@ import { condition } from "../../query/where.ts";
 import { columnTypes } from "../../values/types/column-types.ts";
 import { hintAfter } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
-import type { Keys } from "./key-plan.ts";
+import { byName, type Keys } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** The source of rows, and all of its columns. */
@@ -124,6 +124,19 @@ export function shownColumns(
   ]);
   const hidden = new Set(forEverybody(payload.hiddenFields));
   return new Map([...table.columns].filter(([name]) => wanted.has(name) && !hidden.has(name)));
+}
+
+/** Apart: fields that a body may set, and the read-only ones, which only their rules' defaults fill. */
+export function setBy(
+  { readOnlyFields }: Survey["payload"],
+  fields: readonly Column[],
+): Pick<WritePlan, "readOnly" | "writable" | "presets"> {
+  const readOnly = new Set(forEverybody(readOnlyFields));
+  return {
+    readOnly,
+    writable: byName(fields.filter(({ name }) => !readOnly.has(name))),
+    presets: byName(fields.filter(({ name }) => readOnly.has(name))),
+  };
 }
 
 /** What the service writes into created_by and updated_by must fit. */

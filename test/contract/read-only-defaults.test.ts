@@ -1,0 +1,150 @@
+/** Rule defaults of fields that a caller cannot set: each new record has them, whichever action makes it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { apiKey, by } from "./api-keys.ts";
+import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { importerOf, workbookOf } from "./imports.ts";
+
+const papers = {
+  tableName: "papers",
+  primaryKey: "paper_id",
+  access: { owner: "*", clerk: "*" },
+  action: {
+    create: true,
+    update: true,
+    upsert: true,
+    "bulk-create": true,
+    "create-composite": true,
+    "update-composite": true,
+    import: true,
+  },
+  fieldValidation: {
+    status: { type: "string", default: " Draft ", trim: true, lowercase: true },
+    level: { type: "integer", default: 7 },
+  },
+  importConfig: { upsertKeys: ["title"] },
+  masterDetail: {
+    detailTable: "paper_lines",
+    foreignKey: "paper_id",
+    detailConfig: {
+      primaryKey: "line_id",
+      fieldName: ["text", "state"],
+      fieldValidation: { state: { type: "string", default: "open" } },
+    },
+  },
+};
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await openFixture({
+    tables: [
+      {
+        name: "papers",
+        columns: {
+          paper_id: "key",
+          title: { type: "text(20)", unique: true },
+          status: { type: "text(20)", notNull: true },
+          level: "integer",
+        },
+      },
+      {
+        name: "paper_lines",
+        columns: {
+          line_id: "key",
+          paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
+          text: "text(20)",
+          state: "text(20)",
+        },
+      },
+    ],
+    project: { auth: { apiKeys: [apiKey("owner"), apiKey("clerk")] } },
+    endpoints: {
+      everybody: { ...papers, readOnlyFields: ["status", "level", "state"] },
+      roles: {
+        ...papers,
+        readOnlyFields: { clerk: ["status", "state"] },
+        hiddenFields: { clerk: ["level"] },
+      },
+      handled: {
+        ...papers,
+        readOnlyFields: ["status", "level", "state"],
+        components: { onBeforeInsert: ["components/code.ts#keep"] },
+      },
+      unused: { ...papers, fieldName: ["title", "status"], readOnlyFields: ["status"] },
+    },
+    components: { "components/code.ts": { keep: () => undefined } },
+  });
+});
+afterAll(() => fixture?.close());
+beforeEach(async () => {
+  await fixture.sql("delete from paper_lines");
+  await fixture.sql("delete from papers");
+});
+
+const sent = { title: "a", status: "sent", level: 1 };
+const line = { text: "l", state: "sent" };
+const post = (path: string, body: object): Promise<Answer> => fixture.post(path, body, by("clerk"));
+
+async function importRows(endpoint: string): Promise<Answer> {
+  const importer = importerOf({
+    post: (path, body) => fixture.post(path, body, by("clerk")),
+    request: (path, init) =>
+      fixture.request(path, {
+        ...init,
+        headers: { ...Object.fromEntries(new Headers(init?.headers)), ...by("clerk") },
+      }),
+  });
+  const file = await workbookOf([
+    ["title", "status", "level"],
+    ["a", "sent", 1],
+  ]);
+  return importer.committed(endpoint, file);
+}
+
+describe.each(["everybody", "roles", "handled"])(
+  "a field that a caller cannot set: %s",
+  (place) => {
+    test.each([
+      ["create", () => post(`${place}/create`, sent)],
+      ["bulk-create", () => post(`${place}/bulk-create`, { data: [sent] })],
+      ["upsert", () => post(`${place}/upsert`, { data: sent, by: ["title"] })],
+      ["import", () => importRows(place)],
+      [
+        "create-composite",
+        () => post(`${place}/create-composite`, { papers: { ...sent, paper_lines: [line] } }),
+      ],
+    ])("has its default in a new record of %s", async (_, make) => {
+      expect((await make()).body).toMatchObject({ success: true });
+      expect(await fixture.sql("select status, level from papers")).toEqual([
+        { status: "draft", level: 7 },
+      ]);
+    });
+
+    test("has its default in a new line, and keeps its value in updates", async () => {
+      await post(`${place}/create-composite`, {
+        papers: { paper_id: "p", title: "a", paper_lines: [line] },
+      });
+      await fixture.sql("update papers set status = 'done', level = 8");
+      await fixture.sql("update paper_lines set state = 'done'");
+      const changes = { insert: [line] };
+      const answer = await post(`${place}/update-composite`, {
+        papers: { paper_id: "p", title: "b", paper_lines: changes },
+      });
+      expect(answer.body).toMatchObject({ success: true });
+      expect((await post(`${place}/update`, { paper_id: "p", title: "c" })).status).toBe(200);
+      expect(await fixture.sql("select status, level from papers")).toEqual([
+        { status: "done", level: 8 },
+      ]);
+      expect(await fixture.sql("select state from paper_lines order by state")).toEqual([
+        { state: "done" },
+        { state: "open" },
+      ]);
+    });
+  },
+);
+
+test("a field outside of fieldName has no default", async () => {
+  expect((await post("unused/create", sent)).body).toMatchObject({ success: true });
+  expect(await fixture.sql("select status, level from papers")).toEqual([
+    { status: "draft", level: null },
+  ]);
+});
