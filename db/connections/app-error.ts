@@ -209,11 +209,21 @@ function brokenReference(
     (isUnnamed && updatesNoReference(statement))
   )
     return inUse(cause);
-  return new AppError("foreignKeyMissing", "A referenced record does not exist", {
+  return isUnnamed && columns.length === 0
+    ? new UnnamedReference("foreignKeyMissing", missingMessage, { cause })
+    : referenceMissing(columns, cause);
+}
+
+const missingMessage = "A referenced record does not exist";
+
+/** A reference has no row, and the engine does not say which of several. */
+export class UnnamedReference extends AppError {}
+
+export const referenceMissing = (columns: readonly string[], cause: unknown): AppError =>
+  new AppError("foreignKeyMissing", missingMessage, {
     ...errorsFor(columns, "does not exist"),
     cause,
   });
-}
 
 function updatesNoReference(statement: Statement): boolean {
   if (statement.kind !== "update" && statement.kind !== "updateMany") return false;

@@ -20,6 +20,7 @@ import { toAppError, saidBy } from "./app-error.ts";
 import { Conflict } from "./conflict.ts";
 import { createLearnKinds } from "./learn-kinds.ts";
 import { type Deadlines, tooLate } from "../../core/values/deadlines.ts";
+import { withReferences } from "./missing-references.ts";
 import type { Room } from "./room.ts";
 import type { Sender } from "./sender.ts";
 import type { Written } from "./execute.ts";
@@ -190,43 +191,47 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
+  async function execute(connection: Connection, execution: Execution): Promise<Written> {
+    const { statement, deadlineAtMs, local = null } = execution;
+    let sent = execution;
+    const isRead = changesNothing(statement);
+    try {
+      let compiled = current(statement, execution.compiled);
+      for (let isAgain = false; ;) {
+        const columns = compiled.reading?.columns;
+        const list = beginList(compiled);
+        const command = commandOf(sent, compiled, list);
+        const result = await send(connection, command, deadlineAtMs);
+        if (sent.opening) sent = { ...sent, opening: [] };
+        learnKinds(compiled, result);
+        // The list was written with old column types: this result, or another one meanwhile, has shown new ones.
+        if (list !== null && compiled.reading?.columns !== columns) continue;
+        const written = writtenBy(compiled, result, {
+          list,
+          decode: decoderFor(compiled, result),
+        });
+        // The rows showed that the assumed form does not hold for all values.
+        if (isRead && !isAgain && isOutdated(compiled)) {
+          isAgain = true;
+          compiled = compile(statement);
+          continue;
+        }
+        return written;
+      }
+    } catch (error) {
+      if (local !== null) await rollback(connection);
+      if (error instanceof BehindError) throw meaningOf(error.cause, execution.written ?? null);
+      throw await withReferences(meaningOf(error, statement), {
+        statement,
+        read: (select) =>
+          execute(connection, { statement: select, compiled: compile(select), deadlineAtMs }),
+      });
+    }
+  }
+
   return {
     send,
-    async execute(connection, execution) {
-      const { statement, deadlineAtMs, local = null } = execution;
-      let sent = execution;
-      const isRead = changesNothing(statement);
-      try {
-        let compiled = current(statement, execution.compiled);
-        for (let isAgain = false; ;) {
-          const columns = compiled.reading?.columns;
-          const list = beginList(compiled);
-          const command = commandOf(sent, compiled, list);
-          const result = await send(connection, command, deadlineAtMs);
-          if (sent.opening) sent = { ...sent, opening: [] };
-          learnKinds(compiled, result);
-          // The list was written with old column types: this result, or another one meanwhile, has shown new ones.
-          if (list !== null && compiled.reading?.columns !== columns) continue;
-          const written = writtenBy(compiled, result, {
-            list,
-            decode: decoderFor(compiled, result),
-          });
-          // The rows showed that the assumed form does not hold for all values.
-          if (isRead && !isAgain && isOutdated(compiled)) {
-            isAgain = true;
-            compiled = compile(statement);
-            continue;
-          }
-          return written;
-        }
-      } catch (error) {
-        if (local !== null) await rollback(connection);
-        const isBehind = error instanceof BehindError;
-        throw isBehind
-          ? meaningOf(error.cause, execution.written ?? null)
-          : meaningOf(error, statement);
-      }
-    },
+    execute,
     async begin(connection, opening, deadlineAtMs) {
       try {
         const isAtOnce = engine.pipelines && opening.length > 1;

@@ -214,6 +214,8 @@ describe("a reference", () => {
 describe("a reference without its row", () => {
   let service: Fixture;
   const references = { table: "places", column: "id" } as const;
+  const bulk = { "bulk-create": true, "bulk-update": true, upsert: true };
+  const writing = { create: true, update: true, ...bulk };
   beforeAll(async () => {
     service = await openFixture({
       tables: [
@@ -224,12 +226,13 @@ describe("a reference without its row", () => {
             id: "key",
             start: { type: "text(36)", references },
             stop: { type: "text(36)", references },
+            parent: { type: "text(36)", references: "trips" },
           },
         },
       ],
       endpoints: {
         places: { tableName: "places", action: { create: true } },
-        trips: { tableName: "trips", action: { create: true, update: true, "bulk-create": true } },
+        trips: { tableName: "trips", action: writing },
       },
     });
     await service.post("places/create", { id: "here" });
@@ -243,7 +246,15 @@ describe("a reference without its row", () => {
     ["create", { stop: "nowhere" }, "stop"],
     ["update", { id: "t", start: "nowhere", stop: null }, "start"],
     ["bulk-create", { data: [{ start: null, stop: "here" }, { stop: "nowhere" }] }, "[1].stop"],
-  ])("is named where the others are empty: %s %j", async (action, body, field) => {
+    ["create", { start: "here", stop: "nowhere" }, "stop"],
+    ["create", { start: "nowhere", stop: "here" }, "start"],
+    ["create", { id: "own", start: "nowhere", stop: "here", parent: "own" }, "start"],
+    ["create", { start: "here", stop: "here", parent: "none" }, "parent"],
+    ["update", { id: "t", start: "here", stop: "nowhere" }, "stop"],
+    ["bulk-create", { data: [{ stop: "here" }, { start: "here", stop: "nowhere" }] }, "[1].stop"],
+    ["bulk-update", { data: [{ id: "t", start: "here", stop: "nowhere" }] }, "[0].stop"],
+    ["upsert", { data: { id: "t", start: "here", stop: "nowhere" } }, "[0].stop"],
+  ])("is named, whatever the others are: %s %j", async (action, body, field) => {
     check(await service.post(`trips/${action}`, body), {
       status: 400,
       error: "Foreign key constraint",
