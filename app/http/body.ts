@@ -3,7 +3,7 @@ import { AppError, invalidPayload } from "../../core/values/errors.ts";
 import { isObject, parseJson } from "../../core/values/json.ts";
 import { arrival, type ArrivalOptions } from "./arrival.ts";
 import { nestNames, parseForm } from "./form.ts";
-import type { Incoming } from "./incoming.ts";
+import type { HeaderFields, Incoming } from "./incoming.ts";
 
 export interface BodyOptions extends ArrivalOptions {
   readonly bytesMax: number;
@@ -19,6 +19,7 @@ export async function readBody(
   incoming: Pick<Incoming, "headers" | "bytes">,
   { bytesMax, takesForm, ...waiting }: BodyOptions,
 ): Promise<unknown> {
+  refuseCompressed(incoming.headers);
   const type = incoming.headers.get("content-type");
   const isForm =
     takesForm && type !== null && essenceOf(type) === "application/x-www-form-urlencoded";
@@ -47,10 +48,17 @@ const unsupported = () => new AppError("unsupportedMediaType", "Send the body as
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/**
- * Compressed bodies fail here too. The service never decompresses bodies, so that a small body cannot become a large
- * one.
- */
+/** Rejects with 415: the service never decompresses bodies, so that a small body cannot become a large one. */
+export function refuseCompressed(headers: HeaderFields): void {
+  const coding = headers.get("content-encoding") ?? "";
+  const [found] = /\b(?:gzip|compress|deflate|br|zstd)\b/i.exec(coding) ?? [];
+  if (found === undefined) return;
+  throw new AppError(
+    "unsupportedMediaType",
+    `The body is compressed with ${found}; send it without Content-Encoding`,
+  );
+}
+
 function decode(bytes: Uint8Array | ArrayBuffer): string {
   try {
     return decoder.decode(bytes);

@@ -10,6 +10,7 @@ import type { Deadlines } from "../../core/values/deadlines.ts";
 import { AppError, invalidPayload } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { arrival, type ArrivalOptions } from "./arrival.ts";
+import { refuseCompressed } from "./body.ts";
 
 /** The part that holds the file. */
 const partName = "file";
@@ -23,6 +24,7 @@ export async function readUpload(
   request: Request,
   { fields, refusesUnknown, ...waiting }: ArrivalOptions & Omit<Expected, "delimiter">,
 ): Promise<Upload> {
+  refuseCompressed(request.headers);
   const type = request.headers.get("content-type") ?? "";
   if (!/^multipart\/form-data\s*(;|$)/i.test(type))
     throw new AppError("unsupportedMediaType", "Send the file as multipart/form-data");

@@ -1,4 +1,5 @@
 /** Rules for every action: paths, methods, media types, sizes, the JSON of a body, and the id of a request. */
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createLog } from "../../app/start/observing/log.ts";
 import { openService, type Service } from "../../app/start/servers/wire.ts";
@@ -128,6 +129,28 @@ describe("media types", () => {
     });
     check(answer, { status: 415, error: "Unsupported media type" });
   });
+
+  test.each(["gzip", "x-gzip", "br", "deflate", "identity, zstd"])(
+    "a body with Content-Encoding: %s answers 415 and names it",
+    async (coding) => {
+      const answer = await shop.send("/items/first", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "Content-Encoding": coding },
+        body: gzipSync(JSON.stringify(find)),
+      });
+      check(answer, { status: 415, error: "Unsupported media type" });
+      expect(answer.body.message).toMatch(/compressed with \w+; send it without Content-Encoding$/);
+    },
+  );
+
+  test.each(["", "identity", "UTF-8"])(
+    "a body with Content-Encoding: %j is read",
+    async (coding) => {
+      const headers = { "Content-Type": "application/json", "Content-Encoding": coding };
+      const body = JSON.stringify(find);
+      check(await shop.send("/items/first", { method: "POST", headers, body }), { status: 200 });
+    },
+  );
 
   const accepted = ["application/json", "application/json; charset=utf-8", "Application/JSON"];
   test.each(accepted)("a body of the type %s is read", async (type) => {

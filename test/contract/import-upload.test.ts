@@ -2,6 +2,7 @@
  * Input of import-upload, valid and invalid: hostile multipart bodies, and workbooks that cannot be imported.
  * `test/workbook` tests all kinds of damaged workbooks; here are a few examples.
  */
+import { gzipSync } from "node:zlib";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -374,6 +375,19 @@ describe("import-upload refuses", () => {
     const answer = await post(make(), contentType);
     checkEnvelope(answer);
     expect([answer.status, answer.body.error], answer.body.message).toEqual([status, error]);
+  });
+
+  test("a compressed body", async () => {
+    const answer = await shop.request("/api/test/things/import-upload", {
+      method: "POST",
+      headers: { "Content-Type": type, "Content-Encoding": "gzip" },
+      body: gzipSync(bodyWith(disposition)),
+    });
+    checkEnvelope(answer);
+    expect([answer.status, answer.body.message]).toEqual([
+      415,
+      "The body is compressed with gzip; send it without Content-Encoding",
+    ]);
   });
 
   const xml = (rows: string) => new Uint8Array(zipOf(workbookParts({ rows })));
