@@ -1336,6 +1336,18 @@ describe("the folder is refused for", () => {
       "shop/stock.items.json",
       "part of the URL",
     ],
+    [
+      "an endpoint whose name ends in other letters",
+      filesOf({ "stock.JSON": { action: {} } }),
+      "shop/stock.JSON",
+      "ends in .JSON",
+    ],
+    [
+      "a language whose name ends in other letters",
+      filesOf({ "messages/de.Json": {} }),
+      "shop/messages/de.Json",
+      "ends in .Json",
+    ],
   ])("%s", async (_, files, file, word) => {
     const { faults } = await load(files);
     expect(faults.map((fault) => fault.file)).toEqual([file]);

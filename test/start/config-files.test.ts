@@ -21,6 +21,9 @@ test.each([
   ["project.schema.json", false],
   ["shop/goods.json", true],
   ["shop/goods.json~", false],
+  // Told as a fault, and not passed over.
+  ["shop/goods.JSON", true],
+  ["shop/messages/de.Json", true],
   ["shop/notes/goods.json", false],
   ["shop/query/a/b.sql", true],
   ["shop/components/node_modules/x/index.js", false],

@@ -9,7 +9,7 @@ import type { ConfigFiles } from "../../../core/config/reading/read-config.ts";
  * systems and version control: the lock file of an editor must not stop a reload.
  */
 export const configPath =
-  /^(?!\.|.*\/\.)[^/]+\/(?:[^/]+\.json|query\/.+\.sql|messages\/[^/]+\.json|components\/(?!.*\bnode_modules\/).+\.(?:ts|mts|js|mjs))$/;
+  /^(?!\.|.*\/\.)[^/]+\/(?:(?:messages\/)?[^/]+\.[jJ][sS][oO][nN]|query\/.+\.sql|components\/(?!.*\bnode_modules\/).+\.(?:ts|mts|js|mjs))$/;
 
 /** Project files, endpoint files, queries and components below the folder, by relative path, separated by `/`. */
 export async function readConfigFiles(folder: string): Promise<ConfigFiles> {

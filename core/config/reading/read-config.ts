@@ -13,7 +13,7 @@ import { readDocument, type Document } from "./document.ts";
 import { replaceVariables, type Environment } from "./environment.ts";
 import { sortFaults, type Fault } from "./faults.ts";
 import type { Messages } from "../../plans/messages.ts";
-import { readMessages } from "./read-messages.ts";
+import { readMessages, suffixFaults } from "./read-messages.ts";
 import { projectSchema, type ProjectSettings } from "./project-schema.ts";
 import { endpointSchema, type Payload } from "./schema.ts";
 
@@ -88,7 +88,7 @@ function foldersOf(files: ConfigFiles): Map<string, Map<string, string>> {
   return new Map([...folders].filter(([, folder]) => [...folder.keys()].some(isOwnJson)));
 }
 
-const isOwnJson = (path: string): boolean => path.endsWith(".json") && !path.includes("/");
+const isOwnJson = (path: string): boolean => /^[^/]+\.json$/i.test(path);
 
 function readProject(
   name: string,
@@ -201,6 +201,9 @@ function readEndpoint(
 ): EndpointConfig | null {
   const file = `${project}/${path}`;
   const name = path.slice(0, -".json".length);
+  const misnamed = suffixFaults(file);
+  faults.push(...misnamed);
+  if (misnamed.length > 0) return null;
   const { document, faults: textFaults } = readDocument(file, text);
   faults.push(...textFaults);
   if (!nameShape.test(name)) faults.push(badName(file, name));

@@ -52,7 +52,7 @@ export const messagesSchema = z
   })
   .meta({ title: "Rowgate messages", description: "Texts of one language." });
 
-const languageFile = /^messages\/([^/]+)\.json$/;
+const languageFile = /^messages\/([^/]+)\.json$/i;
 const languageTag = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 
 export function readMessages(
@@ -65,6 +65,7 @@ export function readMessages(
     const tag = languageFile.exec(path)?.[1];
     if (tag === undefined) continue;
     const file = `${project}/${path}`;
+    faults.push(...suffixFaults(file));
     if (!languageTag.test(tag))
       faults.push({
         file,
@@ -81,6 +82,12 @@ export function readMessages(
   }
   return messages;
 }
+
+/** Whether the name ends in `.JSON`: on most systems this is another name, so the file would not be found. */
+export const suffixFaults = (file: string): Fault[] =>
+  file.endsWith(".json")
+    ? []
+    : [{ file, path: "$", found: `a name that ends in ${file.slice(-5)}`, expected: ".json" }];
 
 function textsOf({
   fieldLabels,
