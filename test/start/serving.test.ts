@@ -430,6 +430,20 @@ describe("a request that is no good HTTP gets the envelope:", () => {
   });
 });
 
+test.each([1, 3])(
+  "malformed bytes behind %i whole requests are refused after their answers",
+  async (count) => {
+    const served = await serveGoods();
+    const body = JSON.stringify({ where: { key: "id", value: "none" } });
+    const whole = head(body.length) + body;
+    const text = await talk(served, { send: `${whole.repeat(count)}\0\x01 garbage\r\n\r\n` });
+    await served.stop();
+    const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+    expect(statuses).toEqual([...Array.from({ length: count }, () => "200"), "400"]);
+    expect(text).toContain("Bad request");
+  },
+);
+
 describe("connections", () => {
   /** Resolves when the service has answered on it; the connection stays open. */
   async function occupy({ port }: Served): Promise<Agent> {

@@ -1,6 +1,7 @@
 /**
- * Answers requests that the parser of `node:http` refuses with the envelope, unless another answer is being sent on the
- * connection: malformed headers and chunks, headers that are too large or arrive too slowly, and expectations.
+ * Answers requests that the parser of `node:http` refuses with the envelope, after the answers to those before them,
+ * unless their own answer is being sent: malformed headers and chunks, headers that are too large or arrive too slowly,
+ * and expectations.
  */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -13,12 +14,12 @@ import { send } from "./node-reply.ts";
 const readMs = 500;
 
 export function answerParserErrors(server: Server, refuse: Refuse): void {
-  /** The last answer on each connection. */
-  const answers = new WeakMap<Socket, ServerResponse>();
+  /** The last request on each connection, and its answer. */
+  const latest = new WeakMap<Socket, { incoming: IncomingMessage; outgoing: ServerResponse }>();
   const refused = new WeakSet<Socket>();
 
   server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    answers.set(incoming.socket, outgoing);
+    latest.set(incoming.socket, { incoming, outgoing });
   });
 
   server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
@@ -26,11 +27,17 @@ export function answerParserErrors(server: Server, refuse: Refuse): void {
     // Everything after a refusal is refused too.
     if (refused.has(socket)) return;
     refused.add(socket);
-    const last = answers.get(socket);
-    const isAnswering = last !== undefined && last.headersSent && !last.writableFinished;
-    if (error.code === "ECONNRESET" || !socket.writable || isAnswering) return socket.destroy();
-    socket.end(wireTextOf(refuse(faultOf(error))));
-    setTimeout(() => socket.destroy(), readMs).unref();
+    if (error.code === "ECONNRESET" || !socket.writable) return socket.destroy();
+    const end = (): void => {
+      if (socket.writable) socket.end(wireTextOf(refuse(faultOf(error))));
+      setTimeout(() => socket.destroy(), readMs).unref();
+    };
+    const { incoming, outgoing } = latest.get(socket) ?? {};
+    if (!outgoing || outgoing.writableFinished) return end();
+    // A whole request came before: answers have the order of their requests.
+    if (incoming?.complete) return outgoing.once("close", end);
+    if (outgoing.headersSent) return socket.destroy();
+    end();
   });
 
   server.on("checkExpectation", (incoming: IncomingMessage, outgoing: ServerResponse) => {
