@@ -79,8 +79,8 @@ export const readComposite = defineAction<ReadNeeds, ReadRequest>({
     const { header, shown, lists, more } = found;
     const etag = etagOf(header, read);
     if (!read.columns.has(key.name)) delete shown[key.name];
-    // A relation may have the name of the details; who expands it asks for that list.
-    for (const { path } of input.expand.many) delete lists[path];
+    // A relation may have the name of the details; who expands it asks for its records.
+    for (const name of Object.keys(shown)) if (!read.columns.has(name)) delete lists[name];
     return { status: 200, body: { data: { ...shown, ...lists }, ...(more && { more }) }, etag };
   },
 });

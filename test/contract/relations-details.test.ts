@@ -397,6 +397,17 @@ beforeAll(async () => {
           old: false,
         },
       },
+      // A relation to one has the name of the details.
+      visits: {
+        tableName: "stays",
+        action: { read: true, "read-composite": true },
+        masterDetail: {
+          detailTable: "stay_nights",
+          foreignKey: "stay_id",
+          detailConfig: { primaryKey: "id" },
+        },
+        relations: { stay_nights: { endpoint: "guests", column: "guest_code", key: "code" } },
+      },
       nights: {
         tableName: "stay_nights",
         action: { read: true },
@@ -545,6 +556,12 @@ describe("first and read-composite", () => {
         data: { id: "s1", title: "one", guest_code: "ann", stay_nights: nights("n1") },
         more: { stay_nights: ["s1"] },
       },
+    ],
+    [
+      "so does a relation to one",
+      "visits/read-composite",
+      { where: [{ key: "id", value: "s1" }], expand: { stay_nights: { select: ["name"] } } },
+      { data: { id: "s1", title: "one", guest_code: "ann", stay_nights: { name: "Ann" } } },
     ],
     [
       "a document that is not there expands nothing",
