@@ -1,6 +1,7 @@
 /** create over HTTP: the answer, keys, audit fields, validation rules, column types, and database refusals. */
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { check, instant, record, uuid, type Case } from "./cases.ts";
+import { type Fixture, openFixture } from "./harness.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
@@ -517,5 +518,48 @@ describe("what the database refuses", () => {
   ];
   test.each(refused)("$name", async (row) => {
     check(await shop.post("items", "create", row.body), row);
+  });
+});
+
+describe.runIf(inject("engine") === "mysql")("create with zero dates as defaults", () => {
+  let legacy: Fixture;
+  beforeAll(async () => {
+    legacy = await openFixture({
+      tables: [],
+      setUp: () => [
+        // As on servers whose mode allows such a default.
+        "set sql_mode = ''",
+        `create table letters (id int auto_increment primary key, title varchar(20),
+          sent date not null default '0000-00-00', seen datetime not null default '0000-00-00 00:00:00',
+          stamp timestamp not null default '0000-00-00 00:00:00')`,
+      ],
+      endpoints: {
+        letters: {
+          tableName: "letters",
+          action: { create: true, read: true, "bulk-create": true },
+        },
+      },
+    });
+  });
+  afterAll(() => legacy.close());
+
+  test("leaves out what the body leaves out", async () => {
+    const answer = await legacy.post("letters/create", { title: "first" });
+    expect(answer.status).toBe(201);
+    expect(record(answer)).toMatchObject({ title: "first", sent: null, seen: null, stamp: null });
+    const stored = await legacy.sql(
+      "select cast(sent as char) as sent, cast(seen as char) as seen from letters",
+    );
+    expect(stored).toEqual([{ sent: "0000-00-00", seen: "0000-00-00 00:00:00" }]);
+  });
+
+  test("takes many records that leave them out", async () => {
+    const answer = await legacy.post("letters/bulk-create", { data: [{ title: "second" }] });
+    expect(answer.status).toBe(201);
+  });
+
+  test.each(["0000-00-00", "2026-00-00", "2026-02-31"])("refuses %s in a body", async (sent) => {
+    const answer = await legacy.post("letters/create", { title: "third", sent });
+    expect(answer.body.errors).toEqual({ sent: ["must be a date in the form YYYY-MM-DD"] });
   });
 });

@@ -295,7 +295,7 @@ describe("a session", () => {
     );
     expect(session).toMatchObject({ zone: "+00:00", charset: "utf8mb4", wait: 10, autocommit: 1 });
     const modes = String(session!["mode"]).split(",");
-    expect(modes).toEqual(expect.arrayContaining(["STRICT_ALL_TABLES", "NO_ZERO_DATE"]));
+    expect(modes).toEqual(expect.arrayContaining(["STRICT_ALL_TABLES", "NO_ZERO_IN_DATE"]));
     for (const lax of ["ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "PIPES_AS_CONCAT"])
       expect(modes).not.toContain(lax);
     const [isolation] = await rows(

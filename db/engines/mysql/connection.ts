@@ -145,9 +145,12 @@ function canEval(): boolean {
   }
 }
 
-/** The last mode: a key of 0 is stored, and does not request a new key. */
+/**
+ * The last mode: a key of 0 is stored, and does not request a new key. NO_ZERO_DATE is not among them: it would refuse
+ * each row that leaves a column to its default `0000-00-00`, which many older tables have. No request can send that date.
+ */
 const sqlMode =
-  "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO";
+  "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO";
 
 /**
  * The bytes that the server takes at once. MySQL runs the content of `/*!80000 … *\/` and MariaDB that of
