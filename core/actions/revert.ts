@@ -13,13 +13,21 @@ import { updateOf } from "../records/changed-record.ts";
 import { etagOf } from "../records/etag.ts";
 import { scalarOf } from "../query/find-rows.ts";
 import { beginCreate } from "../records/new-record.ts";
-import { beginChange, changePlan, lockRecord, type RecordPlan } from "../records/record.ts";
+import {
+  beginChange,
+  changePlan,
+  filledBeside,
+  lockRecord,
+  type RecordPlan,
+} from "../records/record.ts";
 import { writeAnswerSchema } from "../records/record-schema.ts";
 import { keyAsJson } from "../records/replay.ts";
 import { restoreFound, type RestorePlan } from "../records/restore-records.ts";
 import { isDemanded } from "../totals/foreseen-values.ts";
 import { AppError, invalidPayload, noSuchRecord, notFound } from "../values/errors.ts";
+import type { Json } from "../values/json.ts";
 import type { Columns } from "../values/types/column.ts";
+import { accept } from "../values/types/accept.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import { maySend } from "../values/types/new-key.ts";
 
@@ -186,7 +194,7 @@ async function beginRestore(
   };
 }
 
-/** Refused where the record would come back without a value: never recorded, or not the caller's to set. */
+/** Refused where the record would come back without a value: never recorded, or not the caller's to set nor filled in. */
 function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChange): Write {
   mustAlso(call, "create");
   const { write, recorded } = plan;
@@ -195,11 +203,18 @@ function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChang
     const named = key.get(name);
     return named === undefined ? write.writable.has(name) : maySend(named, write);
   };
+  const filled = filledBeside({ ...call, rules: call.entity.rules }, write);
+  const isFilled = (name: string, value: Json): boolean => {
+    const column = write.table.columns.get(name)!;
+    const own = filled.get(column) ?? null;
+    const accepted = accept(column, value);
+    return value === null ? own === null : accepted.ok && accepted.value === own;
+  };
   const before = Object.entries(change.before ?? {});
   const unrecorded = [...write.table.columns.keys()].filter((name) => !recorded.kept.has(name));
   if (unrecorded.length > 0) throw isIncomplete("not all of its values were recorded", unrecorded);
   const foreign = before.flatMap(([name, value]) =>
-    value !== null && (key.has(name) || recorded.settable.has(name)) && !isNamed(name)
+    (key.has(name) || recorded.settable.has(name)) && !isNamed(name) && !isFilled(name, value)
       ? [name]
       : [],
   );

@@ -69,6 +69,12 @@ beforeAll(async () => {
         readOnlyFields: ["status", "level", "state"],
         components: { onBeforeInsert: ["components/code.ts#keep"] },
       },
+      kept: {
+        ...papers,
+        action: { ...papers.action, delete: true, history: true, revert: true },
+        history: true,
+        readOnlyFields: ["status", "level"],
+      },
       unused: { ...papers, fieldName: ["title", "status"], readOnlyFields: ["status"] },
     },
     components: { "components/code.ts": { keep: () => undefined } },
@@ -141,6 +147,22 @@ describe.each(["everybody", "roles", "handled"])(
     });
   },
 );
+
+test.each([
+  ["with its defaults", "", ""],
+  ["not without its own status", "status = 'done'", "status"],
+  ["not with a level that it had not", "level = null", "level"],
+])("a deleted record comes back %s", async (_, set, lost) => {
+  await post("kept/create", { paper_id: "p", title: "a" });
+  if (set !== "") await fixture.sql(`update papers set ${set}`);
+  await post("kept/delete", { where: [{ key: "paper_id", value: "p" }] });
+  const [{ change_id }] = (await post("kept/history", { paper_id: "p" })).body.data;
+  const answer = await post("kept/revert", { change_id });
+  const message = `The record cannot be created again, because you may not set all of its values: those of ${lost} are missing`;
+  expect([answer.status, answer.body]).toMatchObject(
+    lost === "" ? [201, { data: { title: "a", status: "draft", level: 7 } }] : [409, { message }],
+  );
+});
 
 test("a field outside of fieldName has no default", async () => {
   expect((await post("unused/create", sent)).body).toMatchObject({ success: true });

@@ -167,7 +167,11 @@ function recordedTable(
         entity.enabled.has("history") ? [...own.keys()].filter((name) => kept.has(name)) : [],
       ),
     ),
-    settable: new Set(alike.flatMap(({ entity }) => [...(entity.write?.writable.keys() ?? [])])),
+    settable: new Set(
+      alike.flatMap(({ entity: { write } }) =>
+        write ? [...write.writable.keys(), ...write.presets.keys()] : [],
+      ),
+    ),
     stamps: new Set(
       alike.flatMap(({ entity }) =>
         (entity.write?.audit ?? []).flatMap(({ when, column }) =>
