@@ -55,24 +55,32 @@ async function findSome(
   { keys, found }: { keys: readonly KeyValue[]; found: Map<string, Row[]> },
 ): Promise<void> {
   const rows = await select(queries, search, keyIn(search.by, keys));
+  const texts = new Set(keys.map(keyText));
+  const near = new Set<string>();
   let isAnyOther = false;
   for (const row of rows) {
-    const text = keyText(search.by.map((column) => scalarOf(column, row)));
+    const key = search.by.map((column) => scalarOf(column, row));
+    const text = keyText(key);
+    isAnyOther ||= !texts.has(text);
+    near.add(looseText(key));
     const known = found.get(text);
     if (known) known.push(row);
     else found.set(text, [row]);
   }
-  const texts = new Set(keys.map(keyText));
-  for (const text of found.keys()) isAnyOther ||= !texts.has(text);
-  if (!isAnyOther) return;
-  // These rows have other values than those searched for, so only the database can tell which key each row matches.
+  const isLoose = search.by.some((column) => column.isLoose);
+  // Rows with other values than those searched for, or with nearly the same as another key: only the database can tell
+  // which keys they match.
   for (const key of keys) {
     const text = keyText(key);
-    if (found.has(text)) continue;
+    if (found.has(text) || !(isAnyOther || (isLoose && near.has(looseText(key))))) continue;
     const equal = await select(queries, search, keyIs(search.by, key));
     if (equal.length > 0) found.set(text, equal);
   }
 }
+
+/** Equal for keys that a loose collation may call equal. */
+const looseText = (key: KeyValue): string =>
+  keyText(key.map((value) => equalText({ alike: "loosely" }, value)));
 
 const select = (
   queries: Pick<ReadQueries, "all">,

@@ -282,6 +282,26 @@ describe("a key", () => {
     });
     expect(await fixture.sql("select * from words")).toEqual([]);
   });
+
+  describe.runIf(inject("engine") === "mysql").each(["café", "cafe "])(
+    "that the collation calls equal to a stored one: %j",
+    (other) => {
+      const both = ["cafe", other].map((word) => ({ word, meaning: "new" }));
+      test.each([
+        ["bulk-update", { data: both }],
+        ["upsert", { data: both }],
+        ["bulk-delete", { keys: ["cafe", other] }],
+      ])("is the same record in %s", async (name, body) => {
+        check(await post("words/create", { word: "cafe", meaning: "old" }), { status: 201 });
+        check(await post(`words/${name}`, body), {
+          status: 400,
+          error: "Validation failed",
+          errors: { "[1].word": ["is already in record [0]"] },
+        });
+        expect(await fixture.sql("select meaning from words")).toEqual([{ meaning: "old" }]);
+      });
+    },
+  );
 });
 
 describe("etags", () => {

@@ -4,7 +4,7 @@ import { toBase64 } from "../formats.ts";
 import type { Scalar } from "../scalar.ts";
 
 /** A text that is equal for values which the column calls equal, where its `alike` is no question to the database. */
-export function equalText({ alike }: Column, value: Scalar): string {
+export function equalText({ alike }: Pick<Column, "alike">, value: Scalar): string {
   if (value instanceof Uint8Array) return toBase64(value);
   if (typeof value !== "string" || typeof alike === "object") return String(value);
   switch (alike) {
