@@ -1,6 +1,6 @@
 /**
  * Tells a page of changes in endpoints with `live`. One stream serves all that listen, because browsers open only a few
- * connections to a host. It goes on where it was when the endpoints change and after a lost connection.
+ * connections to a host. It goes on where it was when the endpoints or the caller change and after a lost connection.
  */
 import { type ProjectClient, RefusedCall } from "./project-client.ts";
 import type { Fields } from "./record-ids.ts";
@@ -29,6 +29,7 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
   const listeners = new Set<ChangeListener>();
   /** Endpoints whose changes the caller may not have; as long as somebody listens to them. */
   const refused = new Set<string>();
+  let caller = "";
   let running: { readonly names: string; readonly abort: AbortController } | null = null;
   let since: string | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,7 +38,15 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
 
   function settleSoon(): void {
     clearTimeout(timer);
-    timer = setTimeout(settle, soonMs);
+    timer = setTimeout(() => void noticeCaller().then(settle, settle), soonMs);
+  }
+
+  /** Another caller may be allowed what the one before was refused. */
+  async function noticeCaller(): Promise<string> {
+    const now = await project.callerOfNow();
+    if (now !== caller) refused.clear();
+    caller = now;
+    return now;
   }
 
   function settle(): void {
@@ -89,6 +98,7 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
 
   /** Resolves when the stream has ended. */
   async function readStream(names: readonly string[], signal: AbortSignal): Promise<void> {
+    const own = await noticeCaller();
     const query = new URLSearchParams({
       endpoints: names.join(),
       ...(since !== null && { since }),
@@ -104,6 +114,7 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
         clearTimeout(silent);
         silent = setTimeout(stop, silenceMs);
         const { value, done } = await reader.read();
+        if (!done && (await noticeCaller()) !== own) return settleSoon();
         if (done || signal.aborted) return;
         const events = (text + value).split("\n\n");
         text = events.pop()!;

@@ -76,6 +76,8 @@ export interface ProjectClient {
   /** `https://data.example.com/api/shop` */
   readonly apiUrl: string;
   readonly asksVersions: boolean;
+  /** A text that is another one when the caller is. */
+  callerOfNow(): Promise<string>;
   endpointOf(name: string): Promise<Endpoint>;
   /** POSTs to an action; rejects with RefusedCall, or as fetch where no answer came. */
   ask(
@@ -108,7 +110,7 @@ export function openProjectClient(
   const apiUrl = `${options.baseUrl.replace(/\/+$/, "")}/api/${encodeURIComponent(options.project)}`;
   const known = new Map<string, Promise<Endpoint>>();
   /** Whose endpoints these are. */
-  let credentials = "";
+  let caller = "";
 
   const failure = (status: number, body: Fields): RefusedCall =>
     new RefusedCall(status, errorBody(body), body["errors"] as Record<string, string[]>);
@@ -119,6 +121,11 @@ export function openProjectClient(
     if (apiKey) headers.set("X-Api-Key", apiKey);
     if (token) headers.set("Authorization", `Bearer ${token}`);
     return headers;
+  }
+
+  async function callerOfNow(): Promise<string> {
+    const headers = await headersOfNow();
+    return `${headers.get("X-Api-Key")} ${headers.get("Authorization")}`;
   }
 
   async function send(
@@ -162,13 +169,13 @@ export function openProjectClient(
   return {
     apiUrl,
     asksVersions: options.versions ?? false,
+    callerOfNow,
     send,
     failure: (status, body) => failure(status, { success: false, ...body }),
     async endpointOf(name) {
-      const headers = await headersOfNow();
-      const now = `${headers.get("X-Api-Key")} ${headers.get("Authorization")}`;
-      if (now !== credentials) known.clear();
-      credentials = now;
+      const now = await callerOfNow();
+      if (now !== caller) known.clear();
+      caller = now;
       const described = known.get(name) ?? describe(name);
       known.set(name, described);
       // Without a document, the request itself is sent, and its error says what the caller lacks.

@@ -3,7 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { auditLogProvider, dataProvider, liveProvider } from "../../app/adapters/refine.ts";
 import { openAdminPages, recordingFetch, type SentRequest } from "./admin-pages.ts";
-import type { Fixture } from "./harness.ts";
+import { apiKey, by } from "./api-keys.ts";
+import { type Fixture, openFixture } from "./harness.ts";
 
 let fixture: Fixture;
 /** Requests to the service, the newest last. */
@@ -438,6 +439,46 @@ describe("liveProvider", () => {
     warned.mockRestore();
     goods.end();
     orders.end();
+  });
+
+  test("tells another user of what this user may read, and no longer of the other's", async () => {
+    const warned = vi.spyOn(console, "warn").mockReturnValue();
+    const users = { clerk: "notes", manager: "memos" };
+    const endpoint = (role: string) => ({
+      tableName: "notes",
+      action: { create: true, read: true },
+      live: true,
+      access: { [role]: "*" },
+    });
+    const desk = await openFixture({
+      tables: ["notes", "memos"].map((name) => ({ name, columns: { id: "key" } })),
+      endpoints: {
+        notes: endpoint("clerk"),
+        memos: { ...endpoint("manager"), tableName: "memos" },
+      },
+      project: { auth: { apiKeys: Object.keys(users).map((id) => apiKey(id)) } },
+    });
+    const write = (user: keyof typeof users, id: string) =>
+      desk.post(`${users[user]}/create`, { id }, by(user));
+    let user: keyof typeof users = "clerk";
+    const own = live({ fetch: recordingFetch(desk, sent), headers: () => by(user) });
+    const [notes, memos] = [hearing(own, "notes"), hearing(own, "memos")];
+    await expect.poll(() => streams().at(-1), within).toBe("?endpoints=notes");
+    for (let made = 0; notes.events.length === 0; await pause(50))
+      await write("clerk", `n${made++}`);
+    user = "manager";
+    const heard = notes.events.length;
+    for (let made = 0; memos.events.length === 0 && made < 100; await pause(50)) {
+      await write("clerk", `o${made}`);
+      await write("manager", `m${made++}`);
+    }
+    expect(memos.events.length).toBeGreaterThan(0);
+    const later = notes.events.slice(heard).flatMap(({ payload }) => payload.ids ?? []);
+    expect(later.filter((id) => String(id).startsWith("o"))).toEqual([]);
+    notes.end();
+    memos.end();
+    warned.mockRestore();
+    await desk.close();
   });
 });
 
