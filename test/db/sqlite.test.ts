@@ -419,14 +419,16 @@ describe("a failure", () => {
     expect([error.kind, Object.keys(error.errors ?? {})]).toEqual(["validationFailed", ["n"]]);
   });
 
-  test("of one of two foreign keys names its field where only that has a value", async () => {
+  test("of foreign keys names the fields of those without a row", async () => {
     const table = await create(
-      "create table p (id integer primary key); create table t (id integer primary key, a integer references p, b integer references p)",
+      "create table p (id integer primary key); create table t (id integer primary key, a integer references p, b integer references p); insert into p values (1)",
       "t",
     );
+    const missing = ["does not exist"];
     for (const [a, errors] of [
-      [5n, undefined],
-      [null, { b: ["does not exist"] }],
+      [5n, { a: missing, b: missing }],
+      [1n, { b: missing }],
+      [null, { b: missing }],
     ] as const) {
       const error = await errorOf(session().insert(insertAll(table, [{ a, b: 5n }])));
       expect([error.kind, error.errors]).toEqual(["foreignKeyMissing", errors]);
@@ -434,7 +436,7 @@ describe("a failure", () => {
     await session().insert(insert(table, { a: null, b: null }));
     expect(
       (await errorOf(session().updateOne(update(table, 1n, [set(table, "b", 5n)])))).errors,
-    ).toEqual({ b: ["does not exist"] });
+    ).toEqual({ b: missing });
   });
 });
 
