@@ -335,6 +335,26 @@ describe("the end", () => {
     expect(storedIds()).toEqual(new Set(["a", "t1", "t2"]));
   });
 
+  test("SIGTERM answers the connections that clients have opened", async () => {
+    service = await serveByTwo(place);
+    const url = `${service.origin}/health/live`;
+    const asked: Promise<string>[] = [];
+    const ask = (): Promise<string> =>
+      once(request(url, { agent: false }).end(), "response").then(
+        ([response]) => String((response as IncomingMessage).resume().statusCode),
+        (error: NodeJS.ErrnoException) => error.code!,
+      );
+    const asking = setInterval(() => asked.push(ask(), ask(), ask()), 3);
+    await expect.poll(() => asked.length, soon).toBeGreaterThan(300);
+    service.parent.kill("SIGTERM");
+    expect(await service.ended).toBe(0);
+    clearInterval(asking);
+    const outcomes = await Promise.all(asked);
+    // One that the system accepts just while the socket is closed is reset, whatever the service does.
+    const others = outcomes.filter((one) => one !== "200" && one !== "ECONNREFUSED");
+    expect(others.length).toBeLessThan(5);
+  });
+
   test("of a parent that is killed is the end of its processes", async () => {
     service = await serveByTwo(place);
     const pids = service.pids();

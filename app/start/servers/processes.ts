@@ -3,7 +3,7 @@
  * hands them to the processes in turn (`node:cluster`), replaces those that end, gives all of them the same
  * configuration, and keeps what they share without Redis (`parent-stores.ts`). It answers no request itself.
  */
-import type { ChildProcess, Serializable } from "node:child_process";
+import type { Serializable } from "node:child_process";
 import cluster, { type Worker } from "node:cluster";
 import { limits } from "../../../core/values/limits.ts";
 import { unavailable } from "../../../core/values/errors.ts";
@@ -20,6 +20,7 @@ import type { FolderSource } from "../reloading/config-folder.ts";
 import { createReloads } from "../reloading/reloads.ts";
 import type { Reload } from "../reloading/reload-triggers.ts";
 import { parseEnv } from "../settings/env.ts";
+import { followConnections } from "./parent-connections.ts";
 import type { Listens, ParentGreeting, SentSource } from "./under-parent.ts";
 
 export interface ProcessesOptions {
@@ -61,8 +62,6 @@ interface Slot {
 
 /** A process that listened for less did not start well. */
 const steadyMs = 5_000;
-/** After the end of a process, until its messages are read. */
-const untakenMs = 100;
 /** The pauses before a process is started again: none after the first end, then from this one on, doubling. */
 const pauseMs = { first: 500, longest: 30_000 };
 /** How long metrics wait for a process that does not answer. */
@@ -97,6 +96,7 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
   const slots = Array.from({ length: count }, (_, at) => newSlot(at + 1, source));
   const [first] = slots as [Slot, ...Slot[]];
   const reloads = createReloads({ files: source.files, log, serve: serveEverywhere });
+  const connections = followConnections();
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ args: [...args], serialization: "advanced" });
 
@@ -112,7 +112,7 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
     worker.on("message", (message) => {
       if (slot.worker === worker) slot.calls.hear(message);
     });
-    endUntaken(worker);
+    connections.follow(worker);
     worker.on("error", (error) => log.error({ err: error }, "A process cannot be reached"));
     worker.once("exit", (code, signal) =>
       hasEnded(slot, { code, signal, pid: worker.process.pid }),
@@ -262,14 +262,15 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
     const killing = setTimeout(() => {
       for (const { worker } of running) worker?.process.kill("SIGKILL");
     }, killAfterMs);
-    await Promise.all(
-      running.map((slot) => {
-        slot.calls.call("process", "stop").catch(() => undefined);
-        return new Promise<void>((resolve) => {
+    const gone = running.map(
+      (slot) =>
+        new Promise<void>((resolve) => {
           slot.gone = resolve;
-        });
-      }),
+        }),
     );
+    await connections.close();
+    for (const { calls } of running) calls.call("process", "stop").catch(() => undefined);
+    await Promise.all(gone);
     clearTimeout(killing);
   }
 
@@ -298,26 +299,6 @@ const newSlot = (number: number, source: FolderSource): Slot => ({
   pause: undefined,
   gone: null,
 });
-
-/**
- * Closes the connections that the process was handed and had not taken when it ended. Node keeps them open
- * (`lib/internal/cluster/round_robin_handle.js`), so their clients would wait forever.
- */
-function endUntaken(worker: Worker): void {
-  const child = worker.process as ChildProcess & { send(...args: unknown[]): boolean };
-  const untaken = new Map<unknown, { close(): void }>();
-  const send = child.send.bind(child) as (...args: unknown[]) => boolean;
-  child.send = (message: { act?: string; seq?: number }, handle: unknown, ...more: unknown[]) => {
-    if (message.act === "newconn") untaken.set(message.seq, handle as { close(): void });
-    return send(message, handle, ...more);
-  };
-  child.on("internalMessage", ({ ack }: { ack?: number }) => untaken.delete(ack));
-  const end = () => {
-    for (const handle of untaken.values()) handle.close();
-  };
-  // What it said last is read first. With an untaken connection, Node emits no `disconnect`.
-  child.once("exit", () => setTimeout(end, untakenMs));
-}
 
 const sent = ({ files, env }: FolderSource): SentSource => ({ files, env });
 
