@@ -22,6 +22,7 @@ import {
   type Verdict,
   type VerdictOptions,
 } from "./row-verdict.ts";
+import { refuseUnaccepted } from "./unaccepted-values.ts";
 
 /** The options for judging rows. */
 export interface JudgeOptions extends VerdictOptions {
@@ -44,6 +45,7 @@ export function createJudge(options: JudgeOptions): Judge {
   return async (queries, rows) => {
     await learnNames(names, queries, { rows, columns: options.columns });
     const cases = rows.map(read);
+    if (options.foresees) await refuseUnaccepted(queries, cases, options.columns);
     const recordsOf = await findRecords(queries, cases, options);
     const keys = cases.map(({ key }) => key);
     const texts = await equalTexts(queries, [...options.plan.upsertKeys.values()], keys);

@@ -103,7 +103,7 @@ function readKey(
 }
 
 /** Further rule errors of the field would only repeat it. */
-function addFault(one: Case, column: Column, message: string): void {
+export function addFault(one: Case, column: Column, message: string): void {
   addMessage(one, column, message);
   one.faulty.push(column.name);
 }

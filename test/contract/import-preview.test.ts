@@ -39,6 +39,9 @@ const setUp = (engine: EngineName) => [
   "create table sealed (seal_id varchar(36) primary key, name varchar(20), secret varchar(20) not null)",
   `create table sacks (
     sack_id ${bytes[engine]} primary key, inside ${bytes[engine]}, foreign key (inside) references sacks (sack_id))`,
+  ...(engine === "postgres"
+    ? ["create table hosts (host_id integer primary key, ip inet unique, idle interval, net cidr)"]
+    : []),
   "insert into halls (hall, bay) values ('north', 1), ('north', 2)",
   "insert into makers (maker_id, code) values ('m1', 'ACME'), ('m2', 'BOLT')",
 ];
@@ -57,6 +60,9 @@ const endpoints = {
   sacks: { tableName: "sacks", action: { ...action, create: true } },
   names: { tableName: "names", action, importConfig: { upsertKeys: ["name"] } },
   sealed: { tableName: "sealed", action, fieldName: ["name"] },
+  ...(inject("engine") === "postgres" && {
+    hosts: { tableName: "hosts", action, importConfig: { upsertKeys: ["ip"] } },
+  }),
 };
 
 let shop: JobFixture;
@@ -88,7 +94,31 @@ type Case = readonly [
 /** Also the messages by row. */
 type Refusal = readonly [...Case, messages: Readonly<Record<number, string[]>>];
 
+/** Only the database can read their texts. */
+const unread: readonly Refusal[] = [
+  [
+    "values of types that only the database can read",
+    "hosts",
+    [
+      ["host_id", "ip", "idle", "net"],
+      [1, "10.0.0.1", "1 day", "10.0.0.0/8"],
+      [2, "10.0.0.256", null, null],
+      [3, "10.0.0.3", "soon", "10.0.0.1/8"],
+      [4, "10.0.0.4", null, null],
+    ],
+    ["2-2 insert", "3-4 invalid", "5-5 insert"],
+    {
+      3: ["ip: has a value that the column cannot hold"],
+      4: [
+        "idle: has a value that the column cannot hold",
+        "net: has a value that the column cannot hold",
+      ],
+    },
+  ],
+];
+
 const refused: readonly Refusal[] = [
+  ...(inject("engine") === "postgres" ? unread : []),
   [
     "a reference that leads nowhere",
     "crates",
