@@ -33,7 +33,7 @@ const untakenMs = 100;
 /** Turns of the event loop, in each of which one connection is accepted. */
 const turnsMax = 2_000;
 /** How long the processes have to take what they were handed, and how often this is checked. */
-const takenMs = { longest: 500, pause: 5 };
+const takenMs = { longest: 1_000, pause: 5 };
 
 /** Call it once, before the first process is started. */
 export function followConnections(): ParentConnections {
