@@ -23,15 +23,32 @@ export const valueWriter = (column: Column): WriteValue =>
 
 /** Of Edm.Int64 and Edm.Decimal; the counts of an answer are Edm.Int64 too. */
 export function longNumber(value: Json, { longNumbersAsText }: NumberForm): string {
-  const digits = value === null ? null : normalDecimal(String(value));
-  // A database without strict types can have any value in the column.
-  if (digits === null) return JSON.stringify(value);
-  return longNumbersAsText ? `"${digits}"` : digits;
+  const digits = normalDecimal(String(value));
+  return longNumbersAsText && digits !== null ? `"${digits}"` : String(digits);
 }
 
+const double: WriteValue = (value) =>
+  typeof value === "number" ? String(value) : longNumber(value, { longNumbersAsText: false });
+
+const textLike =
+  (form: RegExp): WriteValue =>
+  (value) =>
+    JSON.stringify(form.test(String(value)) ? value : null);
+
+const day = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])";
+
+/**
+ * A value that the type does not have is null, because clients stop reading at any other: a text in a column of numbers
+ * of SQLite, a date of MySQL without a month or of PostgreSQL before the year 1, a time beyond a day.
+ */
 const writers: Readonly<Record<EdmType["name"], WriteValue>> = {
   "Edm.Int64": longNumber,
   "Edm.Decimal": longNumber,
+  "Edm.Double": double,
+  "Edm.Date": textLike(new RegExp(`^${day}$`)),
+  "Edm.DateTimeOffset": textLike(new RegExp(`^${day}T`)),
+  "Edm.TimeOfDay": textLike(/^(?:[01]\d|2[0-3]):/),
+  "Edm.Guid": textLike(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/),
   // Texts and, as texts, what else a column has: values that hold others, and computed ones.
   "Edm.String": (value) =>
     typeof value === "string" || value === null
@@ -41,11 +58,7 @@ const writers: Readonly<Record<EdmType["name"], WriteValue>> = {
     JSON.stringify(
       typeof value === "string" ? value.replaceAll("+", "-").replaceAll("/", "_") : value,
     ),
-  // Some times can be below zero and beyond a day, and are no time of day then.
-  "Edm.TimeOfDay": (value) => JSON.stringify(isTimeOfDay.test(String(value)) ? value : null),
 };
-
-const isTimeOfDay = /^(?:[01]\d|2[0-3]):/;
 
 /** The literal as read's `where` takes it for the column. Rejects with Invalid parameter. */
 export function valueOf(literal: Exclude<Literal, { form: "null" }>, column: Column): unknown {

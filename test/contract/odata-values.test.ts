@@ -1,5 +1,6 @@
 /** OData 4: values of each type, their literals and names that OData does not allow, alike on every engine. */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import type { EngineName } from "../servers/session.ts";
 import { type Fixture, openFixture } from "./harness.ts";
 import { odataOver, pathIn } from "./odata.ts";
 
@@ -272,5 +273,51 @@ test("the default scope holds for lists", async () => {
   expect((await get("strict?$count=true")).body).toMatchObject({
     "@odata.count": 1,
     value: [{ id: 1 }],
+  });
+});
+
+describe("values that no type of OData has", () => {
+  /** Literals of SQL, by column, of which the engine stores what stands here. */
+  const byEngine: Readonly<
+    Record<EngineName, Readonly<Record<string, readonly [string, string]>>>
+  > = {
+    sqlite: {
+      whole: ["integer", "'n/a'"],
+      part: ["decimal(10,2)", "''"],
+      rough: ["real", "'n/a'"],
+      day: ["date", "'soon'"],
+      at: ["datetime", "'29.03.2026'"],
+      clock: ["time", "'noon'"],
+      code: ["uuid", "'none'"],
+    },
+    mysql: { day: ["date", "'2026-00-00'"], clock: ["time", "'-12:00:00'"] },
+    postgres: { day: ["date", "'0044-03-15 BC'"], at: ["timestamp", "'0044-03-15 10:00 BC'"] },
+  };
+  const strays = byEngine[engine];
+  const names = Object.keys(strays);
+  let odd: Fixture;
+  beforeAll(async () => {
+    const columns = names.map((name) => `${name} ${strays[name]![0]}`);
+    const values = names.map((name) => strays[name]![1]);
+    odd = await openFixture({
+      tables: [],
+      setUp: () => [
+        ...(engine === "mysql" ? ["set sql_mode = ''"] : []),
+        `create table odd (id integer primary key, ${columns.join(", ")})`,
+        `insert into odd values (1, ${values.join(", ")})`,
+      ],
+      endpoints: { odd: { tableName: "odd", action: { read: true, first: true } } },
+      project: { odata: true },
+    });
+  });
+  afterAll(() => odd.close());
+
+  test.each(["odd", "odd(1)"])("are null in %s", async (path) => {
+    const { status, body } = await odataOver(() => odd)(path);
+    const [record] = [body.value ?? body].flat();
+    expect([status, record]).toEqual([
+      200,
+      expect.objectContaining({ id: 1, ...Object.fromEntries(names.map((name) => [name, null])) }),
+    ]);
   });
 });
