@@ -210,17 +210,20 @@ function beginCreation(call: RevertCall, plan: RevertPlan, change: RecordedChang
     const accepted = accept(column, value);
     return value === null ? own === null : accepted.ok && accepted.value === own;
   };
+  const { documents } = call.entity;
+  const totals = totalsOf(call.entity, plan);
+  const results = documents.lines.get(write.table.identity)?.computed ?? [];
+  const computed = new Set([...totals.keys(), ...results.map(({ column: { name } }) => name)]);
+  const isLost = (name: string, value: Json): boolean =>
+    !isNamed(name) && !computed.has(name) && !isFilled(name, value);
   const before = Object.entries(change.before ?? {});
   const unrecorded = [...write.table.columns.keys()].filter((name) => !recorded.kept.has(name));
   if (unrecorded.length > 0) throw isIncomplete("not all of its values were recorded", unrecorded);
   const foreign = before.flatMap(([name, value]) =>
-    (key.has(name) || recorded.settable.has(name)) && !isNamed(name) && !isFilled(name, value)
-      ? [name]
-      : [],
+    (key.has(name) || recorded.settable.has(name)) && isLost(name, value) ? [name] : [],
   );
   if (foreign.length > 0) throw isIncomplete("you may not set all of its values", foreign);
   // The record comes back without its lines.
-  const totals = totalsOf(call.entity, plan);
   const isOfLines = (name: string): boolean => totals.has(name) && !isDemanded(totals.get(name)!);
   const values = before.filter(([name]) => isNamed(name) && !isOfLines(name));
   return beginCreate({ ...call, body: Object.fromEntries(values) }, plan);

@@ -44,6 +44,7 @@ beforeAll(async () => {
           title: { type: "text(20)", unique: true },
           status: { type: "text(20)", notNull: true },
           level: "integer",
+          total: "integer",
         },
       },
       {
@@ -53,6 +54,8 @@ beforeAll(async () => {
           paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
           text: "text(20)",
           state: "text(20)",
+          size: "integer",
+          twice: "integer",
         },
       },
     ],
@@ -73,7 +76,17 @@ beforeAll(async () => {
         ...papers,
         action: { ...papers.action, delete: true, history: true, revert: true },
         history: true,
-        readOnlyFields: ["status", "level"],
+        readOnlyFields: ["status", "level", "total"],
+        masterDetail: { ...papers.masterDetail, cascadeDelete: true },
+        calculation: { detail: { twice: "size * 2" }, header: { total: "SUM(twice)" } },
+      },
+      kept_lines: {
+        tableName: "paper_lines",
+        primaryKey: "line_id",
+        access: papers.access,
+        action: { create: true, delete: true, history: true, revert: true },
+        history: true,
+        readOnlyFields: ["twice"],
       },
       unused: { ...papers, fieldName: ["title", "status"], readOnlyFields: ["status"] },
     },
@@ -162,6 +175,20 @@ test.each([
   expect([answer.status, answer.body]).toMatchObject(
     lost === "" ? [201, { data: { title: "a", status: "draft", level: 7 } }] : [409, { message }],
   );
+});
+
+test("a deleted line and its header come back without what is computed from the others", async () => {
+  await post("kept/create", { paper_id: "p", title: "a" });
+  await post("kept_lines/create", { line_id: "l", paper_id: "p", size: 2 });
+  const again = async (place: string, key: Record<string, string>): Promise<Answer> => {
+    const where = Object.entries(key).map(([name, value]) => ({ key: name, value }));
+    await post(`${place}/delete`, { where });
+    const [{ change_id }] = (await post(`${place}/history`, key)).body.data;
+    return post(`${place}/revert`, { change_id });
+  };
+  expect((await again("kept_lines", { line_id: "l" })).body.data).toMatchObject({ twice: 4 });
+  expect(await fixture.sql("select total from papers")).toEqual([{ total: 4 }]);
+  expect((await again("kept", { paper_id: "p" })).body.data).toMatchObject({ title: "a" });
 });
 
 test("a field outside of fieldName has no default", async () => {
