@@ -75,7 +75,7 @@ export const ownTables: ReadonlySet<string> = new Set([
 ]);
 
 async function unknownTables(
-  { endpointNames, files }: ProjectConfig,
+  { name: project, endpointNames, files }: ProjectConfig,
   catalog: Catalog,
   endpoints: readonly Endpoint[],
 ): Promise<Drift[]> {
@@ -95,14 +95,18 @@ async function unknownTables(
       return isReadable && !served.has(table.identity) ? [outline] : [];
     }),
   );
-  return unknown.flat().map((outline): Drift => ({
-    kind: "table",
-    table: tableNameOf(outline),
-    column: null,
-    file: null,
-    message: `no file is about the ${outline.kind} ${tableNameOf(outline)}; rowgate init --tables ${tableNameOf(outline)} writes one`,
-    changes: [],
-  }));
+  return unknown.flat().map((outline): Drift => {
+    const table = tableNameOf(outline);
+    const argument = /^[\w.-]+$/.test(table) ? table : `"${table}"`;
+    return {
+      kind: "table",
+      table,
+      column: null,
+      file: null,
+      message: `no file is about the ${outline.kind} ${table}; rowgate init --database <URL> --project ${project} --tables ${argument} writes one`,
+      changes: [],
+    };
+  });
 }
 
 /** Also in a query or as the table of details: what is named somewhere is known. */

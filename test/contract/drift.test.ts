@@ -138,6 +138,27 @@ describe("a database that has moved on", () => {
     expect(drift.map((one: { kind: string }) => one.kind)).toEqual(["table"]);
   });
 
+  test("names a command that writes the file of a new table", async () => {
+    const name = engine === "mysql" ? "`price list`" : '"price list"';
+    await session.run(`create table ${name} (id varchar(36) primary key)`);
+    const { drift } = await check();
+    const [command] = drift
+      .map(({ message }: { message: string }) =>
+        /rowgate init (.+price list.+) writes/.exec(message),
+      )
+      .filter(Boolean);
+    const args = (command[1] as string)
+      .match(/"[^"]*"|\S+/g)!
+      .map((one) => one.replaceAll('"', ""));
+    expect(args[1]).toBe("<URL>");
+    args[1] = database.url;
+    await runInit({ args, env, out: () => undefined });
+    const path = join(configDir, "shop", "price_list.json");
+    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ tableName: "price list" });
+    await rm(path);
+    await session.run(`drop table ${name}`);
+  });
+
   test("has columns of its own for deleted rows, which sync leaves out of answers", async () => {
     const before = await goods();
     for (const column of ["is_deleted boolean default false", "gone_by varchar(40)"])
