@@ -249,10 +249,12 @@ export function namedExport(plan: ExportPlan, naming: Naming): ExportPlan {
   return { ...plan, named, exported };
 }
 
+/** Null for a caller who cannot set what finds the records of a file. */
 function importView(
   plan: ImportPlan,
   { write, rights }: { write: WritePlan; rights: FieldRights },
-): ImportPlan {
+): ImportPlan | null {
+  if ([...plan.upsertKeys.keys()].some((name) => rights.readOnly.has(name))) return null;
   const closed = new Set(
     [...plan.headings].flatMap(([heading, target]) => {
       const column = "target" in target ? target.target : target;

@@ -97,6 +97,19 @@ beforeAll(async () => {
         rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
       },
       closed: { tableName: "items", action: { read: true } },
+      ...Object.fromEntries(
+        ["name", "cost"].map((key) => [
+          `by_${key}`,
+          {
+            tableName: "items",
+            action: { import: true },
+            access: { admin: "*", clerk: ["import"] },
+            hiddenFields: { clerk: ["cost"] },
+            readOnlyFields: { clerk: ["name"] },
+            importConfig: { upsertKeys: [key] },
+          },
+        ]),
+      ),
     },
   });
 });
@@ -334,6 +347,20 @@ describe("columns", () => {
     const answer = await as("clerk-a", "items/update", { item_id: "a1", name: "new", tenant: "a" });
     expect([answer.status, answer.body.data.name]).toEqual([200, "one"]);
   });
+
+  test.each(["name", "cost"])(
+    "that a role cannot set find no records of its files: %s",
+    async (key) => {
+      const upload = (id: string): Promise<Answer> => {
+        const body = new FormData();
+        body.append("file", new File([`item_id,${key}\nx,1\n`], "rows.csv"));
+        const init = { method: "POST", body, headers: by(id) };
+        return fixture.request(`/api/test/by_${key}/import-upload`, init);
+      };
+      expect((await upload("admin")).status).toBe(200);
+      expect(gist(await upload("clerk-a"))).toEqual([403, "Forbidden"]);
+    },
+  );
 
   test("created_by and updated_by are the user's, whatever the body says", async () => {
     const { body } = await as("admin", "items/create", { item_id: "own", created_by: "forged" });
