@@ -163,7 +163,8 @@ async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
           isOneByOne ? storeOne(some[0]!, upserting, tx) : storeSet(some, upserting, tx),
         async onRefusal({ kind }, some) {
           const fresh = some.filter((item) => item.kind === "new");
-          return kind === "duplicateEntry" ? whyTaken(tx, fresh, { plan, by, outcomes }) : null;
+          const asking = { plan, by, outcomes, found: divided.found };
+          return kind === "duplicateEntry" ? whyTaken(tx, fresh, asking) : null;
         },
       });
       return outcomes.answer({ message: `${entity.name} data successfully stored`, status: 200 });

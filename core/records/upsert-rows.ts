@@ -197,19 +197,28 @@ const alreadyThere = ({ columns }: UpsertBy): AppError =>
 
 /**
  * Why records that were new are duplicates. Throws `LostRace` if others have stored them meanwhile. Returns the refusal
- * of one that an earlier record of the request is, which only the collation of a column could tell; else null.
+ * of one that another record of the request is, which only the collation of a column could tell; else null.
  */
 export async function whyTaken(
   tx: Queries,
   items: readonly UpsertItem[],
-  { plan, by, outcomes }: Pick<Upserting, "plan" | "by" | "outcomes">,
+  {
+    plan,
+    by,
+    outcomes,
+    found,
+  }: Pick<Upserting, "plan" | "by" | "outcomes"> & { readonly found: readonly FoundItem[] },
 ): Promise<AppError | null> {
-  const found = await rowsBy(past(tx, "takenKeys"), items, { plan, by });
+  const { key } = plan.write;
+  const takenBy = await rowsBy(past(tx, "takenKeys"), items, { plan, by });
+  const changed = new Map(found.map((item) => [keyText(item.key), item.index]));
   let earlier: number | null = null;
   for (const item of items) {
-    const row = found(item);
+    const row = takenBy(item);
     if (row === null) continue;
-    earlier = outcomes.storedAt(plan.write.key.map(({ name }) => row[name] ?? null));
+    const own = keyText(key.map((column) => scalarOf(column, row)));
+    earlier =
+      outcomes.storedAt(key.map(({ name }) => row[name] ?? null)) ?? changed.get(own) ?? null;
     if (earlier === null) throw new LostRace();
   }
   return earlier === null ? null : repeated(by.columns, earlier);

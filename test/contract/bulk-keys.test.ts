@@ -302,6 +302,24 @@ describe("a key", () => {
       });
     },
   );
+
+  test.runIf(inject("engine") === "mysql")(
+    "that only the database calls equal to a stored one is not another request's in upsert",
+    async () => {
+      check(await post("words/create", { word: "strase", meaning: "old" }), { status: 201 });
+      const data = ["strase", "straße"].map((word) => ({ word, meaning: "new" }));
+      check(await post("words/upsert", { data }), {
+        status: 400,
+        error: "Validation failed",
+        errors: { "[1].word": ["is already in record [0]"] },
+      });
+      const each = await post("words/upsert", { data, mode: "each" });
+      expect(successes(each)).toEqual([true, false]);
+      expect(await fixture.sql("select word, meaning from words")).toEqual([
+        { word: "strase", meaning: "new" },
+      ]);
+    },
+  );
 });
 
 describe("etags", () => {
