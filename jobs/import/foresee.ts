@@ -111,7 +111,11 @@ function referenceCheck(
     for (const { row, key } of asked) {
       if (known.has(keyText(key))) continue;
       const texts = key.map((value) => textOf(value).slice(0, 100));
-      addMessage(row.one, columns[0]!, `there is no record "${texts.join(", ")}" to refer to`);
+      // A value that the caller does not see is not his.
+      const which = columns.every(({ name }) => row.one.knows(name))
+        ? ` "${texts.join(", ")}"`
+        : "";
+      addMessage(row.one, columns[0]!, `there is no record${which} to refer to`);
     }
   };
 }

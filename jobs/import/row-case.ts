@@ -29,6 +29,8 @@ export interface Case {
   readonly words: FieldWording;
   /** Columns of the file, by the fields that they fill. */
   readonly fileColumns: ReadonlyMap<string, FileColumn>;
+  /** Whether the caller may know the column. */
+  knows(name: string): boolean;
 }
 
 /** What is needed to read the cells of a row. */
@@ -48,9 +50,11 @@ export function createCaseReader(
   const fileColumns = new Map(columns.map((column) => [column.column.name, column]));
   /** Copies of it share one hidden class, unlike objects that grow field by field. */
   const blank = Object.fromEntries(columns.map(({ column }) => [column.name, undefined]));
+  const { shown, writable } = plan.write;
+  const knows = (name: string): boolean => shown.has(name) || writable.has(name);
   return (row) => {
     const body: Record<string, unknown> = { ...blank };
-    const read = { row, body, words, fileColumns };
+    const read = { row, body, words, fileColumns, knows };
     const one: Case = { ...read, empty: [], faults: [], faulty: [], key: null };
     for (const column of columns) readCell(one, column, { plan, names });
     for (const column of plan.required)
@@ -118,11 +122,12 @@ export function addFieldErrors(one: Case, errors: FieldErrors | null): void {
 
 /** Adds a message about a field, by its heading, unless it is there. */
 export function addMessage(
-  { faults, fileColumns, words }: Case,
+  { faults, fileColumns, words, knows }: Case,
   { name }: Pick<Column, "name">,
   text: string,
 ): void {
-  const { heading = name, place = null } = fileColumns.get(name) ?? {};
+  const own = knows(name) ? name : "another field";
+  const { heading = own, place = null } = fileColumns.get(name) ?? {};
   const fault = { text: `${heading}: ${words(name, text)}`, place };
   if (!faults.some((other) => other.text === fault.text)) faults.push(fault);
 }
