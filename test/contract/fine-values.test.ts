@@ -178,6 +178,15 @@ describe("fractions of a second", () => {
     expect(record(await service.post("fine/update", { id, moment, clock }))).toMatchObject(sent);
   });
 
+  test.skipIf(engine === "sqlite")("so can the end of a day", async () => {
+    const sent = { id: 12, clock: "24:00:00" };
+    expect(record(await service.post("fine/create", sent))).toMatchObject(sent);
+    const first = await service.post("fine/first", { where: { key: "clock", value: "24:00:00" } });
+    expect(record(first)).toMatchObject(sent);
+    expect(record(await service.post("fine/update", sent))).toMatchObject(sent);
+    await service.sql("delete from fine where id = 12");
+  });
+
   test("are a version that If-Match takes", async () => {
     const first = await service.post("fine/first", { where: { key: "id", value: 1 } });
     expect(first.headers.get("etag")).toBe(`"${micro}"`);

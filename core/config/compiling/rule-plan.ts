@@ -162,8 +162,9 @@ function refine(column: Column, rule: FieldRule | undefined): Column {
       scale: arithmetic && (rule.scale ?? null),
     };
   }
-  // A rule that names a time of day means none of the durations that MySQL's columns hold as well.
-  if (rule.type === "time" && column.isDuration) return { ...column, isDuration: false };
+  // A rule that names a time of day means nothing else that the columns of an engine hold as well.
+  if (rule.type === "time" && (column.isDuration || column.endsDays))
+    return { ...column, isDuration: false, endsDays: false };
   const takesScale = own?.isExact === true && !own.isWhole;
   if (!takesScale || column.scale !== null) return column;
   if (rule.scale === undefined && rule.precision === undefined) return column;

@@ -106,6 +106,8 @@ export interface Column {
   readonly hasFoldedIndex?: boolean;
   /** Times: they can be below zero and beyond a day, up to 838:59:59; absent = times of day only. */
   readonly isDuration?: boolean;
+  /** Times: the end of a day is one, too: 24:00:00; absent = it is none. */
+  readonly endsDays?: boolean;
   /**
    * Texts: the collation treats different texts as equal, so the engine cannot match patterns in it; absent = it does
    * not.

@@ -10,7 +10,7 @@ import { type Accepted, accepted, defineType, refused, usual } from "./type-defi
 export const timeType = defineType(usual, {
   accept: acceptTime,
   // Not the format "time", which requires a zone.
-  shownSchema: (column) => timeSchema(column, String.raw`^${timeOfDay}(\.\d{1,6})?$`),
+  shownSchema: (column) => timeSchema(column, column.endsDays ? dayPattern : timePattern),
   acceptedSchema: (column) => ({
     ...timeSchema(column, timeText.source),
     examples: ["08:15:00"],
@@ -27,7 +27,10 @@ export const timeType = defineType(usual, {
   isAbove: (left, right) => secondsOf(String(left)) > secondsOf(String(right)),
 });
 
-const timeOfDay = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d`;
+const timeOfDay = String.raw`([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?`;
+const timePattern = `^${timeOfDay}$`;
+const dayPattern = `^(${timeOfDay}|24:00:00)$`;
+const endOfDay = /^24:00(?::00(?:\.0{1,30})?)?$/;
 /** What MySQL calls a time. */
 const duration = /^(-?)(\d{2,3}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,30}))?)?$/;
 const durationHoursMax = 838;
@@ -44,7 +47,8 @@ export function showTime(text: string): string {
   return point < 0 ? text : text.slice(0, point + 7).replace(/\.?0+$/, "");
 }
 
-function acceptTime({ fractionDigits, isDuration }: Column, value: unknown): Accepted {
+function acceptTime({ fractionDigits, isDuration, endsDays }: Column, value: unknown): Accepted {
+  if (endsDays && typeof value === "string" && endOfDay.test(value)) return accepted("24:00:00");
   const time = typeof value === "string" ? (isDuration ? readDuration : readTime)(value) : null;
   if (time === null) return refused("must be a time in the form HH:mm:ss");
   const fault = fractionFault(time.split(".")[1] ?? "", fractionDigits);

@@ -75,6 +75,7 @@ export function columnOf(row: ColumnRow): Column {
     // Eleven bits with sign: a scale may be negative.
     scale: isNumeric ? (((typmod - 4) & 0x7ff) ^ 1024) - 1024 : null,
     fractionDigits: type === "timestamp" || type === "time" ? (typmod < 0 ? 6 : typmod) : 0,
+    ...(type === "time" && { endsDays: true }),
     span: null,
     labels: row.labels === null ? null : names(row.labels),
     ...(row.loose !== null && { isLooselyCollated: true }),
