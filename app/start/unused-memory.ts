@@ -13,6 +13,8 @@ interface CollectOptions {
 }
 
 const checkMs = 5_000;
+/** The first check, of what the start has used. */
+const firstCheckMs = 1_000;
 /** A process counts as quiet if it has computed for less than this part of the time since the last check. */
 const quietShare = 0.02;
 /** The minimum growth of the heap, because a collection delays requests for about a tenth of a second. */
@@ -35,6 +37,7 @@ export function releaseUnusedMemory(): void {
     }
     before = performance.eventLoopUtilization();
   };
+  setTimeout(check, firstCheckMs).unref();
   setInterval(check, checkMs).unref();
 }
 

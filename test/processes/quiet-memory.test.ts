@@ -32,7 +32,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const requests = 100_000;
 const turnMs = 1_000;
-const quietMs = 10_000;
+const quietMs = 7_000;
 const loads = [
   {
     path: "/api/shop/things/first",
