@@ -165,6 +165,8 @@ async function serveWithProcesses(source: FolderSource, processes: string): Prom
     await serving.stop();
     await exitWith(error);
   });
+  // The first one answers already, so that signals count from here on.
+  if (!(await serving.all)) return serving;
   const { url, example: text } = serving.first;
   process.stdout.write(`Rowgate listens on ${url}\n${text}`);
   return serving;

@@ -335,6 +335,19 @@ describe("the end", () => {
     expect(storedIds()).toEqual(new Set(["a", "t1", "t2"]));
   });
 
+  test("SIGTERM while the second one starts ends both in order", async () => {
+    const early = `import cluster from "node:cluster";
+const { send } = process;
+if (cluster.worker?.id === 2) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+if (cluster.worker?.id === 1)
+  process.send = (message, ...more) => {
+    if (message?.name === "listens") setTimeout(() => process.kill(process.ppid, "SIGTERM"), 300);
+    return send.call(process, message, ...more);
+  };`;
+    const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(early)}`];
+    await expect(serveByTwo(place, [], nodeArgs)).rejects.toThrow("The service ended with 0");
+  });
+
   test("SIGTERM answers the connections that clients have opened", async () => {
     service = await serveByTwo(place);
     const url = `${service.origin}/health/live`;

@@ -33,6 +33,8 @@ export interface ProcessesOptions {
 
 export interface Processes {
   readonly first: Listens;
+  /** Resolves when all of them listen or have failed to. False: they were stopped meanwhile. */
+  readonly all: Promise<boolean>;
   readonly reload: Reload;
   /** Lets all of them finish their requests; resolves when they have ended. */
   stop(): Promise<void>;
@@ -72,8 +74,8 @@ const firstAwayMs = 8_000;
 const killAfterMs = limits.drainTimeoutMs + 1_500;
 
 /**
- * Resolves when all of them listen or have failed to. Rejects with an Error when the first one cannot start; it has
- * written why. One piece, because its functions share the places of the processes and what is served.
+ * Resolves when the first one listens, while the others start. Rejects with an Error when it cannot start; it has written
+ * why. One piece, because its functions share the places of the processes and what is served.
  */
 export async function openProcesses({ source, count, args }: ProcessesOptions): Promise<Processes> {
   const log = await openLog(parseEnv(source.env), 0);
@@ -283,8 +285,8 @@ export async function openProcesses({ source, count, args }: ProcessesOptions): 
     start(slot);
     return slot.begun.promise;
   });
-  await Promise.all(begun);
-  return { first: listens, reload, stop, failed: failed.promise };
+  const all = Promise.all(begun).then(() => !isStopping);
+  return { first: listens, all, reload, stop, failed: failed.promise };
 }
 
 const newSlot = (number: number, source: FolderSource): Slot => ({
