@@ -12,7 +12,7 @@ import { type Entities, scopeWithRelated } from "../callers/related-views.ts";
 import { object, unread } from "../grammar/grammar.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
-import { sourceOf } from "../query/statement.ts";
+import { type Condition, sourceOf } from "../query/statement.ts";
 import { AppError, invalidParameter, notFound } from "../values/errors.ts";
 import { isObject } from "../values/json.ts";
 import { hashOf } from "../values/hash.ts";
@@ -175,15 +175,17 @@ function watchedBy(
   if (read === undefined)
     throw notFound(`The endpoint ${JSON.stringify(name)} tells of no changes`);
   read.handlerFor(caller);
-  const { write, changes, visibility, read: list, grid } = read.viewFor(caller)!;
+  const { write, changes, visibility, read: list, grid, lookup } = read.viewFor(caller)!;
   const scope = scopeWithRelated(caller, { entity: read.entity!, action: "read" }, within);
   const { table, shown, namesRecords } = write!;
   const { kept, stamps, keepDays } = changes.recorded.get(table.identity)!;
   const readsTable = [list!, grid ?? list!].every(
     ({ source }) => source.kind === "table" && source.identity === table.identity,
   );
-  // Views show what they make of other columns, and of excepted columns it is not known whether they changed.
-  const isKnown = readsTable && [...shown.keys()].every((one) => kept.has(one));
+  const scopes = [list!.scope, lookup?.scope ?? null].flatMap(columnsIn);
+  const columns = new Set([...shown.keys(), ...scopes]);
+  // Views show what they make of other columns, and of those that are not recorded it is not known whether they changed.
+  const isKnown = readsTable && [...columns].every((one) => kept.has(one));
   return {
     endpoint: name,
     table: table.identity,
@@ -191,9 +193,16 @@ function watchedBy(
     sees: (visibility?.own && visibility.seen.get("read")) ?? "all",
     keepDays,
     namesRecords,
-    columns: isKnown ? new Set(shown.keys()).difference(stamps) : null,
+    columns: isKnown ? columns.difference(stamps) : null,
   };
 }
+
+/** The columns of the table that decide whether a record is in a list. */
+const columnsIn = (scope: Condition | null): string[] => {
+  if (scope === null) return [];
+  if ("members" in scope) return scope.members.flatMap(columnsIn);
+  return "column" in scope ? [scope.column.name] : [];
+};
 
 /** Where a client is: after all events of the writes up to `place`, and after `told` events behind them. */
 interface Position {

@@ -46,6 +46,7 @@ beforeAll(async () => {
       ...Object.fromEntries(
         [
           ["parts", { tableName: "parts" }],
+          ["cheap-parts", { tableName: "parts", defaultScope: { cost: 1 } }],
           ["dear-parts", { tableName: "parts", viewName: "dear_parts" }],
           ["memos", { tableName: "memos", changes: { except: ["note"] } }],
         ].map(([name, more]) => [
@@ -272,6 +273,9 @@ describe("the list of changes", () => {
     ["parts", { cost: 7 }, false, true],
     ["parts", { cost: 7, note: "x" }, true, true],
     ["parts", { note: "x" }, true, true],
+    // It leaves the list, or comes into it.
+    ["cheap-parts", { cost: 7 }, true, true],
+    ["cheap-parts", { name: "m" }, true, true],
     // A view can show what it makes of the column.
     ["dear-parts", { cost: 7 }, true, true],
     // Of an excepted column it is not known whether it changed.
@@ -525,14 +529,15 @@ describe("the document of the project", () => {
   });
 
   test.for<[string, readonly string[]]>([
-    ["admin", ["dear-parts", "goods", "items", "memos", "orders", "parts", "trash"]],
-    ["clerk", ["dear-parts", "goods", "items", "memos", "parts", "trash"]],
+    ["admin", ["cheap-parts", "dear-parts", "goods", "items", "memos", "orders", "parts", "trash"]],
+    ["clerk", ["cheap-parts", "dear-parts", "goods", "items", "memos", "parts", "trash"]],
     ["blind", []],
   ])("names what %s may read", async ([id, endpoints]) => {
     const document = await documentFor(id);
     const list = document.operations.find((one) => one.id === "changesList");
     const body = list?.requestBody.content["application/json"].schema;
     const named = [
+      "cheap-parts",
       "dear-parts",
       "goods",
       "items",
