@@ -8,4 +8,5 @@ import { installPackages } from "../running/npm-ci.ts";
 /** The folder into which `npm ci` puts them. */
 export const programs = join(import.meta.dirname, "programs");
 
-export default (): Promise<void> => installPackages(programs, "the libraries for the browser tests");
+export default (): Promise<void> =>
+  installPackages(programs, "the libraries for the browser tests");
