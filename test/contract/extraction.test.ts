@@ -84,7 +84,11 @@ describe("nothing is told by", () => {
         const response = await fixture.fetch(`/api/test/${list}/import-template`, {
           headers: clerk,
         });
-        const body = await sheetTexts(new Uint8Array(await response.arrayBuffer()));
+        // The key of tickets, by which an import would find them, is hidden from clerks.
+        expect(response.status).toBe(list === "tickets" ? 403 : 200);
+        const body = response.ok
+          ? await sheetTexts(new Uint8Array(await response.arrayBuffer()))
+          : ((await response.json()) as { message: unknown }).message;
         return { status: response.status, headers: new Headers(), body };
       });
   });
