@@ -45,7 +45,7 @@ try {
     ...args.filter((word) => word !== "--deep" && word !== "--release"),
   ]);
   // For two cores: most tests also wait, for a server or a process. The deep ones watch the time as well.
-  options.maxWorkers ??= command === "test:deep" ? 4 : 6;
+  options.maxWorkers ??= command === "test:deep" ? 5 : 6;
   const { reporter = "default", ...rest } = options as typeof options & ReporterOption;
   const reporters = [...[reporter].flat(), tally];
   const project = [options.project ?? []].flat();
