@@ -111,12 +111,15 @@ function valuesOf(
   const kind = changeKind(recorded, before, after);
   if (kind === null) return null;
   const isUpdate = kind === "update";
-  const isMeant = (name: string) => !isUpdate || differs(name, before!, after!);
-  const told = [...recorded.kept].filter((name) => !recorded.stamps.has(name) && isMeant(name));
+  const { kept, stamps } = recorded;
+  const meant = isUpdate
+    ? new Set([...kept].filter((name) => differs(name, before!, after!)))
+    : kept;
+  const isTold = [...meant].some((name) => !stamps.has(name));
   // Of an update of other columns, only clients of live lists are told.
-  if (told.length === 0 && isUpdate && !recorded.isLive) return null;
+  if (!isTold && isUpdate && !recorded.isLive) return null;
   const part = (image: Row | null): Row | null =>
-    image && pick(image, (name) => told.length > 0 && recorded.kept.has(name) && isMeant(name));
+    image && pick(image, (name) => isTold && meant.has(name));
   const old = kind === "create" || kind === "restore" ? null : part(before);
   const now = kind === "delete" || kind === "mark" ? null : part(after);
   const scoped = (image: Row | null) => image && pick(image, (name) => recorded.scoped.has(name));
