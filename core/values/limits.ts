@@ -106,9 +106,10 @@ export const limits = {
   /** How long accepted credentials stay usable despite refusals from their address; how many a process remembers. */
   credentialsKnownMs: 600_000,
   credentialsKnownMax: 10_000,
-  /** Quick statements at once on one shared connection; how long the first may have run when another joins. */
+  /** Of a shared connection: quick statements at once; how long the first has run when another joins; waits for locks. */
   sharedStatementsMax: 4,
   sharedWaitMs: 10,
+  sharedLockMs: 100,
   /** Statements that take longer on average are not quick. */
   quickStatementMs: 10,
   /**
@@ -332,9 +333,7 @@ export const limits = {
   importErrorsMax: 1_000,
   /** Names that a template offers in a list; a lookup with more has none. */
   importChoicesMax: 100,
-  /**
-   * Rows in which import-errors marks the wrong cells; in a file with more rows, only the last column tells the errors.
-   */
+  /** Rows in which import-errors marks the wrong cells; of a longer file, only the last column tells the errors. */
   importMarkedRowsMax: 1_000,
   /**
    * Time for the handlers of one row of an import; then its commit is given up. It is the limit for those of a request.

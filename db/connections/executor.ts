@@ -42,6 +42,8 @@ export interface Execution {
   readonly deadlineAtMs: number;
   /** Settings that make it a transaction; null or absent: it needs none. */
   readonly local?: Command | null;
+  /** See `Command`. */
+  readonly waitsBriefly?: boolean;
   /** Statements that open its transaction, and are sent with it. Absent: none. */
   readonly opening?: readonly Command[];
   /** Ends its transaction, and is sent with it. Absent: nothing. */
@@ -152,11 +154,12 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** `list`: takes the rows; null: they are in the result. */
   function commandOf(
-    { local, opening = [], closing = [] }: Execution,
+    { local, opening = [], closing = [], waitsBriefly = false }: Execution,
     compiled: Compiled,
     list: ListInWriting | null,
-  ) {
-    const command = list === null ? compiled : { ...compiled, take: list.take };
+  ): Command {
+    const { text, params, reuse, isNative } = compiled;
+    const command = { text, params, reuse, isNative, take: list?.take, waitsBriefly };
     if (local)
       return {
         ...command,

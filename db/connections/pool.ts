@@ -24,7 +24,7 @@ export interface PoolOptions {
   readonly connectTimeoutMs?: number;
   /** All connections are for one caller, which can use all of them. */
   readonly isForOneCaller?: boolean | undefined;
-  /** A connection can carry several quick statements at a time, see `tryShare`. */
+  /** A connection can carry several quick statements at a time, see `tryAcquire`. */
   readonly isShared?: boolean;
   /** The timer of the database; absent: a new one. */
   readonly deadlines?: Deadlines;
@@ -38,13 +38,16 @@ export interface PoolOptions {
 export interface Taking {
   /** The caller, by `shareOf`, against whose share it counts; null: the service itself, which has no limit. */
   readonly caller?: string | null;
-  /** True: a connection that can carry other statements too, see `Pool.tryShare`. */
-  readonly shares?: boolean;
+  /** Quick statements with which it can share the connection; null or absent: it needs one for itself. */
+  readonly shares?: Sharing;
 }
+
+/** Reads share only with reads, because a read can be ended at any time, and its connection with it. */
+export type Sharing = "reads" | "writes" | null;
 
 interface Waiter {
   readonly part: CallerPart;
-  readonly shares: boolean;
+  readonly shares: Sharing;
   readonly take: (connection: Connection) => void;
   readonly refuse: (error: Error) => void;
 }
@@ -56,8 +59,8 @@ interface Idle {
 
 interface Busy {
   readonly connection: Connection;
-  /** It carries only quick statements, and others can join. */
-  isShared: boolean;
+  /** It carries only quick statements of this kind, and others can join; null: a single one, or a transaction. */
+  readonly shares: Sharing;
   /** Callers of its statements, in the order of their arrival. The first one holds the connection. */
   readonly parts: CallerPart[];
   /** When the last of them was sent while there was no other (clock of `performance.now()`). */
@@ -114,16 +117,24 @@ export class Pool {
     return this.reachLog !== undefined;
   }
 
-  /** An idle connection, without waiting; null when there is none or the caller has reached its maximum. */
-  tryAcquire(caller: string | null = null): Connection | null {
-    return this.takeIdle(this.parts.of(caller), false);
+  /**
+   * A connection, without waiting; null when there is none or the caller has reached its maximum. A statement that
+   * shares joins those of its kind if no connection is idle, which saves a round trip between two of them. The first of
+   * these must have begun recently: an unexpectedly slow statement would delay those behind it. Waiters that cannot
+   * join go first. Joining does not count against the caller's maximum.
+   */
+  tryAcquire({ caller = null, shares = null }: Taking = {}): Connection | null {
+    const part = this.parts.of(caller);
+    const connection = this.takeIdle(part, shares);
+    if (connection !== null || shares === null || this.waitsForAnother(shares)) return connection;
+    return this.join({ part, shares }, performance.now() - limits.sharedWaitMs);
   }
 
-  private takeIdle(part: CallerPart, shares: boolean): Connection | null {
+  private takeIdle(part: CallerPart, shares: Sharing): Connection | null {
     if (!this.parts.hasRoom(part)) return null;
     for (let entry = this.idle.pop(); entry !== undefined; entry = this.idle.pop()) {
       if (!entry.connection.alive) continue;
-      this.use(entry.connection, part, shares);
+      this.use(entry.connection, { part, shares });
       this.observer?.waited(0, true);
       return entry.connection;
     }
@@ -131,42 +142,29 @@ export class Pool {
     return null;
   }
 
-  /**
-   * Like `tryAcquire`, for a quick statement that changes nothing. If all connections are busy, it joins one that
-   * carries only such statements, which saves a round trip between two of them. That one must have begun recently: an
-   * unexpectedly slow statement would delay those behind it. Waiters that need a connection for themselves go first.
-   * Joining does not count against the caller's maximum.
-   */
-  tryShare(caller: string | null = null): Connection | null {
-    const part = this.parts.of(caller);
-    const connection = this.takeIdle(part, true);
-    if (connection !== null) return connection;
-    if (this.waitsAlone()) return null;
-    return this.join(part, performance.now() - limits.sharedWaitMs);
-  }
-
-  private use(connection: Connection, part: CallerPart, shares: boolean): Busy {
-    const isShared = shares && this.isShared;
+  private use(connection: Connection, { part, shares }: Pick<Waiter, "part" | "shares">): Busy {
+    const isShared = shares !== null && this.isShared;
     const sinceMs = isShared ? performance.now() : 0;
-    const busy: Busy = { connection, isShared, parts: [part], sinceMs };
+    const busy: Busy = { connection, shares: isShared ? shares : null, parts: [part], sinceMs };
     part.held++;
     part.statements++;
     this.busy.push(busy);
     return busy;
   }
 
-  private waitsAlone(): boolean {
-    for (const { shares, part } of this.waiters)
-      if (!shares && this.parts.hasRoom(part)) return true;
-    return false;
+  private waitsForAnother(mine: Sharing): boolean {
+    return this.waiters.some(({ shares, part }) => shares !== mine && this.parts.hasRoom(part));
   }
 
   /** `afterMs`: only connections whose statements began after that. */
-  private join(part: CallerPart, afterMs: number): Connection | null {
+  private join(
+    { part, shares }: Pick<Waiter, "part" | "shares">,
+    afterMs: number,
+  ): Connection | null {
     let least: Busy | null = null;
     let statements: number = limits.sharedStatementsMax;
     for (const busy of this.busy) {
-      if (!busy.isShared || busy.parts.length >= statements) continue;
+      if (busy.shares !== shares || busy.parts.length >= statements) continue;
       if (busy.sinceMs < afterMs || !busy.connection.alive) continue;
       least = busy;
       statements = busy.parts.length;
@@ -180,18 +178,18 @@ export class Pool {
   /** Rejects with `unavailable` at the deadline or after the acquire time-out, or with the driver's error. */
   acquire(
     deadlineAtMs: number,
-    { caller = null, shares = false }: Taking = {},
+    { caller = null, shares = null }: Taking = {},
   ): Promise<Connection> {
     if (this.closed) return Promise.reject(unavailable("The database is closed"));
-    const connection = this.tryAcquire(caller);
-    if (connection !== null) return Promise.resolve(connection);
     const part = this.parts.of(caller);
+    const connection = this.takeIdle(part, shares);
+    if (connection !== null) return Promise.resolve(connection);
     const isFull = caller !== null && part.waiting >= limits.acquireQueueMax / 2;
     if (isFull || this.waiters.length >= limits.acquireQueueMax) {
       this.observer?.waited(0, false);
       return Promise.reject(unavailable("The database is busy; try again later"));
     }
-    const waiting = this.wait(deadlineAtMs, part, shares);
+    const waiting = this.wait(deadlineAtMs, { part, shares });
     return this.observer ? this.observed(waiting, this.observer) : waiting;
   }
 
@@ -204,7 +202,10 @@ export class Pool {
     return waiting;
   }
 
-  private wait(deadlineAtMs: number, part: CallerPart, shares: boolean): Promise<Connection> {
+  private wait(
+    deadlineAtMs: number,
+    { part, shares }: Pick<Waiter, "part" | "shares">,
+  ): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
@@ -305,10 +306,10 @@ export class Pool {
   private give(connection: Connection): boolean {
     const at = this.waiters.findIndex(({ part }) => this.parts.hasRoom(part));
     if (at < 0) return false;
-    const { part, shares, take } = this.leaveQueue(at);
-    const busy = this.use(connection, part, shares);
-    take(connection);
-    if (busy.isShared) this.fill(busy);
+    const waiter = this.leaveQueue(at);
+    const busy = this.use(connection, waiter);
+    waiter.take(connection);
+    if (busy.shares !== null) this.fill(busy);
     return true;
   }
 
@@ -320,11 +321,13 @@ export class Pool {
     }
   }
 
-  /** Lets the next waiters join, up to the first that needs a connection for itself. */
+  /** Lets the next waiters join, up to the first that cannot. */
   private fill(busy: Busy): void {
     while (busy.parts.length < limits.sharedStatementsMax) {
-      const at = this.waiters.findIndex(({ shares, part }) => shares || this.parts.hasRoom(part));
-      if (this.waiters[at]?.shares !== true) return;
+      const at = this.waiters.findIndex(
+        ({ shares, part }) => shares === busy.shares || this.parts.hasRoom(part),
+      );
+      if (this.waiters[at]?.shares !== busy.shares) return;
       const { part, take } = this.leaveQueue(at);
       busy.parts.push(part);
       part.statements++;

@@ -22,9 +22,9 @@ import {
 import type { Connection, Engine } from "../engines/engine.ts";
 import type { Compile } from "../statements/compile.ts";
 import { quotedTable } from "../statements/quoted.ts";
-import type { Retry } from "./conflict.ts";
+import { Conflict, type Retry } from "./conflict.ts";
 import { type Execution, type Executor, isOverdue, overdueMessage } from "./executor.ts";
-import type { Pool } from "./pool.ts";
+import type { Pool, Sharing } from "./pool.ts";
 import { acquire, endWith, type Pools, type Sending } from "./pools.ts";
 import type { Execute, Written } from "./execute.ts";
 import type { Ledger } from "./ledger.ts";
@@ -80,25 +80,27 @@ export function createSessions(
     }
   }
 
-  /** `isShared`: on a connection that can carry others, if there is one. */
-  async function run(one: Single, isShared: boolean): Promise<Written> {
+  /** `shares`: see `Taking`. */
+  async function run(one: Single, shares: Sharing): Promise<Written> {
     const { pool, execution, caller } = one;
     const { deadlineAtMs } = execution;
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
-    const connection =
-      (isShared ? pool.tryShare(caller) : pool.tryAcquire(caller)) ??
-      (await acquire(pool, deadlineAtMs, { caller, shares: isShared }));
+    const taking = { caller, shares };
+    const connection = pool.tryAcquire(taking) ?? (await acquire(pool, deadlineAtMs, taking));
     const mayMove = pool === readers && longReads !== null;
     if (mayMove && engine.isLong(connection, { ...execution, isStreamed: false })) {
       pool.release(connection, caller);
-      return run({ ...one, pool: longReads }, false);
+      return run({ ...one, pool: longReads }, null);
     }
     try {
       return await runOn(connection, one);
     } catch (error) {
       // Another statement can have broken the connection, and a read can be repeated.
-      if (!isShared || connection.alive || isOverdue(error)) throw error;
-      return run(one, false);
+      const isBroken = shares === "reads" && !connection.alive && !isOverdue(error);
+      // It was undone, perhaps because it waited for a lock.
+      const isUndone = shares !== null && error instanceof Conflict;
+      if (!isBroken && !isUndone) throw error;
+      return run({ ...one, execution: { ...execution, waitsBriefly: false } }, null);
     }
   }
 
@@ -109,12 +111,14 @@ export function createSessions(
     { deadlineAtMs, local, caller, signal: end }: Sending,
   ): Promise<Written> {
     const compiled = compile(statement);
-    const execution = { statement, compiled, deadlineAtMs, local };
     const isRead = changesNothing(statement);
+    // A statement that can block the thread never counts as quick.
+    const isQuick = longReads === null && compiled.pace?.isQuick === true && local === null;
+    const shares = isQuick ? (isRead ? "reads" : "writes") : null;
+    const waitsBriefly = shares === "writes";
+    const execution = { statement, compiled, deadlineAtMs, local, waitsBriefly };
     const one: Single = { pool, execution, caller, signal: isRead ? end : undefined };
-    // A read that can block the thread never counts as quick.
-    const isQuickRead = longReads === null && compiled.pace?.isQuick === true && isRead;
-    return retrying(deadlineAtMs, () => run(one, isQuickRead && local === null));
+    return retrying(deadlineAtMs, () => run(one, shares));
   }
 
   const runnerOver = (execute: Execute): Runner => ({

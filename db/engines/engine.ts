@@ -41,6 +41,11 @@ export interface Command {
   /** The operator's own statement, whose columns are not known yet: the result has `fields`. */
   readonly isNative?: boolean;
   /**
+   * Only if `Engine.sharesConnections`: it shares the connection, so it fails with a conflict instead of waiting long
+   * for a lock.
+   */
+  readonly waitsBriefly?: boolean;
+  /**
    * Only if `Engine.pipelines`: statements that are sent with this one without waiting for answers. If one of them
    * fails, this one fails too, with a `BehindError` where only one behind it failed.
    */

@@ -30,7 +30,10 @@ const parts: Readonly<Record<string, () => Promise<() => Promise<Request>>>> = {
     const pool = new Pool(connect, atOnce, { isShared: true });
     return async () => {
       const own = Array.from({ length: 20 }, () => 0);
-      const connection = await pool.acquire(Infinity, { shares: own.length > 0, caller: "one" });
+      const connection = await pool.acquire(Infinity, {
+        shares: own.length > 0 ? "reads" : null,
+        caller: "one",
+      });
       return { end: () => pool.release(connection, "one") };
     };
   },

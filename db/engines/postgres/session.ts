@@ -6,6 +6,7 @@
 import type net from "node:net";
 import type postgres from "postgres";
 import { Bag, type Placed } from "../../../core/values/bag.ts";
+import { limits } from "../../../core/values/limits.ts";
 import {
   BehindError,
   type Command,
@@ -50,6 +51,7 @@ export class PostgresSession implements PostgresConnection {
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
   private readonly prepared = createPreparedTexts();
+  private waitsBriefly = false;
   /** The statements that are running. */
   private readonly running = new Bag<Run>();
   /** It was destroyed; its socket may wait a moment for the answer to a cancel request. */
@@ -70,7 +72,8 @@ export class PostgresSession implements PostgresConnection {
   }
 
   async send(command: Command): Promise<RawResult> {
-    const { before = [], behind = [] } = command;
+    const { before = [], behind = [], waitsBriefly = false } = command;
+    if (waitsBriefly !== this.waitsBriefly) this.waitForLocks(waitsBriefly);
     if (before.length === 0 && behind.length === 0) return this.runOnce(command);
     return this.sendAll([...before, command, ...behind], before.length);
   }
@@ -81,7 +84,7 @@ export class PostgresSession implements PostgresConnection {
    */
   async *stream(command: StreamCommand): AsyncGenerator<RawRow[]> {
     const { text, params, batchRows, isInTransaction = false, onFields } = command;
-    if (!isInTransaction) await this.runPlain("begin");
+    if (!isInTransaction) await this.send(plain("begin"));
     try {
       await this.runPlain(`declare rowgate_stream no scroll cursor for ${text}`, params);
       const fetch = `fetch ${batchRows} from rowgate_stream`;
@@ -99,12 +102,21 @@ export class PostgresSession implements PostgresConnection {
     }
   }
 
+  /** Sent with the statement for which it counts. Where the server does not know it, it is as if nobody had asked. */
+  private waitForLocks(briefly: boolean): void {
+    this.waitsBriefly = briefly;
+    const text = briefly ? `set lock_timeout to ${limits.sharedLockMs}` : "reset lock_timeout";
+    this.runPlain(text).catch(() => {});
+  }
+
   async outputColumns(text: string): Promise<readonly OutputColumn[]> {
     const query = { text: `select * from (\n${text}\n) as q limit 0`, params: [], reuse: false };
     const { ownSettings } = this.address;
-    if (ownSettings === null) return columnsOf(await this.runPlain(query.text));
-    const before = [plain("begin"), ownSettings];
-    const { fields = [] } = await this.send({ ...query, before, behind: [plain("commit")] });
+    const around = ownSettings && {
+      before: [plain("begin"), ownSettings],
+      behind: [plain("commit")],
+    };
+    const { fields = [] } = await this.send({ ...query, ...around });
     return fields as readonly OutputColumn[];
   }
 

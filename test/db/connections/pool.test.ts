@@ -180,7 +180,7 @@ describe("a pool whose connections can be shared", () => {
 
   test("gives one to as many quick statements as it may carry, and no more", async () => {
     const pool = await opened();
-    const taken = Array.from({ length: most + 1 }, () => pool.tryShare());
+    const taken = Array.from({ length: most + 1 }, () => pool.tryAcquire({ shares: "reads" }));
     expect(new Set(taken.slice(0, most)).size).toBe(1);
     expect(taken).not.toContain(undefined);
     expect(taken.at(-1)).toBeNull();
@@ -188,7 +188,10 @@ describe("a pool whose connections can be shared", () => {
 
   test("gives it to somebody else only after the last of them has given it back", async () => {
     const pool = await opened();
-    const [one, two] = [pool.tryShare()!, pool.tryShare()!];
+    const [one, two] = [
+      pool.tryAcquire({ shares: "reads" })!,
+      pool.tryAcquire({ shares: "reads" })!,
+    ];
     expect(two).toBe(one);
     pool.release(one);
     expect(pool.tryAcquire()).toBeNull();
@@ -199,40 +202,66 @@ describe("a pool whose connections can be shared", () => {
   test("lets nobody join a connection that somebody has to himself", async () => {
     const pool = await opened();
     pool.tryAcquire();
-    expect(pool.tryShare()).toBeNull();
+    expect(pool.tryAcquire({ shares: "reads" })).toBeNull();
+  });
+
+  test("lets reads and writes join only their own kind", async () => {
+    const pool = await opened(2);
+    const reads = pool.tryAcquire({ shares: "reads" })!;
+    expect(pool.tryAcquire({ shares: "writes" })).toBeNull();
+    const writes = await pool.acquire(soon(), { shares: "writes" });
+    expect(pool.tryAcquire({ shares: "reads" })).toBe(reads);
+    expect(pool.tryAcquire({ shares: "writes" })).toBe(writes);
+  });
+
+  test("lets nobody join while another kind waits, and then serves that", async () => {
+    const pool = await opened();
+    const shared = pool.tryAcquire({ shares: "reads" })!;
+    const kinds = ["writes", "writes", "reads"] as const;
+    const given: string[] = [];
+    for (const shares of kinds)
+      void pool.acquire(soon(), { shares }).then(() => given.push(shares));
+    expect(pool.tryAcquire({ shares: "reads" })).toBeNull();
+    pool.release(shared);
+    await wait(0);
+    expect(given).toEqual(["writes", "writes"]);
+    pool.release(shared);
+    pool.release(shared);
+    await wait(0);
+    expect(given).toEqual(kinds);
   });
 
   test("lets nobody join while somebody waits for a connection to himself", async () => {
     const pool = await opened();
-    const shared = pool.tryShare()!;
+    const shared = pool.tryAcquire({ shares: "reads" })!;
     const waiting = pool.acquire(soon());
-    expect(pool.tryShare()).toBeNull();
+    expect(pool.tryAcquire({ shares: "reads" })).toBeNull();
     pool.release(shared);
     expect(await waiting).toBe(shared);
-    expect(pool.tryShare()).toBeNull();
+    expect(pool.tryAcquire({ shares: "reads" })).toBeNull();
   });
 
   test("lets nobody join a connection whose statement takes long", async () => {
     const pool = await opened();
-    pool.tryShare();
+    pool.tryAcquire({ shares: "reads" });
     await wait(limits.sharedWaitMs * 2);
-    expect(pool.tryShare()).toBeNull();
+    expect(pool.tryAcquire({ shares: "reads" })).toBeNull();
   });
 
   test("serves several of those who wait to share at once", async () => {
     const pool = await opened();
     const held = pool.tryAcquire()!;
-    const waiting = Array.from({ length: most }, () => pool.acquire(soon(), { shares: true }));
+    const waiting = Array.from({ length: most }, () => pool.acquire(soon(), { shares: "reads" }));
     pool.release(held);
     expect(new Set(await Promise.all(waiting))).toEqual(new Set([held]));
   });
 
   test("closes a broken one once, and gives the next caller another", async () => {
     const pool = await opened();
-    const broken = pool.tryShare()!;
-    pool.tryShare();
+    const broken = pool.tryAcquire({ shares: "reads" })!;
+    pool.tryAcquire({ shares: "reads" });
     broken.destroy();
-    expect(pool.tryShare()).toBeNull();
+    expect(pool.tryAcquire({ shares: "reads" })).toBeNull();
     pool.release(broken);
     pool.release(broken);
     expect(pool.counts()).toMatchObject({ busy: 0, idle: 0 });
@@ -242,8 +271,8 @@ describe("a pool whose connections can be shared", () => {
   test("shares none that cannot be shared", async () => {
     const pool = new Pool(connect, 1);
     pool.release(await pool.acquire(soon()));
-    expect(pool.tryShare()).not.toBeNull();
-    expect(pool.tryShare()).toBeNull();
+    expect(pool.tryAcquire({ shares: "reads" })).not.toBeNull();
+    expect(pool.tryAcquire({ shares: "reads" })).toBeNull();
   });
 });
 
@@ -262,7 +291,7 @@ describe("a caller of a pool", () => {
     const caller = "greedy";
     for (let held = 0; held < most; held++) await pool.acquire(soon(), { caller });
     expect(await waits(pool.acquire(soon(), { caller }))).toBe(true);
-    expect(pool.tryAcquire(caller)).toBeNull();
+    expect(pool.tryAcquire({ caller })).toBeNull();
     for (let held = most; held < size; held++)
       expect(await waits(pool.acquire(soon(), { caller: `other ${held}` }))).toBe(false);
     expect(await waits(pool.acquire(soon(), { caller: "last" }))).toBe(true);
@@ -306,17 +335,17 @@ describe("a caller of a pool", () => {
     expect(await kindOf(pool.acquire(soon(), { caller }))).toBe("unavailable");
     pool.release(held, caller);
     expect(pool.counts()).toMatchObject({ busy: 0, idle: 1, waiting: 0 });
-    expect(pool.tryAcquire(caller)).toBe(held);
+    expect(pool.tryAcquire({ caller })).toBe(held);
   });
 
   test("may join shared connections of others, and holds one of them when it is left to it", async () => {
     const pool = new Pool(connect, 2, { isShared: true });
-    const one = await pool.acquire(soon(), { caller: "other", shares: true });
-    const two = await pool.acquire(soon(), { caller: "greedy", shares: true });
-    expect(pool.tryShare("greedy")).toBe(one);
+    const one = await pool.acquire(soon(), { caller: "other", shares: "reads" });
+    const two = await pool.acquire(soon(), { caller: "greedy", shares: "reads" });
+    expect(pool.tryAcquire({ caller: "greedy", shares: "reads" })).toBe(one);
     pool.release(one, "other");
     pool.release(two, "greedy");
-    expect(pool.tryAcquire("greedy")).toBeNull();
-    expect(pool.tryAcquire("other")).toBe(two);
+    expect(pool.tryAcquire({ caller: "greedy" })).toBeNull();
+    expect(pool.tryAcquire({ caller: "other" })).toBe(two);
   });
 });
