@@ -19,7 +19,7 @@ const plainTarget = /^(\/(?:[\w~-][\w.~-]*\/)*[\w~-][\w.~-]*)(?:\?[^#]*)?$/;
 const plainHost = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?(?::\d{1,5})?$/i;
 
 /** An AppError for a request whose Host or URL is malformed, or whose path is not the address of anything. */
-export function readIncoming(message: IncomingMessage): Incoming | AppError {
+export function readIncoming(message: IncomingMessage): NodeIncoming | AppError {
   const { httpVersion, url: target = "", headers } = message;
   const { host } = headers;
   const joined = hasRepeatedFields(message) ? allFields(message) : null;
@@ -71,12 +71,13 @@ interface ReadHead {
   readonly joined: Headers | null;
 }
 
-class NodeIncoming implements Incoming, HeaderFields {
+export class NodeIncoming implements Incoming, HeaderFields {
   readonly url: string;
   readonly path: string;
   private readonly message: IncomingMessage;
   private readonly joined: Headers | null;
   private made: Request | undefined;
+  private isWhole = false;
 
   constructor(message: IncomingMessage, { url, path, joined }: ReadHead) {
     this.message = message;
@@ -107,10 +108,16 @@ class NodeIncoming implements Incoming, HeaderFields {
     const { message } = this;
     const announced = Number(message.headers["content-length"] ?? Number.NaN);
     if (announced > bytesMax) throw tooLarge(bytesMax);
-    // A body that came together with the head is whole after the parser's turn, and the stream's events cost more.
+    // A body that came together with the head is here next, before the parser has found its end, and the stream's events
+    // cost more.
     await undefined;
-    const isWhole = message.complete && message.readableLength === announced;
-    return isWhole ? ((message.read() ?? nothing) as Buffer) : this.arriving(bytesMax);
+    this.isWhole = message.readableLength === announced;
+    return this.isWhole ? ((message.read() ?? nothing) as Buffer) : this.arriving(bytesMax);
+  }
+
+  /** Whether all of the body has arrived. */
+  get complete(): boolean {
+    return this.isWhole || this.message.complete;
   }
 
   private arriving(bytesMax: number): Promise<Uint8Array> {

@@ -12,15 +12,16 @@ interface SendOptions {
   readonly outgoing: ServerResponse;
   /** The service takes no further request on the connection. */
   readonly isLast: boolean;
+  /** Some of the request's body has not arrived. Absent: as the parser knows it. */
+  readonly isUnread?: boolean;
 }
 
 /** Writes the reply to the request `incoming`. A client that has left gets nothing. */
 export async function send(
   { status, headers, body }: Reply,
   incoming: IncomingMessage,
-  { outgoing, isLast }: SendOptions,
+  { outgoing, isLast, isUnread = !incoming.complete }: SendOptions,
 ): Promise<void> {
-  const isUnread = !incoming.complete;
   const ending = (isUnread || isLast) && { Connection: "close" };
   if (body instanceof ReadableStream) {
     outgoing.writeHead(status, { ...headers, ...ending });

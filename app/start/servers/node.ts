@@ -49,9 +49,10 @@ export async function listen(service: Service): Promise<Listening> {
     const incoming = readIncoming(message);
     const isFault = incoming instanceof AppError;
     const reply = isFault ? service.refuse(incoming) : await service.app.answer(incoming);
+    const arriving = isFault ? message : incoming;
     // A body that arrived together with the headers is read within this turn of the event loop.
-    if (!message.complete) await turn();
-    await send(reply, message, { outgoing, isLast: isStopping });
+    if (!arriving.complete) await turn();
+    await send(reply, message, { outgoing, isUnread: !arriving.complete, isLast: isStopping });
   }
 
   const server = createServer(serverOptions, (incoming, outgoing) => {
