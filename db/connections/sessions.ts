@@ -144,12 +144,13 @@ export function createSessions(
       const written = new Set<Table | "unknown">();
       const atomically = <T>(
         work: Work<T>,
-        { alone, isUndone = false }: TransactionOptions = {},
+        { alone, isUndone = false, findsMany = false }: TransactionOptions = {},
         triesMax?: number,
       ): Promise<T> => {
-        const begin = alone
+        const first = alone
           ? engine.beginAlone(quotedTable(alone, engine.dialect.quote))
           : engine.begin;
+        const begin = findsMany ? [...first, ...engine.beginFinding] : first;
         const noted = isUndone ? new Set<Table | "unknown">() : written;
         const attempt = () =>
           transact((execute, parts) => work(noting(noted, execute), parts), {

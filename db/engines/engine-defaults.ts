@@ -9,6 +9,7 @@ export const engineDefaults = {
   sharesConnections: false,
   pipelines: false,
   localSettings: () => null,
+  beginFinding: [],
   commit: "commit",
   rollback: "rollback",
   // Every constraint is checked by its statement.

@@ -217,6 +217,8 @@ export interface Engine {
   readonly beginSnapshot: readonly string[];
   /** Statements that open a transaction during which no other session writes to the table. `table`: its quoted name. */
   beginAlone(table: string): readonly string[];
+  /** Statements behind those, see `TransactionOptions.findsMany`. */
+  readonly beginFinding: readonly string[];
   readonly commit: string;
   readonly rollback: string;
   /**

@@ -72,7 +72,7 @@ function commitOnce(run: Run, context: JobContext, entry: LedgerEntry): Promise<
           run.signal.throwIfAborted();
           return result;
         },
-        { alone: locksTable ? write.table : undefined },
+        { alone: locksTable ? write.table : undefined, findsMany: true },
       );
     for (let tries = 1; ; tries++) {
       try {

@@ -66,6 +66,10 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       "begin isolation level read committed",
       `lock table ${name} in share row exclusive mode`,
     ],
+    // The planner would read the whole table for each batch of keys. Compatible servers may lack the setting.
+    beginFinding: [
+      "select pg_catalog.set_config(name, '1.1', true) from pg_catalog.pg_settings where name = 'random_page_cost'",
+    ],
     async foreseeCommit(connection) {
       const { rows } = await connection.send({ text: deferredQuery, params: [], reuse: true });
       if (rows.length === 0) return null;
