@@ -27,7 +27,7 @@ import type { Written } from "./execute.ts";
 
 /** The server stops a statement at its time-out; after this additional time we stop waiting for it. */
 const timeoutGraceMs = 1_000;
-const rollbackTimeoutMs = 2_000;
+const endTimeoutMs = 2_000;
 
 export const overdueMessage = "The database took too long to answer; try again";
 
@@ -68,7 +68,7 @@ interface Control {
   readonly written?: Statement | null;
 }
 
-/** All but `send` and `rollback` reject with an AppError, or with a Conflict whose cause is one. */
+/** All but `send`, `rollback` and `reset` reject with an AppError, or with a Conflict whose cause is one. */
 export interface Executor {
   execute(connection: Connection, execution: Execution): Promise<Written>;
   /** Sends it as it is, within the deadline. Fails with the driver's own error. */
@@ -86,6 +86,8 @@ export interface Executor {
    * rejects.
    */
   rollback(connection: Connection): Promise<void>;
+  /** The same for what a procedure left in the session. */
+  reset(connection: Connection): Promise<void>;
   /** Waits for the connection's work until the deadline or the statement time-out; then the connection is destroyed. */
   step<T>(connection: Connection, work: Promise<T>, deadlineAtMs: number): Promise<T>;
   /** Destroys the connection of overdue work. */
@@ -183,16 +185,20 @@ export function createExecutor(options: ExecutorOptions): Executor {
   const isOutdated = ({ restsOn, generation }: Compiled): boolean =>
     restsOn.length > 0 && learned.generation !== generation;
 
-  async function rollback(connection: Connection): Promise<void> {
+  async function orDestroy(connection: Connection, end: () => unknown): Promise<void> {
     if (!connection.alive) return;
     try {
-      const work = sender.send(connection, { text: engine.rollback, params: [], reuse: false });
-      const atMs = performance.now() + rollbackTimeoutMs;
-      await within(Promise.resolve(work), atMs, tooLate(overdueMessage));
+      const atMs = performance.now() + endTimeoutMs;
+      await within(Promise.resolve(end()), atMs, tooLate(overdueMessage));
     } catch {
       connection.destroy();
     }
   }
+
+  const rollback = (connection: Connection): Promise<void> =>
+    orDestroy(connection, () =>
+      sender.send(connection, { text: engine.rollback, params: [], reuse: false }),
+    );
 
   async function execute(connection: Connection, execution: Execution): Promise<Written> {
     const { statement, deadlineAtMs, local = null } = execution;
@@ -254,6 +260,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       }
     },
     rollback,
+    reset: (connection) => orDestroy(connection, () => engine.reset(connection)),
     step,
     abandon,
     current,

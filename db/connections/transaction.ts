@@ -49,7 +49,9 @@ export function createTransact({
   deadlines: { within },
   room,
 }: TransactionParts): Transact {
-  const { control, rollback } = executor;
+  const { control, rollback, reset } = executor;
+  /** Connections on which a procedure has run. */
+  const called = new Set<Connection>();
 
   const foresee = <T>(
     connection: Connection,
@@ -76,6 +78,7 @@ export function createTransact({
         await breathe?.();
         if (performance.now() >= deadlineAtMs) throw unavailable(requestOverdue);
         for (const one of new Set([whole, sincePart])) one.add(statement);
+        if (statement.kind === "native" && statement.isCall) called.add(connection);
         const compiled = compile(statement);
         if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
           throw new TooLong();
@@ -149,7 +152,9 @@ export function createTransact({
     try {
       return await run(connection, work, transacting);
     } finally {
-      pool.release(connection, caller);
+      const release = (): void => pool.release(connection, caller);
+      if (called.delete(connection)) void reset(connection).then(release);
+      else release();
     }
   };
 }

@@ -14,6 +14,7 @@ export const engineDefaults = {
   rollback: "rollback",
   // Every constraint is checked by its statement.
   foreseeCommit: async () => null,
+  reset: async () => {},
   savepoint: {
     set: "savepoint rowgate_part",
     undo: "rollback to savepoint rowgate_part",

@@ -227,6 +227,8 @@ export interface Engine {
    * statements have checked everything.
    */
   foreseeCommit(connection: Connection): Promise<(() => Promise<void>) | null>;
+  /** Undoes what a procedure can have left in the session: settings, temporary tables, locks. */
+  reset(connection: Connection): Promise<void>;
   /** Statements around a part of a transaction that can be undone separately. */
   readonly savepoint: Savepoint;
   /** Messages between the sessions of the database; null: it has none, or a pooler loses them. */

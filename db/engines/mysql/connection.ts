@@ -35,6 +35,8 @@ export interface Field {
 export interface MysqlConnection extends Connection {
   /** The columns that a query would give; it does not run. */
   describe(text: string): Promise<readonly Field[]>;
+  /** Makes it like a new one. */
+  reset(): Promise<void>;
 }
 
 /** Per connection; the server limits them for all clients together (16382 by default). */
@@ -77,7 +79,7 @@ async function openOnce(
     target.ssl && openTls
       ? await createSecure(target, openTls)
       : mysql.createConnection({ ...target, ...driverOptions });
-  const connection = new MysqlSession(driver);
+  const connection = new MysqlSession(driver, statementTimeoutMs);
   return new Promise((resolve, reject) => {
     // The driver's own timer ends with the handshake, but the set-up can hang too.
     const timer = setTimeout(() => {
@@ -92,10 +94,7 @@ async function openOnce(
     };
     driver.connect((error) => {
       if (error) return settle(error);
-      setUp(connection, statementTimeoutMs).then((packetBytesMax) => {
-        connection.packetBytesMax = packetBytesMax;
-        settle(null);
-      }, settle);
+      connection.setUp().then(() => settle(null), settle);
     });
   });
 }
@@ -195,10 +194,12 @@ class MysqlSession implements MysqlConnection {
   alive = true;
   packetBytesMax = Infinity;
   private readonly driver: mysql.Connection;
+  private readonly statementTimeoutMs: number;
   private readonly underWay = new Bag<UnderWay>();
 
-  constructor(driver: mysql.Connection) {
+  constructor(driver: mysql.Connection, statementTimeoutMs: number) {
     this.driver = driver;
+    this.statementTimeoutMs = statementTimeoutMs;
     // An `error` event without a listener would end the process.
     driver.on("error", (error: Error) => this.end(error));
     driver.on("end", () =>
@@ -260,6 +261,16 @@ class MysqlSession implements MysqlConnection {
         done(null, (statement as unknown as { columns: Field[] }).columns);
       });
     });
+  }
+
+  async setUp(): Promise<void> {
+    this.packetBytesMax = await setUp(this, this.statementTimeoutMs);
+  }
+
+  async reset(): Promise<void> {
+    // The server closes the prepared statements, and the driver forgets them.
+    await this.command<null>((done) => this.driver.reset((error) => done(error, null)));
+    await this.setUp();
   }
 
   close(): Promise<void> {

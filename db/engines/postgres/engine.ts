@@ -77,6 +77,10 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
       };
     },
+    // Behind a pooler, the next statement may be in another session.
+    reset: async (connection) => {
+      if (!target.isPooled) await (connection as PostgresConnection).reset();
+    },
     // A pooler hands the session that listens to somebody else.
     signals: target.isPooled
       ? null

@@ -42,7 +42,13 @@ export interface PostgresConnection extends Connection {
   outputColumns(text: string): Promise<readonly OutputColumn[]>;
   /** `channel`: an identifier. */
   listen(channel: string, hearing: Hearing): Promise<void>;
+  /** Makes it like a new one, except that its statements stay prepared. */
+  reset(): Promise<void>;
 }
+
+/** The parts of DISCARD ALL but one. RESET leads back to the settings with which the session began. */
+const resetText =
+  "close all; set session authorization default; reset role; reset all; unlisten *; select pg_catalog.pg_advisory_unlock_all(); discard temp; discard sequences";
 
 /** A session with the server over a socket. Statements that are sent while others run are answered after them. */
 export class PostgresSession implements PostgresConnection {
@@ -125,6 +131,13 @@ export class PostgresSession implements PostgresConnection {
     this.hearing = hearing;
   }
 
+  async reset(): Promise<void> {
+    const options = { simple: true } as postgres.UnsafeQueryOptions;
+    await this.waitFor(
+      () => this.client.unsafe(resetText, [], options) as unknown as Promise<Result[]>,
+    );
+  }
+
   async close(): Promise<void> {
     if (!this.alive) return;
     this.alive = false;
@@ -165,7 +178,7 @@ export class PostgresSession implements PostgresConnection {
     });
   }
 
-  /** Runs one statement, never by the simple protocol: that would take several in one text. */
+  /** Runs one statement, never by the simple protocol: that would take several in one text, as only `reset` wants. */
   private runPlain(text: string, params: readonly unknown[] = []): Promise<Result> {
     return this.waitFor(() => this.query({ text, params }, null));
   }
