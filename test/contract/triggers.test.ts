@@ -29,6 +29,19 @@ const refusal = (message: string, condition: string): Record<EngineName, string>
   sqlite: `select raise(abort, '${message}') where ${condition}`,
 });
 
+/** Codes with which triggers may refuse: their own, and those that a server uses for what is wrong with itself. */
+const ownCodes = {
+  postgres: ["P0002", "AB123", "PT402", "02000", "28P01", "57014", "53100", "42P01", "55000"],
+  mysql: ["45123", "AB123", "02000", "28000"],
+  sqlite: [],
+}[engine];
+
+const refusalWithCode = {
+  postgres: `if new.note like 'code %' then raise exception 'Not now' using errcode = substr(new.note, 6); end if; return new;`,
+  mysql: `${ownCodes.map((code) => `if new.note = 'code ${code}' then signal sqlstate '${code}' set message_text = 'Not now'; end if;`).join(" ")} set new.note = new.note`,
+  sqlite: "select 1",
+};
+
 const options: FixtureOptions = {
   tables: [
     { name: "orders", columns: { id: "key", qty: "integer", note: "text(40)" } },
@@ -57,6 +70,7 @@ const options: FixtureOptions = {
       table: "orders",
       body: refusal("Paid orders stay", "old.qty = 7"),
     }),
+    ...trigger("with_code", { when: "before insert", table: "orders", body: refusalWithCode }),
     ...trigger("line_limit", {
       when: "before insert",
       table: "order_lines",
@@ -133,6 +147,23 @@ describe("a trigger that refuses", () => {
     expect(answer.body.errors).toEqual({ "order_lines[1]": ["is refused by the database"] });
     expect(await stored("a5")).toEqual([]);
   });
+
+  test.each(ownCodes)("its message is shown if its code is %s", async (code) => {
+    check(await service.post("orders/create", { note: `code ${code}` }), rejected("Not now"));
+  });
+
+  test.runIf(engine === "postgres").each([
+    ["23505", 409, "Duplicate entry"],
+    ["23503", 400, "Foreign key constraint"],
+    ["23514", 400, "Validation failed"],
+    ["22023", 400, "Validation failed"],
+    ["42501", 403, "Forbidden"],
+  ])(
+    "the code %s of a fault of values or rights has its own answer",
+    async (code, status, error) => {
+      check(await service.post("orders/create", { note: `code ${code}` }), { status, error });
+    },
+  );
 
   // The others have no way to name a column.
   test.runIf(engine === "postgres")(

@@ -19,7 +19,7 @@ export function failure(error: unknown): Failure {
   if (typeof error !== "object" || error === null) return { kind: "unknown" };
   const { errno, code, fatal, sqlMessage, sqlState } = error as DriverError;
   const message = typeof sqlMessage === "string" ? sqlMessage : "";
-  if (errno === signalled || sqlState === "45000") return { kind: "rejected", message };
+  if (signalled.has(errno) || sqlState === "45000") return { kind: "rejected", message };
   if (typeof errno === "number" && isTextCompared(errno, message))
     return { kind: "badValue", isCompared: true };
   const kind = typeof errno === "number" ? kindOf(errno, message) : undefined;
@@ -70,8 +70,8 @@ export function loggedMessage(error: unknown): string | null {
   return withoutValues.has(errno) ? sqlMessage : hiddenMessage;
 }
 
-/** A SIGNAL of a trigger or procedure; with an explicit number it has SQLSTATE 45000. */
-const signalled = 1644;
+/** A SIGNAL of a trigger or procedure, also one of "not found"; with an explicit number it has SQLSTATE 45000. */
+const signalled: ReadonlySet<unknown> = new Set([1643, 1644]);
 
 /** Codes of the socket (`ECONNRESET`), of TLS, and of the driver when its connection is gone. */
 const isLost = (code: unknown): boolean =>

@@ -31,7 +31,7 @@ export function failure(error: unknown): Failure {
   if (typeof fields.severity !== "string")
     return { kind: lost.test(fields.code) ? "connection" : "unknown" };
   const columns = fields.column_name ? { columns: [fields.column_name] } : {};
-  if (fields.code === raised)
+  if (isRaised(fields as KnownError))
     return { kind: "rejected", message: fields.message ?? "", ...columns };
   const kind = fields.code === "23503" ? brokenReference(fields) : kindOf(fields as KnownError);
   const parameter = parameterOf(fields.where);
@@ -109,8 +109,12 @@ const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kin
 /** Errors of a pattern of LIKE, of a regular expression, and of a LIMIT or OFFSET, which come from `params`. */
 const sent: ReadonlySet<string> = new Set(["22025", "2201B", "2201W", "2201X"]);
 
-/** RAISE EXCEPTION without an explicit code. */
-const raised = "P0001";
+/**
+ * RAISE EXCEPTION in the operator's own code: without a code it has P0001, as other languages may have. With one, only
+ * those about values, rights and conflicts mean what they mean when they come from the server.
+ */
+const isRaised = ({ code, routine }: KnownError): boolean =>
+  code === "P0001" || (routine === "exec_stmt_raise" && !/^(?:22|23|40|44|42501|55P03)/.test(code));
 
 /**
  * `unnamed portal parameter $2 = '…'`, in the server's language. No quotation mark may precede the number: after one,
