@@ -1,10 +1,12 @@
 /** Reads from a replica that lags, is away or is silent, beside writes: no write is missing, and no request fails. */
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { openService } from "../../app/start/servers/wire.ts";
 import { checkConfig } from "../../app/start/commands/check-config.ts";
 import { createLog } from "../../app/start/observing/log.ts";
 import { createTables } from "../contract/tables.ts";
 import { type SilentDoor, startSilentDoor } from "../jobs/silent-door.ts";
+import { runOnce } from "../servers/database.ts";
 import { openReplicated, type Replicated } from "../servers/replicated.ts";
 import { openSession } from "../servers/session.ts";
 
@@ -29,6 +31,15 @@ async function openAt(files: Record<string, object>): Promise<Service> {
 const placeOf = {
   postgres: "select 1 as id, inet_server_port() as port",
   mysql: "select 1 as id, @@port as port",
+} as const;
+
+/** Makes a replica a server of its own, and lets that go further than its primary. */
+const onItsOwn = {
+  postgres: [
+    "select pg_promote()",
+    "select pg_logical_emit_message(false, '', repeat('x', 2000000))",
+  ],
+  mysql: ["stop slave", ...Array.from({ length: 99 }, (_, at) => `create database own_${at}`)],
 } as const;
 
 const slowOf = {
@@ -211,6 +222,17 @@ describe.each(["postgres", "mysql"] as const)("%s", (name) => {
     }
     await other.close();
     expect(missed).toBe(0);
+  });
+
+  // The last one, as the replica does not follow again.
+  test("a server that no longer follows the primary is not used", { retry: 0 }, async () => {
+    for (const text of onItsOwn[name]) await runOnce(name, servers.replicaUrl, text);
+    for (let qty = 100; qty < 105; qty++) {
+      expect((await ask("goods/update", { id: "a", qty })).status).toBe(200);
+      await setTimeout(50);
+      expect((await nameOf("a")).body.data.qty).toBe(qty);
+    }
+    expect(await answering()).toBe(ports.primary);
   });
 });
 

@@ -62,7 +62,11 @@ async function startReplica(name: ReplicatedName, primaryUrl: string): Promise<S
       ],
       isUsable: (url) => runOnce(name, url, "select 1"),
     });
-  const replica = await startPrograms(name, ["--server-id=2", "--read-only=ON"]);
+  const replica = await startPrograms(name, [
+    "--server-id=2",
+    "--read-only=ON",
+    "--log-bin=binlog",
+  ]);
   const { hostname, port } = new URL(primaryUrl);
   await runOnce(
     name,

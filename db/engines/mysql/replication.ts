@@ -16,7 +16,8 @@ export const replication: Replication = {
         (await text(send, "select gtid_subset(?, @@global.gtid_executed) as answer", position)) ===
         "1"
       );
-    const reached = placesIn(await text(send, "select @@global.gtid_current_pos as answer"));
+    // What the replica writes itself counts in the same sequence, in its current position.
+    const reached = placesIn(await text(send, "select @@global.gtid_slave_pos as answer"));
     return [...placesIn(position)].every(
       ([domain, place]) => place <= (reached.get(domain) ?? -1n),
     );
