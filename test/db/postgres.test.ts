@@ -409,6 +409,32 @@ describe("a connection", () => {
     expect((await send(connection, "select * from changing", [], true)).rows).toHaveLength(0);
   });
 
+  test.each(["one by one", "at once"])(
+    "prepares a text of a transaction, sent %s, anew when a type was made again",
+    async (how) => {
+      const connection = await connect();
+      const make = ["create type temper as enum ('fine')", "create table tempers (temper temper)"];
+      const drop = ["drop table if exists tempers", "drop type if exists temper"];
+      for (const text of [...drop, ...make]) await rows(text);
+      const command = { text: "insert into tempers values ($1)", params: ["fine"], reuse: true };
+      const before = [{ text: "begin", params: [], reuse: true }];
+      const behind = [{ text: "commit", params: [], reuse: true }];
+      const store = async (): Promise<unknown> => {
+        if (how === "at once") return connection.send({ ...command, before, behind });
+        await send(connection, "begin");
+        await connection.send(command);
+        return send(connection, "commit");
+      };
+      await store();
+      // As a restore of a backup does.
+      for (const text of [...drop, ...make]) await rows(text);
+      expect(engine.failure(await errorOf(store())).kind).toBe("conflict");
+      if (how === "one by one") await send(connection, "rollback");
+      await store();
+      expect(await rows("select temper from tempers")).toEqual([{ temper: "fine" }]);
+    },
+  );
+
   const preparedCount = async (connection: Connection): Promise<unknown> =>
     (
       await rows(

@@ -137,9 +137,10 @@ const staleStatement: ReadonlySet<unknown> = new Set([
 const mayHaveChanged = ({ code, routine }: DriverError): boolean =>
   staleStatement.has(routine) || code === "42804" || code === "42883";
 
-/** Whether the server reports that the plan of a prepared statement is stale. */
+/** Whether the server reports that the plan of a prepared statement is stale, or has a type that was dropped. */
 export const isStale = (error: unknown): boolean =>
-  staleStatement.has((error as DriverError | null)?.routine);
+  staleStatement.has((error as DriverError | null)?.routine) ||
+  isOvertaken((error ?? {}) as DriverError);
 
 /**
  * Whether a partly stale plan may be at fault: its parameters keep the types of the first run when the columns' types
@@ -159,7 +160,7 @@ const lacksRight = (routine: unknown): boolean =>
  * Something that the statement had looked up was dropped before it was used. These messages are for developers of the
  * server, so they are the same in all languages.
  */
-const isOvertaken = ({ code, message }: KnownError): boolean =>
+const isOvertaken = ({ code, message }: DriverError): boolean =>
   code === "XX000" &&
   /^(?:cache lookup failed for|could not (?:open relation with OID|find attribute)|tuple concurrently)/.test(
     message ?? "",
@@ -171,7 +172,7 @@ const isNoTable: ReadonlySet<unknown> = new Set(["rewriteTargetView", "error_vie
 function kindOf(fields: KnownError): Failure["kind"] {
   const { code, routine, where } = fields;
   if (code === "42501") return lacksRight(routine) ? "unknown" : "forbidden";
-  if (staleStatement.has(routine) || isOvertaken(fields)) return "conflict";
+  if (isStale(fields)) return "conflict";
   if (code === "55000" && isNoTable.has(routine)) return "missing";
   if (code === "55000" && routine === "ExecOpenScanRelation") return "unfilled";
   const kind =
