@@ -59,12 +59,12 @@ export const call = defineAction<ProcedurePlan, CallRequest>({
     const { values, lacking } = boundParams(plan.params, input.params, caller);
     if (lacking.size > 0)
       throw new AppError("forbidden", "The procedure needs a claim that you do not have");
-    const statements = plan.texts.map((text): Native => ({
+    const statements = plan.texts.map((text, at): Native => ({
       kind: "native",
       ...text,
       values: plan.given.map((name) => valueOf(name, values, plan)),
       isRead: false,
-      isCall: true,
+      isCall: at === 0 ? "begins" : "continues",
     }));
     return {
       isOneStatement: false,

@@ -302,8 +302,8 @@ export interface Native {
   readonly values: readonly NativeValue[];
   /** False: it may change rows of unknown tables. */
   readonly isRead: boolean;
-  /** It calls a procedure with a client's values, so that what the database refuses may be the client's fault. */
-  readonly isCall?: true;
+  /** Calls a procedure, with what is before it (`continues`): what the database refuses may be the client's fault. */
+  readonly isCall?: "begins" | "continues";
 }
 
 /** A value for a place whose column is not known: its own type determines how it is sent. */

@@ -71,6 +71,8 @@ export function createTransact({
     const steps = createSteps();
     const whole = createWritten();
     let sincePart = whole;
+    /** A procedure may have changed settings. */
+    let isUnsettled = false;
     // Where the driver answers at once, no timer could end the work, and no other request go on, before the transaction.
     const breathe = engine.singleWriter ? createBreath() : null;
     const statements: Execute = (statement) =>
@@ -78,10 +80,19 @@ export function createTransact({
         await breathe?.();
         if (performance.now() >= deadlineAtMs) throw unavailable(requestOverdue);
         for (const one of new Set([whole, sincePart])) one.add(statement);
-        if (statement.kind === "native" && statement.isCall) called.add(connection);
         const compiled = compile(statement);
         if (isSnapshot && engine.isLong(connection, { statement, compiled, isStreamed: false }))
           throw new TooLong();
+        const call = statement.kind === "native" ? statement.isCall : undefined;
+        if (isUnsettled && call !== "continues") {
+          isUnsettled = false;
+          const texts = engine.resettle;
+          await executor.begin(connection, openingOf({ texts, local }), deadlineAtMs);
+        }
+        if (call !== undefined) {
+          isUnsettled = true;
+          called.add(connection);
+        }
         const opening = begun.take();
         const execution = { statement, compiled, deadlineAtMs, opening };
         if (!isLast) return executor.execute(connection, execution);

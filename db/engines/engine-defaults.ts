@@ -14,6 +14,7 @@ export const engineDefaults = {
   rollback: "rollback",
   // Every constraint is checked by its statement.
   foreseeCommit: async () => null,
+  resettle: [],
   reset: async () => {},
   savepoint: {
     set: "savepoint rowgate_part",

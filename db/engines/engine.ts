@@ -227,6 +227,8 @@ export interface Engine {
    * statements have checked everything.
    */
   foreseeCommit(connection: Connection): Promise<(() => Promise<void>) | null>;
+  /** Within a transaction: bring back the settings on which statements rely, after a procedure. */
+  readonly resettle: readonly string[];
   /** Undoes what a procedure can have left in the session: settings, temporary tables, locks. */
   reset(connection: Connection): Promise<void>;
   /** Statements around a part of a transaction that can be undone separately. */

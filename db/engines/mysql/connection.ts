@@ -152,16 +152,15 @@ const sqlMode =
   "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO";
 
 /**
- * The bytes that the server takes at once. MySQL runs the content of `/*!80000 … *\/` and MariaDB that of
+ * The statement that makes the settings of a session. MySQL runs the content of `/*!80000 … *\/` and MariaDB that of
  * `/*M! … *\/`: one statement serves both.
  */
-async function setUp(connection: Connection, statementTimeoutMs: number): Promise<number> {
+export function settingsFor(statementTimeoutMs: number): string {
   const settings = [
     "names utf8mb4",
     "time_zone = '+00:00'",
     // MariaDB cuts fractions of a second by itself; MySQL would round them.
     `sql_mode = /*M! '${sqlMode}' */ /*!80000 '${sqlMode},TIME_TRUNCATE_FRACTIONAL' */`,
-    "autocommit = 1",
     "foreign_key_checks = 1",
     // With it, `id is null` finds the row that was inserted last.
     "sql_auto_is_null = 0",
@@ -174,7 +173,13 @@ async function setUp(connection: Connection, statementTimeoutMs: number): Promis
     statementTimeoutMs > 0
       ? ` /*M! , max_statement_time = ${statementTimeoutMs / 1000} */ /*!80000 , max_execution_time = ${statementTimeoutMs} */`
       : "";
-  await rowsFor(connection, `set ${settings.join(", ")}${timeout}`);
+  return `set ${settings.join(", ")}${timeout}`;
+}
+
+/** The bytes that the server takes at once. */
+async function setUp(connection: Connection, statementTimeoutMs: number): Promise<number> {
+  // Within a transaction it could commit, so it is no part of the settings.
+  await rowsFor(connection, `${settingsFor(statementTimeoutMs)}, autocommit = 1`);
   // The variable behind it has different names on the two servers; the statement is the same.
   await rowsFor(connection, "set session transaction isolation level read committed");
   const [row] = await rowsFor(connection, "select @@max_allowed_packet as bytes");

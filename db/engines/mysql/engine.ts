@@ -11,7 +11,7 @@ import { unreadableUrl } from "../database-address.ts";
 import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } from "../tls.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import { kinds, namesQuery, outputsOf, readQuery, readTable } from "./catalog.ts";
-import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
+import { type MysqlConnection, openConnection, settingsFor, type Target } from "./connection.ts";
 import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
@@ -62,6 +62,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
       files:
         "create table if not exists rowgate_files (file_id varchar(36) primary key, project varchar(255) not null, table_name varchar(255) not null, column_name varchar(255) not null, owner_hash varchar(64), record_hash varchar(16), name text not null, media_type varchar(255), bytes bigint, sha256 varchar(64), created_at datetime(3) not null, expires_at datetime(3), unique (project, expires_at, file_id), unique (owner_hash, file_id)) engine = InnoDB default charset = utf8mb4 collate = utf8mb4_bin",
     },
+    resettle: [settingsFor(options.statementTimeoutMs)],
     reset: (connection) => (connection as MysqlConnection).reset(),
     replication,
     failure,

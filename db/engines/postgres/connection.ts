@@ -125,7 +125,7 @@ async function openOver(
 }
 
 /** Settings that decide the form in which values come. */
-const formSettings = ["TimeZone", "DateStyle", "IntervalStyle", "bytea_output"] as const;
+export const formSettings = ["TimeZone", "DateStyle", "IntervalStyle", "bytea_output"] as const;
 const askSettings = `select ${formSettings
   .map((name) => `current_setting('${name}') as "${name}"`)
   .join(", ")}`;

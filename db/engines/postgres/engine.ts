@@ -11,7 +11,7 @@ import type { Folding } from "./like.ts";
 import { deferredQuery, namesQuery, pointingQuery } from "./catalog-queries.ts";
 import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
-import { createConnector } from "./connection.ts";
+import { createConnector, formSettings } from "./connection.ts";
 import { createDialect } from "./dialect.ts";
 import { replication } from "./replication.ts";
 import { findTextIndex } from "./full-text.ts";
@@ -77,6 +77,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
         await connection.send({ text: "set constraints all immediate", params: [], reuse: true });
       };
     },
+    resettle: ["role", "search_path", ...formSettings].map((name) => `reset ${name}`),
     // Behind a pooler, the next statement may be in another session.
     reset: async (connection) => {
       if (!target.isPooled) await (connection as PostgresConnection).reset();
