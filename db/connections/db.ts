@@ -129,8 +129,8 @@ export function createDb(
   async function once<T>(
     deadlineAtMs: number,
     work: (send: SendOne) => T | Promise<T>,
+    pool = pools.readers,
   ): Promise<T> {
-    const pool = pools.readers;
     const connection = await acquire(pool, deadlineAtMs);
     try {
       return await work((command) => executor.send(connection, command, deadlineAtMs));
@@ -182,12 +182,18 @@ export function createDb(
       await sendOnce(command, performance.now() + pingTimeoutMs);
     },
     hasRoom: () => !room.isFull,
+    // Not behind the statements of requests, which may take all other connections for seconds.
     position: (deadlineAtMs) =>
-      once(deadlineAtMs, async (send) => (await engine.replication?.position(send)) ?? null),
+      once(
+        deadlineAtMs,
+        async (send) => (await engine.replication?.position(send)) ?? null,
+        pools.streams,
+      ),
     hasReached: (position, deadlineAtMs) =>
       once(
         deadlineAtMs,
         async (send) => (await engine.replication?.hasReached(send, position)) ?? false,
+        pools.streams,
       ),
     nudge,
     connections: () => pools.counts(),

@@ -42,6 +42,15 @@ const onItsOwn = {
   mysql: ["stop slave", ...Array.from({ length: 99 }, (_, at) => `create database own_${at}`)],
 } as const;
 
+/** Each row of the table `waits` takes two seconds to be written. */
+const waiting = {
+  postgres: [
+    "create function wait() returns trigger language plpgsql as $$ begin perform pg_sleep(2); return new; end $$",
+    "create trigger waits_long before insert on waits for each row execute function wait()",
+  ],
+  mysql: ["create trigger waits_long before insert on waits for each row do sleep(2)"],
+} as const;
+
 const slowOf = {
   postgres: "select 1 as id, inet_server_port() as port, pg_sleep(9)::text as slept",
   mysql: "select 1 as id, @@port as port, sleep(9) as slept",
@@ -59,7 +68,8 @@ describe.each(["postgres", "mysql"] as const)("%s", (name) => {
     door = await startSilentDoor(servers.replicaUrl);
     const session = await openSession(name, servers.primaryUrl);
     const columns = { id: "key", name: "text(40)", qty: "integer" } as const;
-    for (const text of createTables(name, [{ name: "goods", columns }])) await session.run(text);
+    const tables = ["goods", "waits"].map((table) => ({ name: table, columns }));
+    for (const text of [...createTables(name, tables), ...waiting[name]]) await session.run(text);
     if (name === "postgres") await session.run("create sequence counted");
     await session.run("insert into goods (id, name, qty) values ('a', 'Hammer', 1)");
     await session.close();
@@ -82,6 +92,7 @@ describe.each(["postgres", "mysql"] as const)("%s", (name) => {
         viewQuery: "select id, nextval('counted')::text as number from goods where id = 'a'",
         action: { read: true },
       },
+      "test/waits.json": { tableName: "waits", action: { create: true } },
       "test/slow.json": { viewQuery: slowOf[name], primaryKey: "id", action: { read: true } },
       "test/place.json": {
         viewQuery: placeOf[name],
@@ -210,6 +221,29 @@ describe.each(["postgres", "mysql"] as const)("%s", (name) => {
   test("a read that takes long on the replica is not cut short", async () => {
     const { status, body } = await ask("slow/read", { page: 1 });
     expect([status, Number(body.data[0].port)]).toEqual([200, ports.replica]);
+  });
+
+  test("reads do not wait for writes that hold all connections with the primary", async () => {
+    const database = {
+      url: servers.primaryUrl,
+      replicas: [door.url],
+      readFrom: "replica",
+      pool: 1,
+    };
+    const other = await openAt({
+      ...files,
+      "test/project.json": { database, cache: { enabled: false } },
+    });
+    expect((await ask("goods/update", { id: "a", qty: 3 }, other)).status).toBe(200);
+    await setTimeout(500);
+    const writes = [1, 2, 3].map((qty) => ask("waits/create", { name: "x", qty }, other));
+    await setTimeout(100);
+    const startedAt = performance.now();
+    const { body } = await ask("place/read", { page: 1 }, other);
+    expect(performance.now() - startedAt).toBeLessThan(900);
+    expect(Number(body.data[0].port)).toBe(ports.replica);
+    expect((await Promise.all(writes)).map(({ status }) => status)).toEqual([201, 201, 201]);
+    await other.close();
   });
 
   test("another instance that shares Redis sees what this one wrote, at once", async () => {
