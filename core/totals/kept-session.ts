@@ -261,10 +261,11 @@ class KeptTransaction extends KeptQueries implements DbTransaction {
   }
 
   async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+    const undo = this.settlement.mark();
     try {
       return await this.tx.part(work, options);
     } catch (error) {
-      this.settlement.forgetLocks();
+      undo();
       throw error;
     }
   }

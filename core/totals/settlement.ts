@@ -53,14 +53,14 @@ export interface TotalsOf {
 interface Owed {
   readonly key: Json;
   /** False: nothing but a mark of the header changed. */
-  stamps: boolean;
+  readonly stamps: boolean;
 }
 
 export class Settlement {
   private readonly own: UnscopedQueries;
   private readonly keeping: Keeping;
   private readonly update: (update: UpdateOne) => Promise<Row | null>;
-  private readonly owed = new Map<HeaderTable, { lines: LinesTable; keys: Map<string, Owed> }>();
+  private owed = new Map<HeaderTable, { lines: LinesTable; keys: Map<string, Owed> }>();
   private readonly locked = new Map<string, Set<string>>();
   private holds = 0;
   private work: TotalsOf = {};
@@ -80,9 +80,14 @@ export class Settlement {
     return this.holds > 0;
   }
 
-  /** A part of the transaction was rolled back, and perhaps its locks with it. */
-  forgetLocks(): void {
-    this.locked.clear();
+  /** Returns what to call when the part of the transaction that begins now was rolled back, perhaps with its locks. */
+  mark(): () => void {
+    const owed = new Map(this.owed);
+    for (const [header, { lines, keys }] of owed) owed.set(header, { lines, keys: new Map(keys) });
+    return () => {
+      this.locked.clear();
+      this.owed = owed;
+    };
   }
 
   /** Totals follow once, at the end of the work. */
@@ -125,8 +130,7 @@ export class Settlement {
     const { keys } = this.owed.get(header) ?? { keys: new Map<string, Owed>() };
     this.owed.set(header, { lines, keys });
     const known = keys.get(String(key));
-    if (known) known.stamps ||= stamps;
-    else keys.set(String(key), { key, stamps });
+    keys.set(String(key), known ? { ...known, stamps: known.stamps || stamps } : { key, stamps });
   }
 
   /**

@@ -340,6 +340,18 @@ describe("many records at once", () => {
         }),
       1,
     ],
+    // The closed order has another total than its lines: a refused line must not give it a new one.
+    ...["bulk-update", "upsert"].map(
+      (action): [string, (open: string, shut: string) => Promise<Answer>, number] => [
+        `${action} of lines`,
+        async (open, shut) => {
+          await office.fixture.sql(`update orders set total = 7 where order_id = '${shut}'`);
+          const data = [shut, open].map((line_id) => ({ line_id, amount: 5 }));
+          return post("lines", action, { data, mode: "each" });
+        },
+        0,
+      ],
+    ),
     [
       "bulk-create of lines",
       (open, shut) =>
