@@ -15,16 +15,20 @@ export function byOffset(
   return sql`case when ${isBefore(later[0]!.from!)} then ${before} else ${after} end`;
 }
 
-/** The offsets as far as they matter for full hours; empty = these are the full hours of UTC. */
+/**
+ * The offsets as far as they matter for full hours, less than an hour behind UTC: so the last hour of the year 9999
+ * stays in it. Empty = these are the full hours of UTC.
+ */
 export function hourOffsets(offsets: readonly Offset[]): readonly Offset[] {
   const kept: Offset[] = [];
   for (const offset of offsets) {
     const last = kept.at(-1);
-    const isAlike = last !== undefined && (offset.seconds - last.seconds) % 3_600 === 0;
-    if (!isAlike || offset.hourFrom !== null || last.hourFrom !== null) kept.push(offset);
+    const seconds = offset.seconds - Math.ceil(offset.seconds / 3_600) * 3_600;
+    if (seconds !== last?.seconds || offset.hourFrom !== null || last.hourFrom !== null)
+      kept.push({ ...offset, seconds });
   }
   const [only] = kept;
-  return kept.length === 1 && only!.seconds % 3_600 === 0 && only!.hourFrom === null ? [] : kept;
+  return kept.length === 1 && only!.seconds === 0 && only!.hourFrom === null ? [] : kept;
 }
 
 /** `2026-03-29 01:00:00`, in UTC. */

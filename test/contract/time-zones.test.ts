@@ -283,6 +283,18 @@ test.each(zones)("times of any year are in the buckets and parts of %s", (zone) 
   compare(usualForm, { name: usualName, zone, of: "any year" }),
 );
 
+test.each([
+  ["Europe/Vienna", "23:00"],
+  ["Asia/Kathmandu", "23:00"],
+  ["America/St_Johns", "23:30"],
+])("the last second of all is in its hour of %s", async (zone, start) => {
+  await fixture.sql(`insert into at_${usualName} values ('last', 1, '9999-12-31 23:59:59')`);
+  const hours = { group_by: [{ field: "happened", by: "hour", alias: "b" }] };
+  const data = await aggregate({ name: usualName, zone, of: "last" }, hours);
+  await fixture.sql(`delete from at_${usualName} where zone = 'last'`);
+  expect(data).toEqual([{ b: `9999-12-31T${start}:00.000Z`, "count_*": 1 }]);
+});
+
 test.each(zones)("empty hours and days of %s are filled", async (zone) => {
   const middles = [1, 2, 3].map(() => random.pick(instants.get(zone)!));
   for (const middle of middles) {
