@@ -1,6 +1,7 @@
 /**
- * The order in which new records of one table can be stored where some refer to others. MySQL checks references row by
- * row, the other databases at the end of a statement: only records that come first are there for all of them.
+ * The order in which records of one table can be stored or deleted where some refer to others. MySQL checks references
+ * row by row, the other databases at the end of a statement: only records that come first are there, or gone, for all
+ * of them. Cascades of SQLite follow each row, too, and would take deleted records away before they are returned.
  */
 import { foldedText } from "../query/find-rows.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -35,6 +36,22 @@ export function parentsFirst(records: readonly Setting[], table: Table): Parents
     }
   }
   return parents.every((some) => some.length === 0) ? null : { order: orderOf(parents), parents };
+}
+
+/** Places of records in sets: each behind all that refer to it. The last one also has those that refer in a circle. */
+export function childrenFirst(records: readonly Setting[], table: Table): number[][] {
+  const { parents } = parentsFirst(records, table) ?? { parents: [] };
+  const children = records.map(() => 0);
+  for (const parent of parents.flat()) children[parent]! += 1;
+  const sets: number[][] = [];
+  for (let open = [...records.keys()]; open.length > 0;) {
+    const leaves = open.filter((place) => children[place] === 0);
+    const set = leaves.length > 0 ? leaves : open;
+    sets.push(set);
+    open = leaves.length > 0 ? open.filter((place) => children[place]! > 0) : [];
+    for (const place of set) for (const parent of parents[place] ?? []) children[parent]! -= 1;
+  }
+  return sets;
 }
 
 /** Null: one of the values is null or not known. */

@@ -26,7 +26,14 @@ import { travelAsLists } from "../statements/insert-rows.ts";
 import { mustNarrow } from "../statements/walk-writes.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
-import { givesKeys, insertAndRead, readAndDelete, updateAndRead, updateEach } from "./read-back.ts";
+import {
+  givesKeys,
+  insertAndRead,
+  ownReferences,
+  readAndDelete,
+  updateAndRead,
+  updateEach,
+} from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
 export interface Runner {
@@ -142,7 +149,8 @@ export class StatementQueries implements DbQueries {
   async delete(statement: Delete): Promise<Row[]> {
     const { dialect, write, atomically } = this.runner;
     mustNarrow(statement);
-    if (!isWhole(answered(statement), dialect)) {
+    const isOrdered = dialect.deletesRowByRow === true && ownReferences(statement.table).length > 0;
+    if (isOrdered || !isWhole(answered(statement), dialect)) {
       return atomically((execute) => readAndDelete(statement, execute));
     }
     if (mayPassOver(statement)) return atomically((execute) => deleteAll(statement, execute));

@@ -22,6 +22,7 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../../core/query/statement.ts";
+import { childrenFirst } from "../../core/records/parents-first.ts";
 import { columnTypes } from "../../core/values/types/column-types.ts";
 import type { Execute } from "./execute.ts";
 import { refuseMissing, refuseUnchanged } from "./passed-over.ts";
@@ -54,7 +55,7 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
     key.map(
       (column, at) =>
         row[places[at]!] ??
-        returnedKey(returned[index], column) ??
+        shownScalar(returned[index], column) ??
         (column.generated === "identity" ? insertId : null),
     ),
   );
@@ -76,8 +77,8 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   return stored;
 }
 
-/** The key's value in a row from RETURNING; null without one. */
-function returnedKey(row: Row | undefined, { name, type }: Column): Scalar {
+/** The column's value in a row; null without one. */
+function shownScalar(row: Row | undefined, { name, type }: Column): Scalar {
   const shown = row?.[name] ?? null;
   return shown === null ? null : columnTypes[type].fromShown(shown);
 }
@@ -113,7 +114,7 @@ export async function updateEach(update: UpdateMany, execute: Execute): Promise<
   return done;
 }
 
-/** The rows as they were. */
+/** The rows as they were. Of rows that refer to others of them, those go first. */
 export async function readAndDelete(statement: Delete, execute: Execute): Promise<Row[]> {
   const { table, key, where, returning } = statement;
   if (key.length === 0) {
@@ -121,13 +122,28 @@ export async function readAndDelete(statement: Delete, execute: Execute): Promis
     if (rows.length > 0) await execute(statement);
     return rows;
   }
-  const found = await readKeyed(table, { key, returning }, where, execute);
-  for (const keys of keyBatches(
-    key,
-    found.map(({ keyValue }) => keyValue),
-  ))
-    await execute({ ...statement, where: keyIn(key, keys), returning: [] });
+  const related = ownReferences(table);
+  const unasked = related.filter((column) => !isOfKey(returning, column));
+  const asked = { key, returning: [...returning, ...unasked] };
+  const found = await readKeyed(table, asked, where, execute);
+  const records = found.map(({ row }) => ({
+    values: new Map(related.map((column) => [column, shownScalar(row, column)])),
+  }));
+  for (const { row } of found) for (const { name } of unasked) delete row[name];
+  for (const places of childrenFirst(records, table))
+    for (const keys of keyBatches(
+      key,
+      places.map((place) => found[place]!.keyValue),
+    ))
+      await execute({ ...statement, where: keyIn(key, keys), returning: [] });
   return found.map((entry) => entry.row);
+}
+
+/** The columns by which rows of the table refer to others of it. */
+export function ownReferences({ foreignKeys, columns, identity }: Table): Column[] {
+  const within = foreignKeys.filter(({ referencedIdentity }) => referencedIdentity === identity);
+  const names = within.flatMap((one) => [...one.columns, ...one.referencedColumns]);
+  return [...new Set(names)].flatMap((name) => columns.get(name) ?? []);
 }
 
 async function readOne(

@@ -224,6 +224,8 @@ export interface Dialect {
   readonly rereading?: readonly [before: string, behind: string];
   /** False: INSERT, UPDATE and DELETE return no rows; these are read back inside the transaction. */
   readonly returning: boolean;
+  /** True: references are checked, or cascades follow, after each row that a statement deletes, not at its end. */
+  readonly deletesRowByRow?: boolean;
   /**
    * The suffix of a SELECT that locks its rows until the transaction ends, with a leading space; empty if writers wait
    * anyway.

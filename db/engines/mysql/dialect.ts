@@ -32,6 +32,7 @@ export function createDialect(decimals: Decimals): Dialect {
     fullText,
     quote: "`",
     returning: false,
+    deletesRowByRow: true,
     // MySQL (not MariaDB, which skips these comments) refuses to read the table that is changed (error 1093), unless as
     // a copy. The limit keeps the subquery from being merged into the statement, which would undo the copy.
     rereading: ["/*!80000 (select * from */ ", " /*!80000 limit 18446744073709551615) */"],

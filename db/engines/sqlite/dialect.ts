@@ -78,6 +78,7 @@ export function createDialect(decimals: Decimals, forms: StoredForms): Dialect {
     limit: (limit, offset) =>
       sql`limit ${limit ? sql`+${limit}` : sql.raw("-1")} offset +${offset}`,
     returning: true,
+    deletesRowByRow: true,
     rowLock: "",
     unlessTaken: () => sql` on conflict do nothing`,
     defaultValues: "default values",
