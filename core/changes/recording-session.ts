@@ -119,10 +119,12 @@ class RecordingTransaction extends PassingTransaction {
   override async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
     const reached = await this.reached(update);
     const recorded = this.recorded(update);
-    const values = update.rows.map(({ keyValue }) => keyValue);
-    const before = recorded ? await this.images(recorded, { key: update.key, values }) : [];
+    const named = { key: update.key, values: update.rows.map(({ keyValue }) => keyValue) };
+    const before = recorded ? await this.images(recorded, named) : [];
     const matched = await this.queries.updateMany(update);
-    if (recorded) await this.noteChanged(recorded, before);
+    if (recorded && isNamedBy(recorded, update)) await this.noteChanged(recorded, before);
+    else if (recorded)
+      reached.push({ recorded, before, after: await this.images(recorded, named) });
     await this.noteReached(reached);
     return matched;
   }
@@ -164,10 +166,7 @@ class RecordingTransaction extends PassingTransaction {
     recorded: RecordedTable,
     { key, values }: { key: UpdateOne["key"]; values: readonly KeyValue[] },
   ): Promise<Row[]> {
-    const isOwn =
-      key.length === recorded.key.length &&
-      key.every((one, at) => one.name === recorded.key[at]!.name);
-    const known = isOwn
+    const known = isNamedBy(recorded, { key })
       ? values.map((value) => this.book.imageOf(recorded, value))
       : values.map(() => undefined);
     const images = known.filter((image) => image !== undefined && image !== null);
@@ -236,11 +235,15 @@ class RecordingTransaction extends PassingTransaction {
   }
 }
 
-/** Rows of a recorded table that the database changes by itself. */
+/** Whether a statement names rows by the key under which they are recorded, and not by that of another endpoint. */
+const isNamedBy = (recorded: RecordedTable, { key }: Pick<UpdateMany, "key">): boolean =>
+  key.length === recorded.key.length && key.every((one, at) => one.name === recorded.key[at]!.name);
+
+/** Rows of a recorded table whose keys may change, as in those that the database changes by itself. */
 interface ReachedRows {
   readonly recorded: RecordedTable;
   readonly before: readonly Row[];
-  /** As far as is known beforehand, for the sake of their keys; null = they are deleted. */
+  /** As far as is known, for the sake of their keys; null = they are deleted. */
   readonly after: readonly Row[] | null;
 }
 
