@@ -211,8 +211,8 @@ export interface Storing<Item> {
 }
 
 /**
- * Stores the records together. If the database refuses them, halves of them are tried, so that few statements find
- * those at fault.
+ * Stores the records together. If the database refuses them, half as many are tried, and after each success twice as
+ * many: so few statements find one that is at fault, and no more than two for each are needed where all are.
  */
 export async function storeParts<Item extends { readonly index: number }>(
   tx: Transaction,
@@ -220,34 +220,36 @@ export async function storeParts<Item extends { readonly index: number }>(
   storing: Storing<Item>,
 ): Promise<void> {
   const { outcomes, isOneByOne } = storing;
-  if (isOneByOne) for (const item of items) await storePart(tx, [item], storing);
-  else await storePart(tx, items, storing);
+  for (let at = 0, size = isOneByOne ? 1 : items.length; at < items.length;) {
+    const some = items.slice(at, at + size);
+    const refusal = await storePart(tx, some, storing);
+    if (refusal !== null && some.length > 1) {
+      size = Math.ceil(some.length / 2);
+      continue;
+    }
+    if (refusal !== null) outcomes.refuse(some[0]!.index, refusal);
+    else if (!isOneByOne) size *= 2;
+    at += some.length;
+  }
   outcomes.refuseCollected();
 }
 
+/** Resolves with why none of them was stored; null = all were. */
 async function storePart<Item extends { readonly index: number }>(
   tx: Transaction,
   items: readonly Item[],
   storing: Storing<Item>,
-): Promise<void> {
-  const [first] = items;
-  if (first === undefined) return;
+): Promise<AppError | null> {
   const { outcomes } = storing;
   // Of records that are stored one by one, all or none, an earlier one may refer to a later one.
   const foreseesCommit = !storing.isOneByOne || outcomes.isEach;
   try {
     const done = await tx.part(() => storing.store(items, tx), { foreseesCommit });
     for (const [at, { index }] of items.entries()) outcomes.store(index, done[at]!);
+    return null;
   } catch (error) {
     if (!isAboutData(error)) throw error;
-    const why = (await storing.onRefusal?.(error, items)) ?? error;
-    if (items.length === 1) {
-      outcomes.refuse(first.index, why);
-      return;
-    }
-    const middle = Math.ceil(items.length / 2);
-    await storePart(tx, items.slice(0, middle), storing);
-    await storePart(tx, items.slice(middle), storing);
+    return (await storing.onRefusal?.(error, items)) ?? error;
   }
 }
 
