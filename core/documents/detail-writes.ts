@@ -18,6 +18,7 @@ import type { Queries } from "../query/session.ts";
 import type { TotalsOf } from "../totals/settlement.ts";
 import type { MarkedTable } from "../plans/soft-delete.ts";
 import { markRows } from "../records/mark.ts";
+import { parentsFirst } from "../records/parents-first.ts";
 import { columnsOf, lockedSelect, thatAre } from "../records/marked-rows.ts";
 import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
@@ -73,9 +74,15 @@ export async function insertDetails(
   details: readonly NewDetail[],
   scope: DetailScope,
 ): Promise<LineName[]> {
+  const header = [detail.foreignKey, scope.headerKey] as const;
+  const records = details.map(({ values }) => ({ values: new Map([...values, header]) }));
+  const { order } = parentsFirst(records, detail.table) ?? { order: [...details.keys()] };
+  const inOrder = order.map((place) => details[place]!);
+  const stored: LineName[] = [];
+  for (const group of groupsOf(detail, inOrder, scope))
+    stored.push(...(await insertGroup(detail, group, scope)));
   const keys: LineName[] = [];
-  for (const group of groupsOf(detail, details, scope))
-    keys.push(...(await insertGroup(detail, group, scope)));
+  for (const [at, place] of order.entries()) keys[place] = stored[at]!;
   return keys;
 }
 

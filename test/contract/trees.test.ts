@@ -1,4 +1,4 @@
-/** Records that refer to others of their table are deleted together with these, whatever their order. */
+/** Records that refer to others of their table are stored and deleted together with these, whatever their order. */
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { type Answer, type Fixture, openFixture } from "./harness.ts";
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     endpoints: {
       trees: {
         tableName: "trees",
-        action: { delete: true, "update-composite": true },
+        action: { delete: true, "create-composite": true, "update-composite": true },
         masterDetail: { detailTable: "nodes", foreignKey: "tree_id", cascadeDelete: true },
       },
       nodes: { tableName: "nodes", action: { delete: true, "bulk-delete": true } },
@@ -96,6 +96,38 @@ test.each<[string, () => Promise<Answer>]>([
   const answer = await send();
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   expect(await fixture.sql("select node_id from nodes")).toEqual([]);
+});
+
+const twigs = [
+  { node_id: "v3", parent_id: "v2", name: "third" },
+  { node_id: "v2", parent_id: "v1" },
+  { node_id: "v1", name: "first" },
+];
+test.each<[string, (nodes: object[]) => Promise<Answer>]>([
+  [
+    "create-composite",
+    (nodes) => post("trees/create-composite", { trees: { tree_id: "u", nodes } }),
+  ],
+  [
+    "update-composite",
+    (nodes) =>
+      post("trees/update-composite", { trees: { tree_id: "t", nodes: { insert: nodes } } }),
+  ],
+])("%s stores details that refer to later ones", async (_, send) => {
+  const answer = await send(twigs);
+  expect(answer.body, JSON.stringify(answer.body)).toMatchObject({ success: true });
+  const shown = answer.body.data.nodes?.map(({ node_id }: { node_id: string }) => node_id);
+  if (shown) expect(shown).toEqual(["v3", "v2", "v1"]);
+  expect(await fixture.sql("select node_id from nodes where node_id like 'v%'")).toHaveLength(3);
+});
+
+test("a refused detail is named, and not the one that refers to a later one", async () => {
+  const nodes = [...twigs, { node_id: "a" }];
+  const answer = await post("trees/create-composite", { trees: { tree_id: "u", nodes } });
+  expect(answer.body).toMatchObject({
+    error: "Duplicate entry",
+    errors: { "nodes[3].node_id": ["already exists"] },
+  });
 });
 
 // Only InnoDB cannot delete them in one statement.
