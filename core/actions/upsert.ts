@@ -22,6 +22,7 @@ import {
 import { updatesIn, changeSet, updateOf } from "../records/changed-record.ts";
 import { hasHandlers } from "../records/events.ts";
 import { beginCreate, createSet } from "../records/new-record.ts";
+import { parentsFirst } from "../records/parents-first.ts";
 import {
   actorMembers,
   notARecord,
@@ -242,13 +243,37 @@ async function storeSet(
     .filter((item) => item.kind === "new")
     .toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
   const done = new Map<Item, Done>();
-  const changes = old.map((item) => ({ key: item.key, changes: item.changes! }));
-  const changedOnes = old.length === 0 ? [] : await changeSet(changes, { call, plan }, tx);
-  for (const [at, one] of changedOnes.entries()) done.set(old[at]!, { ...one, created: false });
-  const values = news.map((item) => ({ values: item.values! }));
-  const newOnes = news.length === 0 ? [] : await createSet(values, plan, tx);
-  for (const [at, one] of newOnes.entries()) done.set(news[at]!, { ...one, created: true });
+  const change = async (): Promise<void> => {
+    const changes = old.map((item) => ({ key: item.key, changes: item.changes! }));
+    const stored = old.length === 0 ? [] : await changeSet(changes, { call, plan }, tx);
+    for (const [at, one] of stored.entries()) done.set(old[at]!, { ...one, created: false });
+  };
+  const create = async (): Promise<void> => {
+    const values = news.map((item) => ({ values: item.values! }));
+    const stored = news.length === 0 ? [] : await createSet(values, plan, tx);
+    for (const [at, one] of stored.entries()) done.set(news[at]!, { ...one, created: true });
+  };
+  // A new record may get a value that a changed one gives up, and a changed one may refer to a new one.
+  const isMixed = old.length > 0 && news.length > 0;
+  const works = isMixed && refersToNew(items, plan) ? [create, change] : [change, create];
+  for (const work of works) await work();
   return items.map((item) => done.get(item)!);
+}
+
+function refersToNew(items: readonly Item[], { write: { table, key } }: UpsertPlan): boolean {
+  const records = items.map((item) => {
+    if (item.kind === "new") return { values: item.values! };
+    const set = item.changes!.flatMap((one) =>
+      one.kind === "set" ? [[one.column, one.value] as const] : [],
+    );
+    const own = key.map((column, at) => [column, item.key[at]!] as const);
+    return { values: new Map([...own, ...set]) };
+  });
+  const { parents } = parentsFirst(records, table) ?? { parents: [] };
+  return parents.some(
+    (some, place) =>
+      items[place]!.kind === "changed" && some.some((parent) => items[parent]!.kind === "new"),
+  );
 }
 
 const textOf = ({ byValues, index }: NewItem): string =>

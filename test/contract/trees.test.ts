@@ -29,7 +29,7 @@ beforeAll(async () => {
         action: { delete: true, "create-composite": true, "update-composite": true },
         masterDetail: { detailTable: "nodes", foreignKey: "tree_id", cascadeDelete: true },
       },
-      nodes: { tableName: "nodes", action: { delete: true, "bulk-delete": true } },
+      nodes: { tableName: "nodes", action: { delete: true, "bulk-delete": true, upsert: true } },
       // A handler has to see each record.
       seen: {
         tableName: "nodes",
@@ -128,6 +128,19 @@ test("a refused detail is named, and not the one that refers to a later one", as
     error: "Duplicate entry",
     errors: { "nodes[3].node_id": ["already exists"] },
   });
+});
+
+test.each(["all", "each"])("upsert in mode %s lets records refer to new ones", async (mode) => {
+  const data = [
+    { node_id: "a", parent_id: "n2" },
+    { node_id: "n2", parent_id: "n1" },
+    { node_id: "n1" },
+  ];
+  const answer = await post("nodes/upsert", { data, mode });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  expect(await fixture.sql("select parent_id from nodes where node_id = 'a'")).toEqual([
+    { parent_id: "n2" },
+  ]);
 });
 
 // Only InnoDB cannot delete them in one statement.
