@@ -254,8 +254,10 @@ function changeOf(
 ): Fields {
   const key = keyOfId(id, endpoint);
   const { id: _, ...others } = ownFields(values, endpoint);
-  const moved = Object.keys(key).filter(
-    (column) => column in others && String(others[column]) !== String(key[column]),
+  const known: Fields = { ...key, id };
+  const asked: Fields = { ...others, id: values["id"] };
+  const moved = Object.keys(known).filter(
+    (name) => asked[name] !== undefined && String(asked[name]) !== String(known[name]),
   );
   if (moved.length === 0) return { ...others, ...key };
   const errors = Object.fromEntries(moved.map((column) => [column, ["cannot be changed"]]));

@@ -301,13 +301,18 @@ describe("a write", () => {
     expect(unknown).toMatchObject({ status: 400, message: expect.stringContaining("pric") });
   });
 
-  test("does not change a key", async () => {
-    const id = "A-1,1";
-    const previousData = (await provider.getOne("order-lines", { id })).data;
-    const data = { ...previousData, line_no: 7 };
-    const error = await failure(provider.update("order-lines", { id, data, previousData }));
-    expect(error.body).toMatchObject({ errors: { line_no: "cannot be changed" } });
-    expect(paths()).toEqual(["order-lines/first"]);
+  test.each([
+    { resource: "order-lines", id: "A-1,1", change: { line_no: 7 } },
+    { resource: "order-lines", id: "A-1,1", change: { id: "A-1,7" } },
+    { resource: "orders", id: 1, change: { id: 77 } },
+    { resource: "customers", id: "a", change: { id: null } },
+  ])("does not change the key of $resource by $change", async ({ resource, id, change }) => {
+    const previousData = (await provider.getOne(resource, { id })).data;
+    const data = { ...previousData, ...change };
+    const error = await failure(provider.update(resource, { id, data, previousData }));
+    const [field = ""] = Object.keys(change);
+    expect(error.body).toMatchObject({ errors: { [field]: "cannot be changed" } });
+    expect(paths()).toEqual([`${resource}/first`]);
   });
 
   test("by a key of several columns creates, updates and deletes one record", async () => {

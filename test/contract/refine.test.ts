@@ -208,6 +208,8 @@ describe("a record", () => {
     const moved = { resource: "order-lines", id: "A-1,1", variables: { line_no: 5 } };
     const refused = await failure(provider.update(moved));
     expect(refused).toMatchObject({ statusCode: 400, errors: { line_no: ["cannot be changed"] } });
+    const other = await failure(provider.update({ resource, id: 1, variables: { id: 2 } }));
+    expect(other).toMatchObject({ statusCode: 400, errors: { id: ["cannot be changed"] } });
   });
 
   test("with versions is refused when somebody else changed it", async () => {
