@@ -46,8 +46,8 @@ export interface CallParams {
 }
 
 export interface Endpoint extends Keyed {
-  /** Own columns; null: unknown, because there is no such endpoint for the caller. */
-  readonly fields: ReadonlySet<string> | null;
+  /** Own columns with their types; null: unknown, because there is no such endpoint for the caller. */
+  readonly fields: ReadonlyMap<string, string> | null;
   /** What the caller may do. */
   readonly actions: ReadonlySet<string>;
   /** Records that a bulk action takes in one request, at most; absent: the document does not say. */
@@ -159,7 +159,7 @@ export function openProjectClient(
     return {
       name,
       key: [options.keys?.[name] ?? notes?.["key"] ?? "id"].flat() as string[],
-      fields: notes ? new Set(Object.keys(notes["fields"] as object)) : null,
+      fields: notes ? typesOf(notes["fields"] as Fields) : null,
       actions: new Set(paths.flatMap((path) => path.split(start).slice(1))),
       bulkRecordsOf: (action) =>
         recordsOf(document, document["paths"]?.[`/api/${options.project}/${name}/${action}`]),
@@ -194,6 +194,9 @@ export function openProjectClient(
     },
   };
 }
+
+const typesOf = (fields: Fields): ReadonlyMap<string, string> =>
+  new Map(Object.entries(fields).map(([name, { type }]) => [name, type]));
 
 /** The longest list of records that the body of an operation can have. */
 function recordsOf(document: Fields, operation: Fields | undefined): number | undefined {

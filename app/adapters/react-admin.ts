@@ -128,9 +128,10 @@ function writesOf(project: ProjectClient) {
   };
 
   return {
-    create: async (resource: string, params: WriteParams & { readonly data: Fields }) => ({
-      data: await createRecord(on(resource, params.meta), params.data),
-    }),
+    create: async (resource: string, params: WriteParams & { readonly data: Fields }) => {
+      const values = instantsIn(params.data, await project.endpointOf(resource));
+      return { data: await createRecord(on(resource, params.meta), values) };
+    },
     /** Sends what differs from `previousData`. */
     async update(resource: string, params: WriteParams & RecordParams & { readonly data: Fields }) {
       const { id, data, previousData = {}, meta } = params;
@@ -138,13 +139,15 @@ function writesOf(project: ProjectClient) {
         ([name, value]) => JSON.stringify(value) !== JSON.stringify(previousData[name]),
       );
       const resourceOf = on(resource, meta, { ...previousData, ...data });
-      return { data: await updateRecord(resourceOf, id, Object.fromEntries(changed)) };
+      const values = instantsIn(Object.fromEntries(changed), await project.endpointOf(resource));
+      return { data: await updateRecord(resourceOf, id, values) };
     },
     async updateMany(
       resource: string,
       params: WriteParams & IdsParams & { readonly data: Fields },
     ) {
-      await updateRecords(on(resource, params.meta), params.ids, params.data);
+      const values = instantsIn(params.data, await project.endpointOf(resource));
+      await updateRecords(on(resource, params.meta), params.ids, values);
       return { data: [...params.ids] };
     },
     delete: async (resource: string, { id, previousData, meta }: WriteParams & RecordParams) => ({
@@ -185,9 +188,9 @@ function conditionsOf(filter: Fields, endpoint: Endpoint, path = ""): FieldCondi
     if (value === undefined) return [];
     const isValue = typeof value !== "object" || value === null || value instanceof Date;
     if (!isValue && !Array.isArray(value)) return conditionsOf(value, endpoint, `${path}${name}.`);
-    const { field, operator } = comparisonIn(path + name, endpoint);
-    const isList = operator === "eq" && Array.isArray(value);
-    return [conditionOn({ field, operator: isList ? "in" : operator, value }, endpoint)];
+    const { field, operator: asked } = comparisonIn(path + name, endpoint);
+    const operator = asked === "eq" && Array.isArray(value) ? "in" : asked;
+    return [conditionOn({ field, operator, value: instantOf(value, field, endpoint) }, endpoint)];
   });
 }
 
@@ -198,3 +201,22 @@ function comparisonIn(name: string, { fields }: Endpoint): { field: string; oper
   if (fields?.has(name) || !isOperator(operator)) return { field: name, operator: "eq" };
   return { field, operator };
 }
+
+const instantsIn = (values: Fields, endpoint: Endpoint): Fields =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, instantOf(value, name, endpoint)]),
+  );
+
+/**
+ * `DateTimeInput` shows timestamps in the time zone of the page, and gives them back without one, which the service
+ * would read as UTC.
+ */
+function instantOf(value: unknown, field: string, endpoint: Endpoint): unknown {
+  if (endpoint.fields?.get(field) !== "timestamp") return value;
+  if (Array.isArray(value)) return value.map((one) => instantOf(one, field, endpoint));
+  if (typeof value !== "string" || !localTime.test(value)) return value;
+  const instant = new Date(value);
+  return Number.isNaN(instant.getTime()) ? value : instant;
+}
+
+const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?$/;

@@ -315,6 +315,23 @@ describe("a write", () => {
     expect(paths()).toEqual([`${resource}/first`]);
   });
 
+  test("sends times of a form, which name no zone, as those of the page", async () => {
+    const form = { order_no: "N-5", tags: ["2026-01-05T10:15"], updated_at: "2026-01-05T10:15" };
+    const data = { ...form, updated_at: new Date(form.updated_at).toISOString() };
+    const made = await newOrder(form);
+    expect(sent.at(-1)!.body).toEqual(data);
+    await provider.update("orders", { id: made["id"] as number, data: form });
+    expect(sent.at(-1)!.body).toEqual({ id: made["id"], ...data });
+    await provider.updateMany("orders", { ids: [made["id"] as number], data: form });
+    expect(sent.at(-1)!.body).toEqual({ id: made["id"], ...data });
+    const days = ["2026-01-05T10:15:20", "2026-01-06", "2026-13-05T10:15"];
+    const filter = { updated_at: form.updated_at, updated_at_in: days };
+    await failure(provider.getList("orders", { ...page(), filter }));
+    const asked = sent.at(-1)!.body["where"] as { conditions: { value: unknown }[] };
+    const instants = [new Date(days[0]!).toISOString(), days[1], days[2]];
+    expect(asked.conditions.map(({ value }) => value)).toEqual([data.updated_at, instants]);
+  });
+
   test("by a key of several columns creates, updates and deletes one record", async () => {
     const line = { order_no: "A-4", line_no: 3, goods: "Cap", qty: 1 };
     const { data } = await provider.create("order-lines", { data: line });
