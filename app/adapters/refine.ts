@@ -271,12 +271,15 @@ const sortColumn = ({ field, order }: Sorter) => ({
 /** A filter without a value is one that a form has emptied. */
 function conditionsOf(filters: readonly Filter[], endpoint: Keyed = unkeyed): FieldCondition[] {
   return filters.flatMap(({ field, operator, value }): FieldCondition[] => {
-    if (value === undefined) return [];
+    if (value === undefined || (value === "" && partOfText.test(operator))) return [];
     if (field !== undefined) return [conditionOn({ field, operator, value }, endpoint)];
     const conditions = conditionsOf(value, endpoint);
     return conditions.length > 0 ? [{ logic: operator === "or" ? "OR" : "AND", conditions }] : [];
   });
 }
+
+/** Emptied inputs give these an empty text. It is in every text, but not in fields without a value. */
+const partOfText = /^n?(contains|startswith|endswith)s?$/;
 
 /** Filters of a custom request name its own columns. */
 const unkeyed: Keyed = { name: "", key: ["id"] };
