@@ -46,6 +46,7 @@ const place = openConsole({
       tableName: "parts",
       primaryKey: "id",
       fieldName: ["category_id", "label"],
+      fieldValidation: [{ name: "label", constraints: { required: true } }],
       action: { read: true, first: true, create: true },
     },
   },
@@ -293,6 +294,22 @@ test("a long text opens large, and keeps what is typed", async () => {
   await input(page, "body").fill("Longer");
   await saved(page);
   expect(await place.sql("SELECT body FROM notes")).toEqual([{ body: "Longer" }]);
+});
+
+test("a new form in which nothing is filled in says what is missing", async () => {
+  let page = await place.visit("#/demo/notes/new");
+  await button(page, "Create").click();
+  await expect
+    .poll(() => page.locator(".banner.fault").allInnerTexts())
+    .toEqual(["Fill in at least one field."]);
+  await input(page, "label").fill("Filled in");
+  await button(page, "Create").click();
+  await expect.poll(() => place.sql("SELECT label FROM notes")).toEqual([{ label: "Filled in" }]);
+
+  page = await place.visit("#/demo/parts/new");
+  await button(page, "Create").click();
+  await expect.poll(() => fault(page, "label")).toBe("Is required.");
+  expect(place.takeFaults().join()).toMatch(/^console: Failed to load resource: .* 400 /);
 });
 
 test("the first drop-down of a new form opens only when somebody uses it", async () => {

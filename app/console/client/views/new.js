@@ -86,8 +86,8 @@ function showNew(place, entity, given) {
       ...form.all(),
       ...Object.fromEntries(lines.map((one) => [one.name, one.list()])),
     };
-    const sent = member === null ? form.all() : { [member]: record };
     try {
+      const sent = member === null ? filledIn(record, required) : { [member]: record };
       const headers = { "Idempotency-Key": idempotencyKey };
       const { body: answer } = await withoutInput(element, () =>
         post(`${entity.path}/${action}`, sent, { headers }),
@@ -123,6 +123,16 @@ function showNew(place, entity, given) {
   isTouched = false;
   setTimeout(() => [...form.inputs.values()][0]?.focus(true));
   return guard(() => isTouched);
+}
+
+/**
+ * The record. If nothing is filled in, the required fields as empty ones, for the service to name all of them.
+ * @param {import("../types.d.ts").Row} record @param {readonly string[]} required
+ */
+function filledIn(record, required) {
+  if (Object.keys(record).length > 0) return record;
+  if (required.length === 0) throw new Error(t("new.empty"));
+  return Object.fromEntries(required.map((name) => [name, null]));
 }
 
 /** @param {Entity} entity */
