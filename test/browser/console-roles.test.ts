@@ -114,6 +114,24 @@ test("a person signs in at the issuer, and comes back with a token", async () =>
   expect(page.url()).toBe(`${place.url}/console#/demo/products?q=hammer`);
 });
 
+test.each([
+  ["in a list", "#/demo/products?q=hammer", ".grid thead th:not(.pick)"],
+  ["in a new form", "#/demo/suppliers/new", "form button[type=submit]"],
+])("a person whose key has ended %s signs in, and is back", async (_where, hash, pressed) => {
+  const page = await place.visit(hash);
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  await page.locator(pressed).first().waitFor();
+  const ended = JSON.stringify({ header: "X-Api-Key", value: "an old key", name: "Key" });
+  await page.evaluate(`sessionStorage.setItem("rowgate.credentials", ${JSON.stringify(ended)})`);
+  await page.locator(pressed).first().click();
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  await page.locator(pressed).first().waitFor();
+  expect(page.url().startsWith(`${place.url}/console${hash}`)).toBe(true);
+  for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
+});
+
 test("a deleted record can be brought back", async () => {
   const page = await place.visit("#/demo/suppliers?q=XX-001");
   await page.locator("#secret").waitFor();

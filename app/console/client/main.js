@@ -6,7 +6,14 @@ import { ApiError, forgetRequests, onRefused } from "./api.js";
 import { fill, h } from "./dom.js";
 import { forgetLabels } from "./labels.js";
 import { loadEntity, loadIndex, titleOfEndpoint, wordsOf } from "./model.js";
-import { currentRoute, holdScroll, keepOrigin, rememberScroll, restoreScroll } from "./router.js";
+import {
+  currentRoute,
+  holdScroll,
+  isSigningIn,
+  keepOrigin,
+  rememberScroll,
+  restoreScroll,
+} from "./router.js";
 import { createShell } from "./shell.js";
 import { finishSignIn } from "./open-id.js";
 import { credentials, signOut } from "./session.js";
@@ -111,7 +118,9 @@ function faultOf(error) {
   // Otherwise the expired credentials would be sent with every request.
   if (error instanceof ApiError && error.status === 401 && credentials()) {
     signOut();
-    location.hash = "#/sign-in";
+    // The request that was refused has led there, and the index was refused there.
+    if (isSigningIn()) void visit();
+    else location.hash = "#/sign-in";
   }
   const text = error instanceof Error ? error.message : String(error);
   return h(
@@ -124,7 +133,7 @@ function faultOf(error) {
 }
 
 onRefused(() => {
-  if (!location.hash.startsWith("#/sign-in")) location.hash = "#/sign-in";
+  if (!isSigningIn()) location.hash = "#/sign-in";
 });
 addEventListener("hashchange", (event) => void visit(event));
 await finishSignIn();

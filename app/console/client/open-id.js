@@ -2,6 +2,7 @@
  * Signing in at an OpenID Connect issuer: authorization code with PKCE (RFC 7636), without a secret. The issuer sends
  * the browser back to `/console?code=…&state=…`.
  */
+import { addressToSignInFor } from "./router.js";
 import { useToken } from "./session.js";
 import { tellFault } from "./notices.js";
 import { t } from "./words.js";
@@ -28,7 +29,7 @@ export async function startSignIn(issuer) {
   const { authorization_endpoint: start, token_endpoint: tokens } = await load(openIdConnectUrl);
   const [verifier, state] = [random(), random()];
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  const hash = location.hash.startsWith("#/sign-in") ? "#/" : location.hash;
+  const hash = addressToSignInFor();
   sessionStorage.setItem(place, JSON.stringify({ verifier, state, tokens, clientId, hash }));
   const url = new URL(start);
   const query = {
@@ -50,7 +51,7 @@ export async function finishSignIn() {
   const started = JSON.parse(sessionStorage.getItem(place) ?? "null");
   if (!query.has("state") || !started) return;
   sessionStorage.removeItem(place);
-  history.replaceState(null, "", `${location.pathname}${started.hash || "#/"}`);
+  history.replaceState(null, "", `${location.pathname}${started.hash}`);
   const code = query.get("code");
   try {
     if (query.get("state") !== started.state || code === null)

@@ -50,6 +50,12 @@ export function stepInAddress(parts, query) {
 /** Null: none, or not from a view of an endpoint. @returns {Origin | null} */
 export const cameFrom = () => history.state?.from ?? null;
 
+export const isSigningIn = () => location.hash.startsWith("#/sign-in");
+
+/** What is shown after signing in: the view of the address, or the one that people were sent away from. */
+export const addressToSignInFor = () =>
+  isSigningIn() ? (cameFrom()?.address ?? "#/") : location.hash || "#/";
+
 /** Keeps in a new entry of the history where people came from. @param {string | undefined} oldUrl @param {string} title of that view */
 export function keepOrigin(oldUrl, title) {
   if (history.state?.from !== undefined) return;

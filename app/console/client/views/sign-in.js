@@ -5,6 +5,7 @@ import { forgetLabels } from "../labels.js";
 import { forget, loadSignIns } from "../model.js";
 import { tellFault } from "../notices.js";
 import { startSignIn } from "../open-id.js";
+import { addressToSignInFor } from "../router.js";
 import { signOut, useKey, useToken } from "../session.js";
 import { t, titled } from "../words.js";
 
@@ -40,9 +41,8 @@ export async function show(place) {
     forgetLabels();
     try {
       await ask("./", { quiet: true, isTrial: true });
-      // After following a link, its address is shown.
-      if (location.hash.startsWith("#/sign-in")) location.hash = "#/";
-      else dispatchEvent(new HashChangeEvent("hashchange"));
+      history.replaceState(null, "", addressToSignInFor());
+      dispatchEvent(new HashChangeEvent("hashchange"));
     } catch {
       signOut();
       fill(fault, t(kind.value === "key" ? "signIn.wrongKey" : "signIn.wrongToken"));
