@@ -235,7 +235,8 @@ async function estimateOf(
   const isTable = source.kind === "table" && source.isView !== true;
   if (where !== null && (estimate.samples === undefined || !isTable)) return null;
   const expected = estimate.read((await read({ kind: "estimate", source, where: null })).rows);
-  if (where === null) return expected;
+  // A table that the server has not looked at yet counts as ten pages, however few rows it has.
+  if (where === null) return isTable && expected < sampleRowsMin ? null : expected;
   const halvings = Math.floor(Math.log2(expected / sampleRowsMin));
   // Half of a table takes nearly as long as all of it.
   if (halvings < 2) return null;
