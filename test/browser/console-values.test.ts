@@ -225,3 +225,24 @@ test("a list does not load bytes that it does not show", async () => {
   await expect.poll(() => cells.allTextContents()).toEqual(["Saw", "2 byte"]);
   expect(asked).toEqual([["id", "name"], undefined]);
 });
+
+test("lists find JSON and arrays by an element", async () => {
+  await place.sql(
+    `INSERT INTO samples (id, label, doc, tags) VALUES (2, 'Second', '["saw", 7, true, "8", "[1]"]', '{7}')`,
+  );
+  const page = await place.visit("#/demo/samples?f.tags=7&cols=label%2Cdoc%2Ctags%2Chour");
+  const found = () => page.locator(".grid tbody .open").allTextContents();
+  await expect.poll(found).toEqual(["Second"]);
+  const filter = (field: string) => page.locator(`input[aria-label="Filter by ${field}"]`);
+  expect(await filter("Hour").getAttribute("placeholder")).toBe("14:30");
+  await filter("Tags").fill("2");
+  await expect.poll(found).toEqual(["First"]);
+  await filter("Tags").fill("");
+  await expect.poll(found).toEqual(["First", "Second"]);
+  for (const text of ["saw", "7", "true", '"8"', "[1]"]) {
+    await filter("Doc").fill(text);
+    await expect.poll(found, { message: text }).toEqual(["Second"]);
+    await filter("Doc").fill('{"name": "saw"}');
+    await expect.poll(found).toEqual(["First"]);
+  }
+});

@@ -1,5 +1,6 @@
 /** Filters of single columns: turns typed text into conditions of `where`. */
 import { isNumber, readDay } from "./format.js";
+import { parseJson } from "./json.js";
 import { readNumber, writeNumber } from "./numbers.js";
 import { t } from "./words.js";
 
@@ -21,6 +22,8 @@ export const contains = (key, text) => ({
 export function hintFor(field) {
   if (isNumber(field)) return t("filter.numberHint");
   if (isDate(field)) return t("filter.dateHint");
+  if (field.type === "time") return t("filter.timeHint");
+  if (field.type === "uuid") return "";
   return t("filter.textHint");
 }
 
@@ -84,6 +87,8 @@ export function conditionsOf({ name: key, type, references }, text) {
     const value = asked.replace(/^=\s*/, "");
     return (type === "uuid" ? uuid : time).test(value) ? [{ key, operator: "=", value }] : null;
   }
+  if (type === "array") return [{ key, operator: "CONTAINS", value: asked }];
+  if (type === "json") return [{ key, operator: "CONTAINS", value: elementIn(asked) }];
   if (asked.startsWith("=")) {
     const values = asked
       .slice(1)
@@ -96,6 +101,16 @@ export function conditionsOf({ name: key, type, references }, text) {
     ];
   }
   return [contains(key, asked)];
+}
+
+/** A number, `true`, `false`, a text in quotes or an object, as JSON writes them; else the text. @param {string} text */
+function elementIn(text) {
+  try {
+    const value = parseJson(text);
+    return value === null || Array.isArray(value) ? text : value;
+  } catch {
+    return text;
+  }
 }
 
 /** The filter that says a condition of a view. @param {Condition} condition @param {Field | undefined} field */
