@@ -226,6 +226,33 @@ test("a list does not load bytes that it does not show", async () => {
   expect(asked).toEqual([["id", "name"], undefined]);
 });
 
+test("a list that cannot be read says so in the place of its records", async () => {
+  const page = await place.visit("#/demo/samples?f.tags=saw&cols=label%2Ctags");
+  const empty = page.locator(".grid .dt-empty");
+  await expect
+    .poll(() => empty.allInnerTexts())
+    .toEqual([expect.stringMatching(/must be a whole number.*Try again/s)]);
+  await page.locator('input[aria-label="Filter by Tags"]').fill("5");
+  await expect
+    .poll(() => empty.allInnerTexts())
+    .toEqual(["No record fits the search and the filters"]);
+  expect(place.takeFaults().join()).toMatch(/^console: Failed to load resource: .* 400 /);
+});
+
+test("a list that could not be read is read again by a button", async () => {
+  const page = await place.visit("#/demo/samples?f.tags=5&cols=label%2Ctags");
+  const filter = page.locator('input[aria-label="Filter by Tags"]');
+  await filter.waitFor();
+  let asked = 0;
+  const fails = { contentType: "text/plain", body: "no JSON" };
+  await page.route("**/samples/read", (route) =>
+    asked++ === 0 ? route.fulfill(fails) : route.continue(),
+  );
+  await filter.fill("1");
+  await page.locator(".grid .dt-empty button").click();
+  await expect.poll(() => page.locator(".grid tbody .open").allTextContents()).toEqual(["First"]);
+});
+
 test("lists find JSON and arrays by an element", async () => {
   await place.sql(
     `INSERT INTO samples (id, label, doc, tags) VALUES (2, 'Second', '["saw", 7, true, "8", "[1]"]', '{7}')`,

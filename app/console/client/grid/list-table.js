@@ -177,7 +177,9 @@ export function listTable(entity, state, { layout, onMove, onShow }) {
           : t("list.found", { count: filtered, total }),
       );
       table.setAttribute("aria-rowcount", String(filtered + 1));
-      last = { recordsTotal: total, recordsFiltered: filtered, data: rows };
+      // By them, the library says that there are no records, or none that fit. Without a grid, only those that fit count.
+      const all = total || Number(state.search !== "" || state.filters.size > 0);
+      last = { recordsTotal: all, recordsFiltered: filtered, data: rows };
       answer({ draw: asked.draw, ...last });
       holder.removeAttribute("aria-busy");
       restoreScroll();
@@ -188,6 +190,12 @@ export function listTable(entity, state, { layout, onMove, onShow }) {
       restoreScroll();
       last = none;
       answer({ draw: asked.draw, ...none });
+      fill(info, "");
+      const again = { type: "button", onclick: () => made.draw("page") };
+      const fault = h("p", null, /** @type {Error} */ (error).message);
+      // The library says there that there are no records.
+      for (const empty of table.querySelectorAll(".dt-empty"))
+        fill(empty, h("div", null, fault, h("button.button", again, t("tryAgain"))));
     }
   }
 
