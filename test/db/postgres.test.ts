@@ -217,6 +217,21 @@ describe("connecting", () => {
     expect(inspect(error)).not.toContain("secret");
   });
 
+  test("takes only a server of the kind that the URL asks for", async () => {
+    const asking = (role: string): string =>
+      Object.assign(new URL(database.url), { search: `?target_session_attrs=${role}` }).href;
+    for (const role of ["any", "primary", "read-write", "prefer-standby"])
+      expect((await connect(await open(asking(role), options))).alive).toBe(true);
+    for (const role of ["standby", "read-only"]) {
+      const error = await errorOf((await open(asking(role), options)).connect("read"));
+      expect(engine.failure(error)).toEqual({ kind: "connection" });
+      expect(String(error)).toContain(`target_session_attrs asks for ${role}`);
+    }
+    expect(String(await errorOf(open(asking("master"), options)))).toContain(
+      'unknown target_session_attrs "master"; known: any, read-write',
+    );
+  });
+
   test("to a server that hangs up rejects instead of trying for ever", async () => {
     const server = await listen((socket) => socket.end());
     const error = await errorOf((await open(server.url, options)).connect("read"));

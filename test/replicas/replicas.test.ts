@@ -258,6 +258,32 @@ describe.each(["postgres", "mysql"] as const)("%s", (name) => {
     expect(missed).toBe(0);
   });
 
+  test.runIf(name === "postgres").each([
+    ["any", "replica"],
+    ["read-write", "primary"],
+    ["primary", "primary"],
+    ["read-only", "replica"],
+    ["standby", "replica"],
+    ["prefer-standby", "replica"],
+  ] as const)(
+    "of several hosts, target_session_attrs=%s takes the %s",
+    async (attributes, taken) => {
+      for (const hosts of [
+        [ports.replica, ports.primary],
+        [ports.primary, ports.replica],
+      ]) {
+        const own = new URL(servers.primaryUrl).host;
+        const host = hosts.map((port) => own.replace(/\d+$/, String(port))).join(",");
+        const url = `${servers.primaryUrl.replace(own, host)}?target_session_attrs=${attributes}`;
+        const other = await openAt({ ...files, "test/project.json": { database: { url } } });
+        const { body } = await ask("place/read", { page: 1 }, other);
+        const expected = attributes === "any" ? hosts[0] : ports[taken];
+        expect(Number(body.data[0].port)).toBe(expected);
+        await other.close();
+      }
+    },
+  );
+
   // The last one, as the replica does not follow again.
   test("a server that no longer follows the primary is not used", { retry: 0 }, async () => {
     for (const text of onItsOwn[name]) await runOnce(name, servers.replicaUrl, text);

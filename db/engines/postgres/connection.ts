@@ -11,7 +11,7 @@ import type { OpenTlsSocket, TlsSocket } from "../../sockets/tls-socket.ts";
 import type { ServerPlace } from "../network-fault.ts";
 import { type Address, lostError } from "./client.ts";
 import { type PostgresConnection, PostgresSession } from "./session.ts";
-import type { Target } from "./url.ts";
+import type { Role, Target } from "./url.ts";
 
 interface ConnectorOptions {
   readonly openTls?: OpenTlsSocket | null | undefined;
@@ -30,7 +30,7 @@ export interface Connector {
  * rejects with the last host's error, after `limits.connectTimeoutMs` at the latest.
  */
 export function createConnector(
-  { url, hosts, ports, path, tls, isPooled, startSettings: settings, user, database }: Target,
+  { url, hosts, ports, path, role, tls, isPooled, startSettings: settings, user, database }: Target,
   { openTls = null, ownSettings }: ConnectorOptions,
 ): Connector {
   const timeoutMs = limits.connectTimeoutMs / hosts.length;
@@ -47,25 +47,29 @@ export function createConnector(
     place: { host: path ?? hosts.at(-1)!, port: ports.at(-1)!, user, database },
     async connect() {
       let last: unknown;
-      for (const address of addresses) {
-        try {
-          return await openAt(address);
-        } catch (error) {
-          last = error;
+      // Without a standby, any server will do.
+      const wanted: Role[] = role === "prefer-standby" ? ["standby", "any"] : [role];
+      for (const one of wanted)
+        for (const address of addresses) {
+          try {
+            return await openAt(address, one);
+          } catch (error) {
+            last = error;
+          }
         }
-      }
       throw last;
     },
   };
 }
 
-async function openAt(address: Address): Promise<PostgresConnection> {
+async function openAt(address: Address, role: Role): Promise<PostgresConnection> {
   const { host, port, path } = address;
-  if (address.openTls) return openOver(address, await openSecure(address, address.openTls));
-  return openOver(
-    address,
-    path ? net.connect({ path }) : net.connect({ host, port, noDelay: true }),
-  );
+  const socket = address.openTls
+    ? await openSecure(address, address.openTls)
+    : path
+      ? net.connect({ path })
+      : net.connect({ host, port, noDelay: true });
+  return openOver(address, socket, role);
 }
 
 const tlsRefused = (): Error =>
@@ -91,6 +95,7 @@ async function openSecure({ host, port }: Address, openTls: OpenTlsSocket): Prom
 async function openOver(
   address: Address,
   socket: net.Socket | TlsSocket,
+  role: Role,
 ): Promise<PostgresConnection> {
   const opening = Promise.withResolvers<void>();
   // Never removed: an error between two listeners of the driver must not end the process.
@@ -115,6 +120,7 @@ async function openOver(
     await opening.promise;
     const [settings] = await rowsFor(session, askSettings);
     if (!address.isPooled) refuseForgetful(settings!, address.settings);
+    if (role !== "any") refuseOthers((await rowsFor(session, askRole))[0]!, role);
     return session;
   } catch (error) {
     session.destroy();
@@ -129,6 +135,20 @@ export const formSettings = ["TimeZone", "DateStyle", "IntervalStyle", "bytea_ou
 const askSettings = `select ${formSettings
   .map((name) => `current_setting('${name}') as "${name}"`)
   .join(", ")}`;
+
+const askRole =
+  "select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as reads";
+
+/** Asked, as servers before 14 do not tell by themselves, and the driver mistakes a standby for one that can be written to. */
+function refuseOthers({ standby, reads }: RawRow, role: Role): void {
+  const fits =
+    role === "primary" ? !standby : role === "standby" ? standby : reads === (role === "read-only");
+  if (!fits)
+    throw lostError(
+      "CONNECTION_UNFIT",
+      `The server is ${standby ? "a standby" : reads ? "read-only" : "no standby"}, and target_session_attrs asks for ${role}`,
+    );
+}
 
 /** A pooler that gives each transaction another session may lose this session's settings. */
 function refuseForgetful(found: RawRow, asked: Readonly<Record<string, unknown>>): void {

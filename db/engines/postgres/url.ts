@@ -14,6 +14,8 @@ export interface Target {
   readonly ports: readonly number[];
   /** Path of a Unix socket; hosts and ports are then ignored. */
   readonly path: string | null;
+  /** What the server has to be. */
+  readonly role: Role;
   readonly user: string;
   readonly database: string;
   readonly tls: Tls;
@@ -51,13 +53,19 @@ export function readTarget(url: string, options: TargetOptions): Target {
   }
   const driverUrl = driverOptions.size === 0 ? base : `${base}?${driverOptions.toString()}`;
   const { host, port, path, user, database } = parse(driverUrl);
-  const { application_name = "rowgate", options: flags, ...others } = settings;
+  const { target_session_attrs: role = "any", ...ofSession } = settings;
+  if (!isRole(role))
+    throw new Error(
+      `The database URL has an unknown target_session_attrs "${role}"; known: ${roles.join(", ")}`,
+    );
+  const { application_name = "rowgate", options: flags, ...others } = ofSession;
   const start = { application_name, ...(flags !== undefined && { options: flags }) };
   return {
     url: driverUrl,
     hosts: host,
     ports: port,
     path: path || null,
+    role,
     user,
     database,
     tls,
@@ -66,6 +74,11 @@ export function readTarget(url: string, options: TargetOptions): Target {
     localSettings: isPooled ? others : {},
   };
 }
+
+/** The words of PostgreSQL's own programs for `target_session_attrs`. */
+const roles = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
+export type Role = (typeof roles)[number];
+const isRole = (word: string): word is Role => (roles as readonly string[]).includes(word);
 
 /** Claims for the service's own statements. Without these, policies would read a non-JSON text after a caller's. */
 const withoutCaller = ({ claimsSetting }: TargetOptions): Record<string, string> =>
@@ -92,7 +105,6 @@ const ofDriver: ReadonlySet<string> = new Set([
   "max_pipeline",
   "backoff",
   "keep_alive",
-  "target_session_attrs",
 ]);
 
 /** Options for other programs. Ignored here: the service has its own limits of connections and times. */
