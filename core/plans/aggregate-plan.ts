@@ -1,13 +1,10 @@
 /** What aggregate may read. */
 import type { Join } from "../query/statement.ts";
 import type { Columns, Source } from "../values/types/column.ts";
+import type { ReadPlan } from "./read-plan.ts";
 
 /** What aggregate needs. */
-export interface AggregatePlan {
-  readonly source: Source;
-  readonly columns: Columns;
-  /** See `ReadPlan`. */
-  readonly named: Columns;
+export interface AggregatePlan extends Pick<ReadPlan, "source" | "columns" | "named"> {
   readonly joins: ReadonlyMap<string, DeclaredJoin>;
   readonly tables: readonly JoinableTable[];
 }

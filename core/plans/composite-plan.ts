@@ -1,10 +1,10 @@
 /** What the composite actions need: the details of a header. */
-import type { AuditColumns } from "./audit-columns.ts";
 import type { HeaderTotal } from "./document-tables.ts";
 import type { MarkedTable } from "./soft-delete.ts";
+import type { InsertPlan } from "./write-plan.ts";
 import type { Computation, ParameterQuery, Sort } from "../query/statement.ts";
 import type { Rules } from "../rules/compile-rules.ts";
-import type { Column, Columns, Table } from "../values/types/column.ts";
+import type { Column, Columns } from "../values/types/column.ts";
 import type { Key } from "../values/types/key.ts";
 
 /** What the composite actions need besides the plans of the header. */
@@ -19,29 +19,14 @@ export interface CompositePlan {
   readonly shownTotals: Columns;
 }
 
-/** One table of details of a composite. */
-export interface DetailPlan {
-  readonly table: Table;
+/** One table of details of a composite. `keyColumns` and `namesRecords` are about `lineKey`. */
+export interface DetailPlan extends Omit<InsertPlan, "readBack"> {
   /** See `CompositePlan`. */
   readonly tableName: string;
-  /** The whole key, which may hold `foreignKey`. */
-  readonly key: Key;
-  /** The key without `foreignKey`: identifies a detail within its header. Not empty if details are written. */
+  /** `key` without `foreignKey`: identifies a detail within its header. Not empty if details are written. */
   readonly lineKey: Key;
-  /** `lineKey` by name: it has its own rules and is checked separately. */
-  readonly keyColumns: Columns;
   /** The column that holds the header's key. */
   readonly foreignKey: Column;
-  /** See `WritePlan`. */
-  readonly shown: Columns;
-  /** See `InsertPlan`; about `lineKey`. */
-  readonly namesRecords: boolean;
-  /** See `InsertPlan`. */
-  readonly readOnly: ReadonlySet<string>;
-  readonly writable: Columns;
-  /** See `InsertPlan`. */
-  readonly presets: Columns;
-  readonly audit: AuditColumns;
   readonly rules: Rules;
   /** The operator's own query of the details; null = they are read from the table. */
   readonly query: ParameterQuery | null;
@@ -52,8 +37,6 @@ export interface DetailPlan {
   /** In an order in which each finds the results that it needs. */
   readonly computed: readonly Computation[];
   readonly totals: readonly HeaderTotal[];
-  /** See `InsertPlan`. */
-  readonly flag: Column | null;
   /** How details are marked instead of deleted; null = they are deleted. */
   readonly marking: MarkedTable | null;
 }

@@ -1,17 +1,14 @@
 /** What an export writes, and how. */
-import type { Condition } from "../query/statement.ts";
-import type { Column, Columns, Source } from "../values/types/column.ts";
+import type { Column } from "../values/types/column.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import type { Json } from "../values/json.ts";
-import type { Key } from "../values/types/key.ts";
+import type { ReadPlan } from "./read-plan.ts";
 
-/** What export needs. */
-export interface ExportPlan {
-  readonly source: Source;
-  /** The own columns that a request may name. */
-  readonly columns: Columns;
-  /** See `ReadPlan`. */
-  readonly named: Columns;
+/** What export needs. `columns`: the own columns that a request may name. */
+export interface ExportPlan extends Pick<
+  ReadPlan,
+  "source" | "columns" | "named" | "key" | "scope"
+> {
   /** What the file holds unless a request selects columns, in order; at least one. */
   readonly exported: readonly ExportColumn[];
   /** How files show columns that a request selects, by name or path; the others have none of both. */
@@ -19,10 +16,6 @@ export interface ExportPlan {
   readonly formats: ReadonlyMap<string, ConfiguredFormat>;
   /** Whether csv gets an apostrophe before texts that a spreadsheet would run as formulas. */
   readonly csvFormulas: "escape" | "keep";
-  /** See `ReadPlan`. */
-  readonly key: Key;
-  /** What the operator adds to every export. */
-  readonly scope: Condition | null;
 }
 
 export interface ExportColumn {

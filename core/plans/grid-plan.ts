@@ -1,17 +1,9 @@
 /** What the actions of the grid need. */
-import type { Column, Columns, Source } from "../values/types/column.ts";
-import type { TextIndex } from "../values/types/text-index.ts";
-import type { Key } from "../values/types/key.ts";
+import type { Column } from "../values/types/column.ts";
+import type { ReadPlan } from "./read-plan.ts";
 
 /** What the grid needs. */
-export interface GridPlan {
-  readonly source: Source;
-  /** Columns that rows show, in order. */
-  readonly columns: Columns;
-  /** See `ReadPlan`. */
-  readonly named: Columns;
-  /** See `ReadPlan`. */
-  readonly fullText: TextIndex | null;
+export interface GridPlan extends Omit<ReadPlan, "scope" | "times"> {
   /** Names of the columns that the search over all columns includes; null = all. */
   readonly searched: ReadonlySet<string> | null;
   /** Fields whose values every answer offers to the extensions SearchPanes, SearchBuilder and ColumnControl. */
@@ -28,8 +20,4 @@ export interface GridPlan {
   readonly clampsLength: boolean;
   /** True: an error is answered with status 200, so that the grid shows its text. */
   readonly showsErrorsInline: boolean;
-  /** See `ReadPlan`. */
-  readonly dependsOn: readonly string[];
-  /** See `ReadPlan`. */
-  readonly key: Key;
 }

@@ -24,9 +24,8 @@ export interface ReadPlan {
   readonly times: Readonly<Record<AuditField["when"], Column | null>>;
 }
 
-/** What lookup needs. */
-export interface LookupPlan {
-  readonly source: Source;
+/** What lookup needs. `columns`: the own columns that items can show. */
+export interface LookupPlan extends Omit<ReadPlan, "times"> {
   readonly id: Column;
   /** The label; concatenated from several columns if so configured. Null: it is empty for the caller. */
   readonly text: Column | null;
@@ -34,16 +33,4 @@ export interface LookupPlan {
   readonly matchesPrefix: boolean;
   /** True: a search finds labels with other accents than its text. */
   readonly ignoresAccents: boolean;
-  /** The own columns that items can show. */
-  readonly columns: Columns;
-  /** See `ReadPlan`. */
-  readonly named: Columns;
-  /** See `ReadPlan`. */
-  readonly fullText: TextIndex | null;
-  /** See `ReadPlan`. */
-  readonly key: Key;
-  /** What the operator adds to every lookup. */
-  readonly scope: Condition | null;
-  /** See `ReadPlan`. */
-  readonly dependsOn: readonly string[];
 }

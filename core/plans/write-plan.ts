@@ -2,16 +2,15 @@
 import type { AuditColumns } from "./audit-columns.ts";
 import type { Column, Columns, Table } from "../values/types/column.ts";
 import type { Key } from "../values/types/key.ts";
+import type { NewKeyColumns } from "../values/types/new-key.ts";
 
-/** What create needs. */
-export interface InsertPlan {
+/**
+ * What create needs. `key` is empty if the table has none; `keyColumns` is the key by name, because it has its own rules
+ * and is checked separately, and always the same map; `shown` is fieldName, the key and the audit columns, less the
+ * hidden ones.
+ */
+export interface InsertPlan extends NewKeyColumns {
   readonly table: Table;
-  /** Empty: the table has no key. */
-  readonly key: Key;
-  /** `key` by name: it has its own rules and is checked separately. Always the same map. */
-  readonly keyColumns: Columns;
-  /** Columns of the table that answers show: fieldName, the key and the audit columns, less the hidden ones. */
-  readonly shown: Columns;
   /** Fields that a body may set: fieldName, less the key and the computed, read-only and audit columns. */
   readonly writable: Columns;
   /** Fields of fieldName that only their rules' defaults fill, because they are read-only. Always the same map. */
@@ -21,10 +20,6 @@ export interface InsertPlan {
   readonly flag: Column | null;
   /** True when reading goes through a view or query, so that a written record is read back through it. */
   readonly readBack: boolean;
-  /** Whether a request may name a record by its key; false for a caller from whom the key is hidden. */
-  readonly namesRecords: boolean;
-  /** The names in `readOnlyFields`: a new record's key does not come from the body if it is among them. */
-  readonly readOnly: ReadonlySet<string>;
 }
 
 /** What the other writing actions need; present only for an entity with a table that has a key. */
