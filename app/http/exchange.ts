@@ -9,6 +9,7 @@ import type { Incoming } from "./incoming.ts";
 import { extended, type Reply, type TextReply } from "./reply.ts";
 
 export interface ExchangeDeps extends Pick<Runtime, "now" | "newId" | "log"> {
+  /** Null: requests to every name are answered. */
   readonly checkHost: CheckHost | null;
   /** Sees each request and its answer, if there is one. */
   readonly observe?: ObserveRequest | undefined;

@@ -9,10 +9,11 @@ import { languageFor } from "../../core/plans/messages.ts";
 import type { ProjectTraits } from "../../core/openapi/traits.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import { AppError, invalidParameter } from "../../core/values/errors.ts";
-import { type Compression, gzipHeaders, takesGzip } from "./compression.ts";
+import { gzipHeaders, takesGzip } from "./compression.ts";
 import { headersOf } from "./envelope.ts";
 import type { Exchange, Handle } from "./exchange.ts";
 import type { Incoming } from "./incoming.ts";
+import type { PageDeps } from "./via-hono.ts";
 import {
   createDocumentFinder,
   type FindDocument,
@@ -24,11 +25,10 @@ import { createAdmission, hasCredentials } from "./admission.ts";
 import type { Reply } from "./reply.ts";
 import { type RouteDeps, unknownProject } from "./routes.ts";
 
-export interface DocumentDeps extends RouteDeps, Pick<Runtime, "digest"> {
+export interface DocumentDeps
+  extends RouteDeps, Pick<Runtime, "digest">, Pick<PageDeps, "compression"> {
   /** By project. */
   readonly traits: ReadonlyMap<string, ProjectTraits>;
-  /** Null: the platform compresses answers itself. */
-  readonly compression: Compression | null;
 }
 
 /** The document of one project, or of one of its endpoints, as the path says. */
