@@ -32,16 +32,11 @@ export interface Author {
 export type ChangeKind = "create" | "update" | "delete" | "mark" | "restore";
 
 /** A change as it was recorded. */
-export interface RecordedChange {
+export interface RecordedChange extends Omit<Author, "now" | "newId"> {
   /** Grows with each change of a record. */
   readonly id: string;
   readonly at: string;
-  readonly by: string | null;
-  readonly endpoint: string;
-  readonly action: string;
   readonly kind: ChangeKind;
-  readonly reason: string | null;
-  readonly requestId: string;
   /** By column. */
   readonly key: Row;
   /** The recorded values before; null: there was no record. Of an update, those that it changed. */

@@ -8,7 +8,6 @@ import {
   type Columns,
   derivedColumn,
   type Hop,
-  type Source,
   type Via,
 } from "../values/types/column.ts";
 import type { Key } from "../values/types/key.ts";
@@ -17,18 +16,10 @@ import type { Key } from "../values/types/key.ts";
 export const hopsMax = 4;
 
 /** A step from a record to related ones. */
-export interface RelationStep {
-  /** The endpoint of the records that it leads to. */
-  readonly endpoint: string;
-  readonly source: Source;
-  readonly on: Hop["on"];
-  /** See `Hop`. */
-  readonly isUnique: boolean;
-  /** See `Hop`. */
-  readonly repeats?: true;
-  /** See `Hop`. */
-  readonly dependsOn: readonly string[];
-}
+export type RelationStep = Pick<
+  Hop,
+  "endpoint" | "source" | "on" | "isUnique" | "repeats" | "dependsOn"
+>;
 
 /** A relation as one caller may use it. */
 export interface UsableRelation {

@@ -4,7 +4,7 @@
  * equal texts, because all that a text depends on is in the key, or belongs to an object whose id is.
  */
 import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
-import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
+import type { Calculate, Condition, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { TextSearch } from "../../core/values/types/text-index.ts";
 import type { Word } from "./words.ts";
@@ -106,10 +106,4 @@ export interface Emitter {
   repeat(count: number, separator: Word, emit: (at: number) => void): void;
 }
 
-export interface LikeOptions {
-  readonly negated: boolean;
-  readonly ignoreCase: boolean;
-  readonly isExact?: boolean;
-  readonly ignoreAccents?: boolean;
-  readonly inOrder?: boolean;
-}
+export type LikeOptions = Omit<Extract<Condition, { kind: "like" }>, "kind" | "column" | "pattern">;
