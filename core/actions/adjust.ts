@@ -54,7 +54,6 @@ export const adjust = defineAction<AdjustNeeds, AdjustRequest>({
   events: ["onBeforeAdjust", "onAfterAdjust"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   takesOptions: true,
-  takesEmptyBody: false,
 
   needs(entity) {
     const plan = changePlan(entity);

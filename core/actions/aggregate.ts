@@ -32,7 +32,6 @@ export const aggregate = defineAction<AggregatePlan, FiguresRequest>({
   requires: ["source"],
   errors: ["validationFailed", "validationError", "invalidParameter", "invalidField"],
   showsColumns: true,
-  takesOptions: false,
   takesEmptyBody: true,
   answersCsv: true,
   needs: (entity) => entity.aggregate,

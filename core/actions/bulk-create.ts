@@ -32,8 +32,6 @@ export const bulkCreate = defineAction<InsertingPlan, Asked>({
   events: ["onBeforeInsert", "onAfterInsert"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   sees: "active",
-  takesOptions: false,
-  takesEmptyBody: false,
   takesDryRun: true,
   stepFault: stepFaultOf,
 

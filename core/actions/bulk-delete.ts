@@ -57,8 +57,6 @@ export const bulkDelete = defineAction<DeletePlan, ByKey | ByWhere>({
     "unexpectedCount",
   ],
   sees: "active",
-  takesOptions: false,
-  takesEmptyBody: false,
   takesDryRun: true,
   stepFault: stepFaultOf,
   needs(entity) {

@@ -59,8 +59,6 @@ export const bulkUpdate = defineAction<RecordPlan, ByKey | ByWhere>({
     "preconditionFailed",
     "unexpectedCount",
   ],
-  takesOptions: false,
-  takesEmptyBody: false,
   takesDryRun: true,
   stepFault: stepFaultOf,
   needs: changePlan,

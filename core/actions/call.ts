@@ -30,7 +30,6 @@ export const call = defineAction<ProcedurePlan, CallRequest>({
   requires: ["procedure"],
   headers: ["Idempotency-Key"],
   errors: ["validationFailed", "foreignKeyMissing", "foreignKeyInUse", "duplicateEntry"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.procedure,
   grammar: ({ params }) => {

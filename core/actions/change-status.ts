@@ -70,7 +70,6 @@ export const changeStatus = defineAction<ChangeNeeds, StatusRequest>({
     "hookFailed",
   ],
   takesOptions: true,
-  takesEmptyBody: false,
 
   needs(entity) {
     const plan = workflowNeeds(entity);

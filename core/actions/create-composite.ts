@@ -64,7 +64,6 @@ export const createComposite = defineAction<Needs, NewDocument>({
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   sees: "active",
   takesOptions: true,
-  takesEmptyBody: false,
   needs: newDocumentNeeds,
   grammar: (plan, { entity }) => newDocument(plan, entity),
   answer: (plan, { entity }) => ({

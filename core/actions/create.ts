@@ -16,7 +16,6 @@ export const create = defineAction<InsertingPlan>({
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "constraintViolation"],
   sees: "active",
   takesOptions: true,
-  takesEmptyBody: false,
 
   needs({ insert, read }) {
     return insert && read && { write: insert, read };

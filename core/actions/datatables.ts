@@ -40,7 +40,6 @@ export const datatables = defineAction<GridPlan, GridRequest>({
   isStep: false,
   errors: ["validationFailed", "invalidParameter", "invalidField"],
   showsColumns: true,
-  takesOptions: false,
   takesEmptyBody: true,
   takesForm: true,
   needs: (entity) => entity.grid,

@@ -26,7 +26,6 @@ export const deleteRecords = defineAction<DeletePlan, Named>({
   errors: ["invalidParameter", "invalidField", "foreignKeyInUse", "validationFailed"],
   sees: "active",
   takesOptions: true,
-  takesEmptyBody: false,
   needs: deletePlan,
   grammar: (plan) => namedRecords(plan, plan.marking?.marks.by ?? null),
   answer: (plan, { entity }) => ({

@@ -16,8 +16,6 @@ export const exportCancel = defineAction<ExportPlan, string>({
   group: "export",
   requires: ["jobs"],
   errors: ["invalidJobState"],
-  takesOptions: false,
-  takesEmptyBody: false,
   needs: (entity) => entity.export,
   grammar: () => idRequest("job_id", "export"),
   answer: () => ({ status: 200, schema: exportCancelSchema }),

@@ -16,7 +16,6 @@ export const exportDownload = defineAction<ExportPlan, string>({
   group: "export",
   requires: ["jobs"],
   errors: ["invalidJobState", "gone"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
   grammar: () => idRequest("job_id", "export"),

@@ -16,7 +16,6 @@ export const exportStatus = defineAction<ExportPlan, string>({
   group: "export",
   requires: ["jobs"],
   errors: [],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
   grammar: () => idRequest("job_id", "export"),

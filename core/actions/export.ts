@@ -14,7 +14,6 @@ export const startExport = defineAction<ExportPlan, ExportRequest>({
   group: "export",
   requires: ["exportSource", "jobs"],
   errors: ["validationFailed", "invalidParameter", "invalidField", "tooManyRequests"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.export,
   sourceOf: ({ source }) => source,

@@ -37,8 +37,6 @@ export const fileDownload = defineAction<DownloadPlan, DownloadRequest>({
   methods: ["GET"],
   requires: ["key", "files"],
   errors: ["invalidParameter", "validationFailed"],
-  takesOptions: false,
-  takesEmptyBody: false,
 
   needs({ write, read, files }) {
     const own = write && files.get(write.table.identity);

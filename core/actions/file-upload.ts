@@ -35,7 +35,6 @@ export const fileUpload = defineAction<UploadPlan>({
   methods: ["POST"],
   requires: ["key", "files"],
   errors: ["invalidFile", "invalidParameter", "tooManyRequests", "clientClosed"],
-  takesOptions: false,
   takesEmptyBody: true,
   takesUpload: true,
   uploadFields: ["field"],

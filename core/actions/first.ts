@@ -32,8 +32,6 @@ export const first = defineAction<ReadPlan, FirstRequest>({
   requires: ["source"],
   errors: ["validationFailed", "invalidParameter", "invalidField"],
   showsColumns: true,
-  takesOptions: false,
-  takesEmptyBody: false,
   needs: (entity) => entity.read,
   sourceOf: ({ source }) => source,
   grammar: ({ named }) =>

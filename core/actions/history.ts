@@ -78,7 +78,6 @@ export const history = defineAction<HistoryPlan, HistoryRequest>({
   methods: ["POST"],
   requires: ["key", "history"],
   errors: ["invalidParameter", "invalidField", "validationFailed"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: historyPlan,
   grammar: (plan) => grammarOf(plan),

@@ -16,8 +16,6 @@ export const importCancel = defineAction<ImportPlan, string>({
   group: "import",
   requires: ["jobs"],
   errors: ["invalidJobState"],
-  takesOptions: false,
-  takesEmptyBody: false,
   needs: (entity) => entity.importing,
   grammar: () => idRequest("job_id", "preview", "commit"),
   answer: () => ({ status: 200, schema: importCancelSchema }),

@@ -27,8 +27,6 @@ export const importCommit = defineAction<ImportPlan, string>({
   headers: ["Idempotency-Key"],
   errors: ["invalidJobState", "tooManyRequests"],
   sees: "active",
-  takesOptions: false,
-  takesEmptyBody: false,
   needs: (entity) => entity.importing,
   grammar: () => idRequest("preview_job_id", "preview"),
   answer: () => ({ status: 200, schema: commitStateSchema }),

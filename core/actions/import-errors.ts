@@ -14,7 +14,6 @@ export const importErrors = defineAction<ImportPlan, string>({
   group: "import",
   requires: ["jobs"],
   errors: ["invalidJobState", "gone"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
   grammar: () => idRequest("job_id", "preview", "commit"),

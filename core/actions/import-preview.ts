@@ -15,8 +15,6 @@ export const importPreview = defineAction<ImportPlan, string>({
   requires: ["jobs"],
   errors: ["tooManyRequests"],
   sees: "active",
-  takesOptions: false,
-  takesEmptyBody: false,
   needs: (entity) => entity.importing,
   grammar: () => idRequest("upload_id", "upload"),
   answer: () => ({ status: 200, schema: startedSchema("preview", "validating") }),

@@ -21,7 +21,6 @@ export const importStatus = defineAction<ImportPlan, string>({
   group: "import",
   requires: ["jobs"],
   errors: ["gone"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
   grammar: () => idRequest("job_id", "preview", "commit"),

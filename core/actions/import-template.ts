@@ -26,7 +26,6 @@ export const importTemplate = defineAction<ImportPlan, { readonly format: Upload
   group: "import",
   requires: ["jobs"],
   errors: ["invalidParameter"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.importing,
   grammar: () => object({ format }),

@@ -20,7 +20,6 @@ export const importUpload = defineAction<ImportPlan>({
   group: "import",
   requires: ["jobs"],
   errors: ["invalidFile"],
-  takesOptions: false,
   takesEmptyBody: true,
   takesUpload: true,
   needs: (entity) => entity.importing,

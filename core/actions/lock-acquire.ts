@@ -25,8 +25,6 @@ export const lockAcquire = defineAction<LockPlan, Meaning<ReturnType<typeof acqu
   group: "lock",
   requires: ["source", "locks"],
   errors: ["invalidParameter", "invalidField", "lockConflict", "tooManyRequests"],
-  takesOptions: false,
-  takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
   grammar: acquireGrammar,

@@ -15,8 +15,6 @@ export const lockRelease = defineAction<LockPlan, Meaning<ReturnType<typeof rele
   group: "lock",
   requires: ["source", "locks"],
   errors: ["invalidParameter", "invalidField"],
-  takesOptions: false,
-  takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
   grammar: releaseGrammar,

@@ -14,8 +14,6 @@ export const lockStatus = defineAction<LockPlan, { readonly lock_keys: readonly 
   group: "lock",
   requires: ["source", "locks"],
   errors: ["invalidParameter", "invalidField"],
-  takesOptions: false,
-  takesEmptyBody: false,
   isProjectWide: true,
   needs: lockPlan,
   grammar: (plan, { entity }) => object(lockMembers(plan, entity), { required: ["lock_keys"] }),

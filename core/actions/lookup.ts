@@ -50,7 +50,6 @@ export const lookup = defineAction<LookupPlan, ItemsRequest>({
   requires: ["source"],
   headers: ["X-Request-Mode"],
   errors: ["validationFailed", "invalidParameter", "invalidField", "invalidSelectFields"],
-  takesOptions: false,
   takesEmptyBody: true,
   needs: (entity) => entity.lookup,
   sourceOf: ({ source }) => source,

@@ -37,7 +37,6 @@ export const nextNumber = defineAction<NumberNeeds, Body>({
   isStep: false,
   errors: ["validationFailed", "constraintViolation"],
   sees: "active",
-  takesOptions: false,
   takesEmptyBody: true,
   needs({ insert, read, numbers: tables }) {
     if (insert === null || read === null) return null;

@@ -20,8 +20,6 @@ export const nextStatuses = defineAction<WorkflowNeeds, KeyValue>({
   requires: ["key", "status"],
   isStep: false,
   errors: ["validationFailed"],
-  takesOptions: false,
-  takesEmptyBody: false,
   needs: workflowNeeds,
   grammar: (plan, { entity }) => recordRequest(plan, entity),
   answer: () => ({ status: 200, schema: allowedStatusesSchema }),

@@ -39,8 +39,6 @@ export const readComposite = defineAction<ReadNeeds, ReadRequest>({
   methods: ["POST"],
   requires: ["source", "masterDetail"],
   errors: ["invalidParameter", "invalidField"],
-  takesOptions: false,
-  takesEmptyBody: false,
 
   needs({ read, composite }) {
     const [key, ...others] = read?.key ?? [];

@@ -69,8 +69,6 @@ export const read = defineAction<ReadPlan, ReadRequest>({
   requires: ["source"],
   errors: ["validationFailed", "invalidParameter", "invalidField"],
   showsColumns: true,
-  takesOptions: false,
-  takesEmptyBody: false,
   answersCsv: true,
   needs: (entity) => entity.read,
   sourceOf: ({ source }) => source,

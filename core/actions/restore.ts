@@ -25,7 +25,6 @@ export const restore = defineAction<RestorePlan, Named>({
   ],
   sees: "marked",
   takesOptions: true,
-  takesEmptyBody: false,
   needs: restorePlan,
   grammar: (plan) => namedRecords(plan, null),
   answer: (plan, { entity }) => ({

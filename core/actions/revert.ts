@@ -63,8 +63,6 @@ export const revert = defineAction<RevertPlan, RevertRequest>({
     "constraintViolation",
     "dataNotFound",
   ],
-  takesOptions: false,
-  takesEmptyBody: false,
 
   needs(entity) {
     const [plan, record] = [historyPlan(entity), changePlan(entity)];

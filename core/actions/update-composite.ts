@@ -84,7 +84,6 @@ export const updateComposite = defineAction<
     "foreignKeyInUse",
   ],
   takesOptions: true,
-  takesEmptyBody: false,
   needs: changedDocumentNeeds,
   grammar: (plan, { entity }) => changedDocument(plan, entity),
   answer: (plan, { entity }) => ({

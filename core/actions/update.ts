@@ -16,7 +16,6 @@ export const update = defineAction<RecordPlan, KeyValue>({
   events: ["onBeforeUpdate", "onAfterUpdate"],
   errors: ["validationFailed", "foreignKeyMissing", "duplicateEntry", "foreignKeyInUse"],
   takesOptions: true,
-  takesEmptyBody: false,
   needs: changePlan,
   grammar: (plan, { entity }) => changedRecord(plan, entity),
   answer: (plan, { entity }) => ({

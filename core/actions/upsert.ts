@@ -66,8 +66,6 @@ export const upsert = defineAction<UpsertPlan, Asked>({
     "foreignKeyInUse",
   ],
   sees: "active",
-  takesOptions: false,
-  takesEmptyBody: false,
   takesDryRun: true,
   stepFault: stepFaultOf,
   needs(entity) {

@@ -156,10 +156,10 @@ interface Described<Needs, Input> {
   readonly sees?: "active" | "marked";
   /** True: its answers show any of the entity's columns, which other endpoints may then join. Absent: only some. */
   readonly showsColumns?: boolean;
-  /** True: a body `{data, options}` is unwrapped. */
-  readonly takesOptions: boolean;
-  /** True: no body, or `{}`, means all defaults; false: it is refused. */
-  readonly takesEmptyBody: boolean;
+  /** True: a body `{data, options}` is unwrapped. Absent: bodies are taken as they are. */
+  readonly takesOptions?: boolean;
+  /** True: no body, or `{}`, means all defaults. Absent: it is refused. */
+  readonly takesEmptyBody?: boolean;
   /** True: a form-encoded body with bracketed names is accepted too; absent: only JSON. */
   readonly takesForm?: boolean;
   /**
@@ -342,7 +342,7 @@ export function defineAction<Needs, Input = unknown>(
     errors: allErrors(definition),
     sees: definition.sees ?? null,
     showsColumns: definition.showsColumns ?? false,
-    takesOptions: definition.takesOptions,
+    takesOptions: definition.takesOptions ?? false,
     takesForm: definition.takesForm ?? false,
     takesUpload: definition.takesUpload ?? false,
     uploadFields: definition.uploadFields ?? [],
@@ -370,7 +370,7 @@ export function defineAction<Needs, Input = unknown>(
     bind(entity) {
       const needs = definition.needs(entity);
       if (needs === null) return null;
-      const { takesOptions, takesEmptyBody } = definition;
+      const { takesOptions = false, takesEmptyBody = false } = definition;
       const grammarOf = (method: Method) => grammarFor(needs, { entity, method });
       const read = payloadReader({
         entity,
