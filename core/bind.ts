@@ -7,14 +7,11 @@ import type { Action, Bound, Call, Write } from "./calls/action.ts";
 import type { Answer } from "./calls/answer.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
-import { keptSession } from "./totals/kept-session.ts";
-import { claimingSession } from "./files/claiming-session.ts";
-import { numberingSession } from "./numbers/numbering-session.ts";
-import { recordingSession } from "./changes/recording-session.ts";
-import { isNamed, stampOf } from "./records/record.ts";
+import { isNamed } from "./records/record.ts";
 import { scopedSession } from "./callers/scoped-session.ts";
+import { ruledSession } from "./ruled-session.ts";
 import { type Entities, scopeWithRelated } from "./callers/related-views.ts";
-import type { Session, Transaction } from "./query/session.ts";
+import type { DbSession, Session, Transaction } from "./query/session.ts";
 import type { Entity } from "./plans/entity.ts";
 import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
@@ -24,7 +21,6 @@ import { scopedLocks } from "./locks/scoped-locks.ts";
 import type { Scalar } from "./values/scalar.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
 import { isOfRecord } from "./records/bulk-outcomes.ts";
-import { statusSession } from "./workflow/status-session.ts";
 import { repeatable, writtenBy } from "./records/idempotency.ts";
 import { narrowReplay } from "./records/replay.ts";
 
@@ -44,38 +40,11 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
     { caller }: Pick<Request, "caller">,
     params?: ReadonlyMap<string, Scalar>,
   ): Scope => scopeWithRelated(caller, asked, within, params);
-  const kept = (request: Request, input: unknown) => {
-    const { caller, now, newId, requestId } = request;
-    const recorded = recordingSession(request.session, {
-      tables: entity.changes,
-      committed: () => request.feed.wrote(),
-      author: {
-        endpoint: entity.name,
-        action: action.name,
-        by: caller.id,
-        requestId,
-        reason: action.reasonOf(input),
-        now,
-        newId,
-      },
-    });
-    const claimed = claimingSession(recorded, {
-      tables: entity.files,
-      caller,
-      action: action.name,
-      now,
-      digest: request.digest,
-      taken: request.taken,
-    });
-    const numbered = numberingSession(claimed, {
-      tables: entity.numbers,
-      time: { now: now(), timeZone: entity.settings.timeZone },
-      digest: request.digest,
-      caller,
-      action: action.name,
-    });
-    const guarded = statusSession(numbered, { entity, action: action.name });
-    return keptSession(guarded, { tables: entity.documents, stamp: stampOf({ caller, now }) });
+  const ruled = (request: Request, input: unknown): DbSession => {
+    const { session, feed, caller, taken, requestId, now, newId, digest } = request;
+    const reason = action.reasonOf(input);
+    const by = { entity, action: action.name, caller, requestId, reason, taken };
+    return ruledSession(session, { ...by, now, newId, digest, committed: () => feed.wrote() });
   };
   const handler: Handler = {
     isRead: action.mode === "reads",
@@ -84,7 +53,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
       const scope = scopeFor(request, params);
       try {
         const input = grammar.read(body);
-        const session = scopedSession(kept(request, input), scope);
+        const session = scopedSession(ruled(request, input), scope);
         const call: Call = {
           ...request,
           entity,

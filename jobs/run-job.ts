@@ -5,12 +5,8 @@
 import { createViews } from "../core/callers/entity-views.ts";
 import { scopedSession } from "../core/callers/scoped-session.ts";
 import { scopeWithRelated } from "../core/callers/related-views.ts";
-import { stampOf } from "../core/records/record.ts";
-import { claimingSession, TakenClaims } from "../core/files/claiming-session.ts";
-import { numberingSession } from "../core/numbers/numbering-session.ts";
-import { recordingSession } from "../core/changes/recording-session.ts";
-import { keptSession } from "../core/totals/kept-session.ts";
-import { statusSession } from "../core/workflow/status-session.ts";
+import { TakenClaims } from "../core/files/claiming-session.ts";
+import { ruledSession } from "../core/ruled-session.ts";
 import { notFound } from "../core/values/errors.ts";
 import { paramsOfSource } from "../core/calls/params.ts";
 import type { Entity } from "../core/plans/entity.ts";
@@ -66,36 +62,17 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
     const rights = access.fieldsOf(caller, asked);
     const scope = scopeWithRelated(caller, asked, { access, entities }, paramsOf(run.job, entity));
     const view = createViews(entity, entities).viewFor(rights);
-    const { now, newId, digest } = rest;
     const language = textMember(run.job.request, "language");
-    const recorded = recordingSession(db.session(Infinity, { caller, signal: run.signal }), {
-      tables: entity.changes,
+    const ruled = ruledSession(db.session(Infinity, { caller, signal: run.signal }), {
+      ...rest,
+      ...asked,
+      caller,
+      requestId: run.job.id,
+      reason: null,
+      // Imports take no claims.
+      taken: new TakenClaims(),
       // The processes that serve look every second.
       committed: () => undefined,
-      author: { endpoint, action, by: caller.id, requestId: run.job.id, reason: null, now, newId },
-    });
-    const { files } = entity;
-    // Imports take no claims.
-    const taken = new TakenClaims();
-    const claimed = claimingSession(recorded, {
-      tables: files,
-      caller,
-      action,
-      now,
-      digest,
-      taken,
-    });
-    const numbered = numberingSession(claimed, {
-      tables: entity.numbers,
-      time: { now: now(), timeZone: entity.settings.timeZone },
-      digest,
-      caller,
-      action,
-    });
-    const guarded = statusSession(numbered, { entity, action });
-    const kept = keptSession(guarded, {
-      tables: entity.documents,
-      stamp: stampOf({ caller, now }),
     });
     return doJob(run, {
       ...rest,
@@ -105,7 +82,7 @@ export function createRunner({ projects, ...rest }: JobWorld): RunJob {
       language,
       words: wordingIn(language, view),
       scope,
-      session: scopedSession(kept, scope),
+      session: scopedSession(ruled, scope),
     });
   };
 }
