@@ -6,6 +6,7 @@ import { actorsOf } from "../plans/audit-columns.ts";
 import type { Transaction } from "../query/session.ts";
 import type { Assignment } from "../query/statement.ts";
 import { AppError } from "../values/errors.ts";
+import { isObject } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
@@ -100,9 +101,7 @@ function records(plan: UpsertPlan, entity: Entity): Grammar<Record<string, unkno
   }, notARecord);
   const many = recordList("data", record, entity);
   const one = meaning(record, (sent) => [sent]);
-  return choice([many, one], (sent) =>
-    typeof sent === "object" && sent !== null && !Array.isArray(sent) ? one : many,
-  );
+  return choice([many, one], (sent) => (isObject(sent) ? one : many));
 }
 
 /** A new record. `values` null: a handler can still change it. */

@@ -3,7 +3,8 @@
  * against the database, so that the summary can list what must be changed.
  */
 import { compileProject } from "../config/compile-project.ts";
-import { isMembers, type Members } from "../config/reading/draft.ts";
+import type { Members } from "../config/reading/draft.ts";
+import { isObject } from "../values/json.ts";
 import { type Fault, sortFaults } from "../config/reading/faults.ts";
 import { foreign } from "../config/reading/foreign-settings.ts";
 import { readJsonText } from "../config/reading/json-text.ts";
@@ -103,7 +104,7 @@ function withoutTable(text: string): string | null {
   } catch {
     return null;
   }
-  if (!isMembers(value) || Object.hasOwn(value, "tableName")) return null;
+  if (!isObject(value) || Object.hasOwn(value, "tableName")) return null;
   const name = ["processor", "widgets"].find((one) => Object.hasOwn(value, one));
   return name === undefined ? null : `${name}: there is ${foreign.get(name)}`;
 }

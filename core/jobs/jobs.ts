@@ -7,7 +7,7 @@ import type { Entity } from "../plans/entity.ts";
 import { AppError, notFound } from "../values/errors.ts";
 import { hashOf } from "../values/hash.ts";
 import { limits } from "../values/limits.ts";
-import { type Json, parseOwnJson } from "../values/json.ts";
+import { isObject, type Json, parseOwnJson } from "../values/json.ts";
 import type { Files } from "../plans/files-port.ts";
 import type { Job, JobKind } from "./job.ts";
 import type { JobProgress, JobRecord, Queue } from "./queue.ts";
@@ -157,7 +157,6 @@ export const progressOf = ({ processed, total }: JobProgress): Record<string, nu
 
 /** A member of a job's request or result; null if it is not a text. */
 export function textMember(object: Json, name: string): string | null {
-  if (typeof object !== "object" || object === null || Array.isArray(object)) return null;
-  const value = object[name];
+  const value = isObject(object) ? object[name] : null;
   return typeof value === "string" ? value : null;
 }

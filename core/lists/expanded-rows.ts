@@ -11,7 +11,7 @@ import type { ReadQueries } from "../query/session.ts";
 import { allOf, type Condition, noRow, type Output, type Select } from "../query/statement.ts";
 import { answeredAs, type Column, type Hop, type Source } from "../values/types/column.ts";
 import { invalidParameter } from "../values/errors.ts";
-import type { Json } from "../values/json.ts";
+import { isObject, type Json } from "../values/json.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
@@ -309,7 +309,7 @@ function put(record: Row, members: readonly string[], value: Json): void {
   let place: Record<string, Json> = record;
   for (const name of members.slice(0, -1)) {
     const next = place[name];
-    if (typeof next !== "object" || next === null || Array.isArray(next)) return;
+    if (!isObject(next)) return;
     place = next as Record<string, Json>;
   }
   place[members.at(-1)!] = value;

@@ -2,7 +2,7 @@
  * An OpenAPI document as version 3.0.3 has it, for importers that know no 3.1. Version 3.0 has no type "null", no lists
  * of types, no `const`, and one `example` in place of `examples`; its schemas take the same values.
  */
-import type { Json } from "../values/json.ts";
+import { isObject, type Json } from "../values/json.ts";
 import { createBreath } from "../values/breath.ts";
 import type { OpenApiDocument } from "./describe.ts";
 
@@ -50,7 +50,7 @@ async function asOpenApi30(document: OpenApiDocument): Promise<OpenApi30Document
 /** Whatever holds schemas: paths, operations, bodies, parameters, headers. Examples are values, and stay. */
 function partsIn(part: Json): Json {
   if (Array.isArray(part)) return part.map(partsIn);
-  if (!isMembers(part)) return part;
+  if (!isObject(part)) return part;
   return Object.fromEntries(
     Object.entries(part).map(([name, member]) => {
       if (name === "schema") return [name, schemaOf30(member)];
@@ -59,9 +59,6 @@ function partsIn(part: Json): Json {
     }),
   );
 }
-
-const isMembers = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const mapped = (members: Members, map: (member: Json) => Json): Members =>
   Object.fromEntries(Object.entries(members).map(([name, member]) => [name, map(member)]));
@@ -105,7 +102,7 @@ function keywordsIn(own: Members): Members {
     ...same,
     ...(properties !== undefined && { properties: mapped(properties as Members, schemaOf30) }),
     ...(items !== undefined && { items: schemaOf30(items) }),
-    ...(isMembers(further) && { additionalProperties: schemaOf30(further) }),
+    ...(isObject(further) && { additionalProperties: schemaOf30(further) }),
     ...(not !== undefined && { not: schemaOf30(not) }),
     ...limitIn("minimum", own["minimum"], exclusiveMinimum),
     ...limitIn("maximum", own["maximum"], exclusiveMaximum),

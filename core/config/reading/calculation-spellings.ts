@@ -2,23 +2,24 @@
  * Alternative spellings of `calculation`: `autoCalculateFields` and `headerCalculations`, in every place where they may
  * occur.
  */
-import { type Draft, isMembers, type Members } from "./draft.ts";
+import { isObject } from "../../values/json.ts";
+import type { Draft, Members } from "./draft.ts";
 import type { Path } from "./faults.ts";
 
 /** autoCalculateFields and headerCalculations -> calculation, of the endpoint or of one of several kinds of details. */
 export function carryCalculations(draft: Draft): void {
   const { root } = draft;
   const written = root["masterDetail"];
-  const several = Array.isArray(written) ? written.filter(isMembers) : [];
+  const several = Array.isArray(written) ? written.filter(isObject) : [];
   for (const [at, entry] of several.entries())
     carryFormulas(draft, entry, [...placesOf(entry, ["masterDetail", at])]);
-  const master = isMembers(written) ? written : {};
+  const master = isObject(written) ? written : {};
   carryFormulas(draft, root, [...placesOf(master, ["masterDetail"]), [root, []]]);
 }
 
 /** The places where formulas of details may occur. */
 const placesOf = (master: Members, base: Path): (readonly [Members, Path])[] => [
-  [isMembers(master["detailConfig"]) ? master["detailConfig"] : {}, [...base, "detailConfig"]],
+  [isObject(master["detailConfig"]) ? master["detailConfig"] : {}, [...base, "detailConfig"]],
   [master, base],
 ];
 
@@ -27,7 +28,7 @@ function carryFormulas(
   target: Members,
   places: readonly (readonly [Members, Path])[],
 ): void {
-  const calculation: Members = isMembers(target["calculation"]) ? target["calculation"] : {};
+  const calculation: Members = isObject(target["calculation"]) ? target["calculation"] : {};
   const targetBase = places.find(([holder]) => holder === target)?.[1] ?? [];
   for (const [holder, base] of places) {
     take(holder, base, autoCalculateFields);
@@ -38,13 +39,13 @@ function carryFormulas(
     const written = holder[name];
     if (written === undefined) return;
     delete holder[name];
-    const formulas = isMembers(calculation[part]) ? calculation[part] : {};
-    for (const [key, entry] of isMembers(written) || Array.isArray(written)
+    const formulas = isObject(calculation[part]) ? calculation[part] : {};
+    for (const [key, entry] of isObject(written) || Array.isArray(written)
       ? Object.entries(written)
       : []) {
       const from = [...base, name, Array.isArray(written) ? Number(key) : key];
-      const field = isMembers(entry) ? (entry["field"] ?? entry["name"] ?? key) : key;
-      if (isMembers(entry) && entry["type"] === "generated") continue;
+      const field = isObject(entry) ? (entry["field"] ?? entry["name"] ?? key) : key;
+      if (isObject(entry) && entry["type"] === "generated") continue;
       const formula = formulaOf(entry);
       if (formula === null) {
         refuse(from, expected);
@@ -78,7 +79,7 @@ const headerCalculations: Spelling = {
   name: "headerCalculations",
   part: "header",
   formulaOf(entry) {
-    if (isMembers(entry) && typeof entry["source"] === "string") return sourceFormula(entry);
+    if (isObject(entry) && typeof entry["source"] === "string") return sourceFormula(entry);
     const text = writtenFormula(entry);
     return text === null ? null : headerFormula(text);
   },
@@ -87,7 +88,7 @@ const headerCalculations: Spelling = {
 };
 
 function writtenFormula(entry: unknown): string | null {
-  const text = isMembers(entry) ? (entry["formula"] ?? entry["expression"]) : entry;
+  const text = isObject(entry) ? (entry["formula"] ?? entry["expression"]) : entry;
   return typeof text === "string" ? text : null;
 }
 

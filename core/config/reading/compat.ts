@@ -8,7 +8,7 @@ import { auditFields } from "../../plans/audit-columns.ts";
 import { actionGroups, actionNames, actions } from "../../actions.ts";
 import { faultAt, type Document } from "./document.ts";
 import { carryCalculations } from "./calculation-spellings.ts";
-import { type Draft, isMembers, type Members, rename } from "./draft.ts";
+import { type Draft, type Members, rename } from "./draft.ts";
 import { formatPath, type Fault, type Path } from "./faults.ts";
 import { refuseForeign } from "./foreign-settings.ts";
 import {
@@ -27,7 +27,7 @@ import {
 
 /** The endpoint file's value in the main spelling, and faults for settings that cannot be converted. */
 export function normaliseEndpoint(document: Document): { value: unknown; faults: Fault[] } {
-  if (!isMembers(document.value)) return { value: document.value, faults: [] };
+  if (!isObject(document.value)) return { value: document.value, faults: [] };
   const faults: Fault[] = [];
   const draft: Draft = {
     root: structuredClone(document.value),
@@ -115,10 +115,10 @@ const steps: readonly ((draft: Draft) => void)[] = [
 /** `history` and `files` switch two actions on each, unless `action` says otherwise. */
 function switchActions({ root, moved }: Draft): void {
   const { action = {} } = root;
-  if (!isMembers(action)) return;
+  if (!isObject(action)) return;
   const switching = {
     history: root["history"] === true ? ["history", "revert"] : [],
-    files: isMembers(root["files"]) ? ["file-upload", "file-download"] : [],
+    files: isObject(root["files"]) ? ["file-upload", "file-download"] : [],
   };
   for (const [property, names] of Object.entries(switching))
     for (const name of names) {
@@ -133,7 +133,7 @@ function switchActions({ root, moved }: Draft): void {
 function dropNulls({ root }: Draft): void {
   if (root["softDelete"] === null) delete root["softDelete"];
   const workflow = root["workflow"];
-  if (!isMembers(workflow)) return;
+  if (!isObject(workflow)) return;
   for (const name of nullable) if (workflow[name] === null) delete workflow[name];
 }
 
@@ -152,7 +152,7 @@ function refuseTurnedAccess({ root, refuse }: Draft): void {
 }
 
 function nameActions({ root, moved }: Draft): void {
-  if (!isMembers(root["action"])) return;
+  if (!isObject(root["action"])) return;
   const written = root["action"];
   const action: Members = {};
   for (const [name, value] of Object.entries(written)) {
@@ -169,7 +169,7 @@ function nameActions({ root, moved }: Draft): void {
 function nameAuditColumns({ root, moved }: Draft): void {
   if (root["auditColumns"] === true) delete root["auditColumns"];
   if (root["auditColumns"] === null) root["auditColumns"] = false;
-  if (isMembers(root["auditColumns"]))
+  if (isObject(root["auditColumns"]))
     rename(root["auditColumns"], auditAliases, ["auditColumns"], moved);
 }
 
@@ -181,20 +181,19 @@ function carryMasterDetail({ root, moved }: Draft): void {
     for (const [at, [from, entry]] of kept.entries()) {
       const base = ["masterDetail", at];
       if (at !== from) moved(base, ["masterDetail", from]);
-      if (isMembers(entry)) carryDetails(entry, { base, outer: { holder: entry, base } }, moved);
+      if (isObject(entry)) carryDetails(entry, { base, outer: { holder: entry, base } }, moved);
     }
     return;
   }
   if (isSwitchedOff(written)) delete root["masterDetail"];
   const master = root["masterDetail"];
-  if (!isMembers(master)) return;
+  if (!isObject(master)) return;
   const base = ["masterDetail"];
   carry({ holder: root, name: "cascadeDelete", base: [] }, { holder: master, base }, moved);
   carryDetails(master, { base, outer: { holder: root, base: [] } }, moved);
 }
 
-const isSwitchedOff = (master: unknown): boolean =>
-  isMembers(master) && master["enabled"] === false;
+const isSwitchedOff = (master: unknown): boolean => isObject(master) && master["enabled"] === false;
 
 /** Moves properties of detailConfig that belong outside of it; `outer` is the target of detailQuery. */
 function carryDetails(
@@ -205,7 +204,7 @@ function carryDetails(
   delete master["enabled"];
   for (const name of harmless.masterDetail) delete master[name];
   const detail = master["detailConfig"];
-  if (!isMembers(detail)) return;
+  if (!isObject(detail)) return;
   const from = [...base, "detailConfig"];
   if (detail["tableName"] !== undefined && master["detailTable"] === undefined) {
     master["detailTable"] = detail["tableName"];
@@ -223,13 +222,13 @@ export const hookAliases: ReadonlyMap<string, string> = new Map([["timeout", "ti
 /** Hooks without a name get `hook1`, `hook2` … by their position. Every hook is an API call, so the type is dropped. */
 function nameHooks({ root, moved }: Draft): void {
   const workflow = root["workflow"];
-  if (!isMembers(workflow) || !isMembers(workflow["hooks"])) return;
+  if (!isObject(workflow) || !isObject(workflow["hooks"])) return;
   for (const [status, ofStatus] of Object.entries(workflow["hooks"])) {
-    if (!isMembers(ofStatus)) continue;
+    if (!isObject(ofStatus)) continue;
     for (const when of ["onBefore", "onAfter"]) {
       if (!Array.isArray(ofStatus[when])) continue;
       ofStatus[when] = ofStatus[when].map((hook: unknown, index) => {
-        if (!isMembers(hook)) return hook;
+        if (!isObject(hook)) return hook;
         const named: Members = { name: `hook${index + 1}`, ...hook };
         if (named["type"] === "api") delete named["type"];
         rename(named, hookAliases, ["workflow", "hooks", status, when, index], moved);
@@ -241,7 +240,7 @@ function nameHooks({ root, moved }: Draft): void {
 
 function carryImport({ root, moved }: Draft): void {
   const config = root["importConfig"];
-  if (!isMembers(config)) return;
+  if (!isObject(config)) return;
   for (const name of harmless.importConfig) delete config[name];
   const size =
     typeof config["maxFileSize"] === "string"
@@ -250,9 +249,9 @@ function carryImport({ root, moved }: Draft): void {
   if (size)
     config["maxFileSize"] =
       Number(size[1]) * 1024 ** ["B", "KB", "MB", "GB"].indexOf(size[2]!.toUpperCase());
-  if (!isMembers(config["lookupFields"])) return;
+  if (!isObject(config["lookupFields"])) return;
   for (const [heading, lookup] of Object.entries(config["lookupFields"])) {
-    if (isMembers(lookup))
+    if (isObject(lookup))
       rename(lookup, lookupAliases, ["importConfig", "lookupFields", heading], moved);
   }
 }

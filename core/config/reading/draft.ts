@@ -11,9 +11,6 @@ export interface Draft {
   refuse(path: Path, expected: string): void;
 }
 
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Renames alternative names; when both names are present, the check refuses the alternative one. */
 export function rename(
   holder: Members,

@@ -1,5 +1,6 @@
 /** Settings of RESTForge that have no counterpart here. Each is reported wherever it occurs, with its replacement. */
-import { type Draft, isMembers, type Members } from "./draft.ts";
+import { isObject } from "../../values/json.ts";
+import type { Draft, Members } from "./draft.ts";
 import type { Path } from "./faults.ts";
 
 /** By property: the message of the fault. */
@@ -62,7 +63,7 @@ function refuseIn(
     const value = holder[name];
     delete holder[name];
     const isOff = value === undefined || value === null || value === false;
-    if (!isOff && !(isMembers(value) && value["enabled"] === false))
+    if (!isOff && !(isObject(value) && value["enabled"] === false))
       refuse([...base, name], foreign.get(name)!);
   }
 }
@@ -72,23 +73,23 @@ function holdersAt(root: Members, path: Path): [Members, Path][] {
   let found: [unknown, Path][] = [[root, []]];
   for (const step of path) {
     found = found.flatMap(([holder, at]): [unknown, Path][] => {
-      const value = isMembers(holder) ? holder[step] : undefined;
+      const value = isObject(holder) ? holder[step] : undefined;
       const here: Path = [...at, step];
       return Array.isArray(value)
         ? value.map((one, index): [unknown, Path] => [one, [...here, index]])
         : [[value, here]];
     });
   }
-  return found.filter((one): one is [Members, Path] => isMembers(one[0]));
+  return found.filter((one): one is [Members, Path] => isObject(one[0]));
 }
 
 /** `components` in the form that they have here, with the handlers of the list as far as it names them. */
 function exampleOf(components: unknown): string {
   const handlers: Record<string, string[]> = {};
   for (const entry of Array.isArray(components) ? components : []) {
-    const properties = isMembers(entry) ? entry["properties"] : null;
-    if (!isMembers(properties) || !Array.isArray(properties["methods"])) continue;
-    for (const { name, events } of properties["methods"].filter(isMembers)) {
+    const properties = isObject(entry) ? entry["properties"] : null;
+    if (!isObject(properties) || !Array.isArray(properties["methods"])) continue;
+    for (const { name, events } of properties["methods"].filter(isObject)) {
       for (const event of [events].flat())
         (handlers[String(event)] ??= []).push(`${String(properties["filename"])}#${String(name)}`);
     }

@@ -1,15 +1,16 @@
 /** Alternative spellings of the settings for reads, lookups, the grid and exports. */
-import { type Draft, isMembers } from "./draft.ts";
+import { isObject } from "../../values/json.ts";
+import type { Draft } from "./draft.ts";
 
 /** One flat object applies to reads and lookups. */
 export function nestScope({ root, moved, refuse }: Draft): void {
   const scope = root["defaultScope"];
-  if (!isMembers(scope)) return;
+  if (!isObject(scope)) return;
   // Objects under other names are conditions of an action that has none, or of a column: that one has an operator.
-  if (isMembers(scope["read"]) || isMembers(scope["lookup"])) {
+  if (isObject(scope["read"]) || isObject(scope["lookup"])) {
     for (const [name, value] of Object.entries(scope)) {
       if (name === "read" || name === "lookup") continue;
-      if (!isMembers(value) || Object.hasOwn(value, "operator")) continue;
+      if (!isObject(value) || Object.hasOwn(value, "operator")) continue;
       refuse(
         ["defaultScope", name],
         "only read and lookup (write the condition into datatablesQuery or exportQuery)",
@@ -19,7 +20,7 @@ export function nestScope({ root, moved, refuse }: Draft): void {
   }
   const entries = Object.entries(scope);
   const isNested = entries.every(
-    ([name, value]) => (name === "read" || name === "lookup") && isMembers(value),
+    ([name, value]) => (name === "read" || name === "lookup") && isObject(value),
   );
   if (isNested && entries.length > 0) return;
   root["defaultScope"] = { read: scope, lookup: scope };
@@ -41,9 +42,9 @@ export const plainTypes = ["boolean", "text", "number", "date"] as const;
 /** Drops formats that only repeat the column's type. */
 export function dropPlainFormats({ root }: Draft): void {
   const formats = root["columnFormats"];
-  if (!isMembers(formats)) return;
+  if (!isObject(formats)) return;
   for (const [name, format] of Object.entries(formats)) {
-    if (!isMembers(format)) continue;
+    if (!isObject(format)) continue;
     const { type, ...rest } = format;
     if (plainTypes.some((plain) => plain === type) && Object.keys(rest).length === 0)
       delete formats[name];
@@ -53,7 +54,7 @@ export function dropPlainFormats({ root }: Draft): void {
 /** `name AS display_text` -> `name`, `CONCAT(code, ' - ', name)` -> `code || ' - ' || name`. */
 export function rewriteLookupText({ root }: Draft): void {
   const lookup = root["fieldNameLookup"];
-  if (!isMembers(lookup) || typeof lookup["text"] !== "string") return;
+  if (!isObject(lookup) || typeof lookup["text"] !== "string") return;
   const text = lookup["text"].replace(/\s+as\s+"?display_text"?\s*$/i, "");
   const [, joined] = /^\s*concat\s*\((.*)\)\s*$/is.exec(text) ?? [];
   lookup["text"] =

@@ -1,7 +1,8 @@
 /** Alternative spellings of `fieldValidation` and of its date formats. */
 import type { Path } from "./faults.ts";
 import { isRuleName } from "../../rules/field-rules.ts";
-import { type Draft, isMembers, type Members } from "./draft.ts";
+import { isObject } from "../../values/json.ts";
+import type { Draft, Members } from "./draft.ts";
 
 /** Properties of a rule without effect here. */
 export const harmlessOfRules: readonly string[] = ["label", "description"];
@@ -10,17 +11,17 @@ export const harmlessOfRules: readonly string[] = ["label", "description"];
 export function normaliseRules(holder: Members, base: Path, moved: Draft["moved"]): void {
   const rules = holder["fieldValidation"];
   const at = [...base, "fieldValidation"];
-  if (isMembers(rules)) {
+  if (isObject(rules)) {
     holder["fieldValidation"] = Object.entries(rules).map(([name, rule], index) => {
       moved([...at, index], [...at, name]);
       moved([...at, index, "name"], [...at, name]);
-      return isMembers(rule)
+      return isObject(rule)
         ? nestConstraints({ name, ...rule }, [...at, index], [...at, name], moved)
         : rule;
     });
   } else if (Array.isArray(rules)) {
     holder["fieldValidation"] = rules.map((rule, index) =>
-      isMembers(rule) ? nestConstraints(rule, [...at, index], [...at, index], moved) : rule,
+      isObject(rule) ? nestConstraints(rule, [...at, index], [...at, index], moved) : rule,
     );
   }
 }
@@ -44,7 +45,7 @@ const isMark = (name: string, value: unknown): boolean =>
  */
 function nestConstraints(rule: Members, to: Path, from: Path, moved: Draft["moved"]): Members {
   const nested = rule["constraints"] ?? {};
-  if (!isMembers(nested)) return rule;
+  if (!isObject(nested)) return rule;
   const isFlat = !Object.hasOwn(rule, "constraints");
   const constraints = Object.fromEntries(
     Object.entries(nested).filter(([key, value]) => !isMark(key, value)),
@@ -75,7 +76,7 @@ export function carryDateFormats({ root, moved, refuse }: Draft): void {
   for (const { rule, at } of datesWithFormat(root["fieldValidation"])) {
     const { name, type, constraints } = rule;
     const formats = root["dateTimeFields"] ?? {};
-    if (!isMembers(formats)) return;
+    if (!isObject(formats)) return;
     if (!Object.hasOwn(formats, String(name))) {
       formats[String(name)] = { type, format: constraints["format"] };
       moved(["dateTimeFields", String(name)], ["fieldValidation", at, "constraints", "format"]);
@@ -83,8 +84,8 @@ export function carryDateFormats({ root, moved, refuse }: Draft): void {
     root["dateTimeFields"] = formats;
     delete constraints["format"];
   }
-  const details = isMembers(root["masterDetail"]) ? root["masterDetail"]["detailConfig"] : null;
-  if (!isMembers(details)) return;
+  const details = isObject(root["masterDetail"]) ? root["masterDetail"]["detailConfig"] : null;
+  if (!isObject(details)) return;
   for (const { rule, at } of datesWithFormat(details["fieldValidation"])) {
     const path = ["masterDetail", "detailConfig", "fieldValidation", at, "constraints", "format"];
     refuse(path, "no format for dates of details (remove it; dates are ISO 8601)");
@@ -97,8 +98,8 @@ export function refuseJsonSchemas({ root, refuse }: Draft): void {
   const rules = root["fieldValidation"];
   if (!Array.isArray(rules)) return;
   for (const [at, rule] of rules.entries()) {
-    const constraints: unknown = isMembers(rule) ? rule["constraints"] : null;
-    if (!isMembers(constraints) || !Object.hasOwn(constraints, "schema")) continue;
+    const constraints: unknown = isObject(rule) ? rule["constraints"] : null;
+    if (!isObject(constraints) || !Object.hasOwn(constraints, "schema")) continue;
     refuse(
       ["fieldValidation", at, "constraints", "schema"],
       "no schema of JSON (check the value in a handler of onBeforeInsert and onBeforeUpdate)",
@@ -112,9 +113,9 @@ type DateRule = Members & { readonly constraints: Members };
 function datesWithFormat(rules: unknown): { rule: DateRule; at: number }[] {
   if (!Array.isArray(rules)) return [];
   return [...rules.entries()].flatMap(([at, rule]) =>
-    isMembers(rule) &&
+    isObject(rule) &&
     dateTypes.includes(rule["type"]) &&
-    isMembers(rule["constraints"]) &&
+    isObject(rule["constraints"]) &&
     typeof rule["constraints"]["format"] === "string"
       ? [{ rule: rule as DateRule, at }]
       : [],
