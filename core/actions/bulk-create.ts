@@ -6,7 +6,7 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import { refuseRepeated } from "../records/bulk-keys.ts";
-import { doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
+import { doneOf, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import {
   bulkForm,
   bulkMembers,
@@ -78,15 +78,11 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
   const isNew = refuseRepeated(key, outcomes);
   const items = data.flatMap((body, index): Item[] => {
     if (isOpen) return [{ index, body, values: null }];
-    try {
+    return outcomes.accepted(index, () => {
       const values = newValues({ entity, body, newId, now, caller, fills }, plan);
       const own = wholeKey(key.map((column) => values.get(column)));
-      return own !== null && !isNew(index, own) ? [] : [{ index, body, values }];
-    } catch (error) {
-      if (!isAboutData(error)) throw error;
-      outcomes.refuse(index, error);
-      return [];
-    }
+      return own !== null && !isNew(index, own) ? null : { index, body, values };
+    });
   });
   outcomes.refuseCollected();
   const message = `${entity.name} data successfully added`;

@@ -1,13 +1,6 @@
 /** bulk-delete: deletes, or marks, many records in one transaction, named by their keys or by a condition. */
 import { type CallOf, defineAction, type Write } from "../calls/action.ts";
-import {
-  choice,
-  described,
-  type Grammar,
-  type Meaning,
-  object,
-  recursive,
-} from "../grammar/grammar.ts";
+import { type Grammar, type Meaning, object, recursive } from "../grammar/grammar.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Transaction } from "../query/session.ts";
 import { invalidPayload } from "../values/errors.ts";
@@ -24,7 +17,7 @@ import {
   bulkMembers,
   bulkMode,
   etags,
-  onlyOne,
+  keyedOr,
   recordList,
   stepFaultOf,
   withEtags,
@@ -63,13 +56,7 @@ export const bulkDelete = defineAction<DeletePlan, ByKey | ByWhere>({
     const plan = deletePlan(entity);
     return plan?.write.namesRecords ? plan : null;
   },
-  grammar(plan, { entity }) {
-    const [keyed, matching] = [byKey(plan, entity), byWhere(plan, entity)];
-    const either = choice<ByKey | ByWhere>([keyed, matching], (sent) =>
-      onlyOne(sent, "keys") ? keyed : matching,
-    );
-    return described(either, { type: "object" });
-  },
+  grammar: (plan, { entity }) => keyedOr("keys", byKey(plan, entity), byWhere(plan, entity)),
   answer: ({ write: { shown } }, { entity }) =>
     bulkForm({
       entity,

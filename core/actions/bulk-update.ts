@@ -3,15 +3,7 @@
  * by a condition, with the same fields for all.
  */
 import { type CallOf, defineAction, type Write } from "../calls/action.ts";
-import {
-  choice,
-  described,
-  type Grammar,
-  meaning,
-  type Meaning,
-  object,
-  whatever,
-} from "../grammar/grammar.ts";
+import { type Grammar, meaning, type Meaning, object, whatever } from "../grammar/grammar.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { Transaction } from "../query/session.ts";
 import type { Assignment } from "../query/statement.ts";
@@ -20,13 +12,13 @@ import { isObject } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 import { keyNames, type KeyValue } from "../values/types/key.ts";
 import { guardItems, keyedItems, type LockedItem, lockItems } from "../records/bulk-keys.ts";
-import { type Done, doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
+import { type Done, doneOf, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import {
   bulkForm,
   bulkMembers,
   bulkMode,
   etags,
-  onlyOne,
+  keyedOr,
   recordList,
   stepFaultOf,
   withEtags,
@@ -62,13 +54,7 @@ export const bulkUpdate = defineAction<RecordPlan, ByKey | ByWhere>({
   takesDryRun: true,
   stepFault: stepFaultOf,
   needs: changePlan,
-  grammar(plan, { entity }) {
-    const [keyed, matching] = [byKey(plan, entity), byWhere(plan, entity)];
-    const either = choice<ByKey | ByWhere>([keyed, matching], (sent) =>
-      onlyOne(sent, "data") ? keyed : matching,
-    );
-    return described(either, { type: "object" });
-  },
+  grammar: (plan, { entity }) => keyedOr("data", byKey(plan, entity), byWhere(plan, entity)),
   answer: (plan, { entity }) =>
     bulkForm({
       entity,
@@ -174,15 +160,12 @@ async function beginByKey(call: Call, plan: RecordPlan, input: ByKey): Promise<W
     count: data.length,
     isKnown: (index, name) => isNamed(name, data[index]!, plan.write),
   });
-  const checked = keyedItems(data, { key, etags: versions }, outcomes).flatMap((item) => {
-    try {
-      return [{ ...item, changes: isOpen ? null : updatesIn({ ...call, body: item.body }, plan) }];
-    } catch (error) {
-      if (!isAboutData(error)) throw error;
-      outcomes.refuse(item.index, error);
-      return [];
-    }
-  });
+  const checked = keyedItems(data, { key, etags: versions }, outcomes).flatMap((item) =>
+    outcomes.accepted(item.index, () => ({
+      ...item,
+      changes: isOpen ? null : updatesIn({ ...call, body: item.body }, plan),
+    })),
+  );
   outcomes.refuseCollected();
   const items = await guardItems(call, plan, { items: checked, outcomes });
   const columns = [...shown.values()];

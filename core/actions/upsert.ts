@@ -12,7 +12,7 @@ import type { Scalar } from "../values/scalar.ts";
 import type { Column } from "../values/types/column.ts";
 import { keyText } from "../values/types/key.ts";
 import { guardItems } from "../records/bulk-keys.ts";
-import { type Done, doneOf, isAboutData, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
+import { type Done, doneOf, Outcomes, storeParts } from "../records/bulk-outcomes.ts";
 import {
   bulkForm,
   bulkMembers,
@@ -191,7 +191,7 @@ function changed(item: FoundItem, { call, plan, outcomes }: Upserting): ChangedI
   const body = { ...item.body, ...Object.fromEntries(own) };
   const changes = (): readonly Assignment[] | null =>
     hasHandlers(call.entity, "onBeforeUpdate") ? null : updatesIn({ ...call, body }, plan);
-  return accepted(item.index, outcomes, () => {
+  return outcomes.accepted(item.index, () => {
     if (!call.mayAlso("update")) throw mayNot("change", item);
     return { ...item, body, kind: "changed", changes: changes() };
   });
@@ -200,7 +200,7 @@ function changed(item: FoundItem, { call, plan, outcomes }: Upserting): ChangedI
 /** The same for a record that is new. */
 function added(item: UpsertItem, { call, plan, outcomes }: Upserting): NewItem[] {
   const { index, body } = item;
-  return accepted(index, outcomes, () => {
+  return outcomes.accepted(index, () => {
     if (!call.mayAlso("create")) throw mayNot("create", item);
     const isOpen = hasHandlers(call.entity, "onBeforeInsert");
     return { ...item, kind: "new", values: isOpen ? null : newValues({ ...call, body }, plan) };
@@ -209,16 +209,6 @@ function added(item: UpsertItem, { call, plan, outcomes }: Upserting): NewItem[]
 
 const mayNot = (what: "create" | "change", { index }: UpsertItem): AppError =>
   new AppError("forbidden", `You may not ${what} records, as record [${index}] would`);
-
-function accepted<T>(index: number, outcomes: Outcomes, make: () => T): T[] {
-  try {
-    return [make()];
-  } catch (error) {
-    if (!isAboutData(error)) throw error;
-    outcomes.refuse(index, error);
-    return [];
-  }
-}
 
 async function storeOne(item: Item, { call, plan }: Upserting, tx: Transaction): Promise<Done[]> {
   const asked = { ...call, body: item.body };

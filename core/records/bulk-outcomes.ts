@@ -78,6 +78,18 @@ export class Outcomes {
     if (!this.refused.has(index)) this.refused.set(index, error);
   }
 
+  /** What `make` gives, unless it is null; nothing if it throws why the record is refused. */
+  accepted<T>(index: number, make: () => T | null): T[] {
+    try {
+      const made = make();
+      return made === null ? [] : [made];
+    } catch (error) {
+      if (!isAboutData(error)) throw error;
+      this.refuse(index, error);
+      return [];
+    }
+  }
+
   /** In mode `all`: throws the faults of all records, if there are any. */
   refuseCollected(): void {
     if (this.bulk.mode !== "all" || this.refused.size === 0) return;

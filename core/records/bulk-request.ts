@@ -1,6 +1,8 @@
 /** What the bulk actions have in common: the members of their requests, and the forms of their answers. */
 import {
   absentOr,
+  choice,
+  described,
   type Grammar,
   list,
   meaning,
@@ -31,11 +33,19 @@ export const recordList = <T>(
 /** Members that only the other form of a request has. Ignored, they would let more be changed than was meant. */
 const ofOthers = { data: ["set", "expect"], keys: ["expect"], where: ["etags"] } as const;
 
-/**
- * Whether the request names its records by that member, and not by `where`. Rejects if it has both, or none, or a
- * member that belongs to the other.
- */
-export function onlyOne(sent: unknown, name: "data" | "keys"): boolean {
+/** Requests that name their records by that member, or by `where`; not by both, nor with a member of the other form. */
+export function keyedOr<Keyed, Matching>(
+  name: "data" | "keys",
+  keyed: Grammar<Keyed>,
+  matching: Grammar<Matching>,
+): Grammar<Keyed | Matching> {
+  const either = choice<Keyed | Matching>([keyed, matching], (sent) =>
+    isNamedBy(name, sent) ? keyed : matching,
+  );
+  return described(either, { type: "object" });
+}
+
+function isNamedBy(name: "data" | "keys", sent: unknown): boolean {
   const [isNamed, isMatched] = [name, "where"].map(
     (one) => isObject(sent) && Object.hasOwn(sent, one),
   );
