@@ -10,7 +10,7 @@ import { past } from "../callers/scoped-session.ts";
 import type { Session, Transaction } from "../query/session.ts";
 import type { Native } from "../query/statement.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
-import { AppError } from "../values/errors.ts";
+import { isUnavailable } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
@@ -126,7 +126,7 @@ export class LockNames {
     try {
       return await db.equalForms(texts, this.options.deadlineAtMs);
     } catch (error) {
-      if (error instanceof AppError && error.kind === "unavailable") throw error;
+      if (isUnavailable(error)) throw error;
       if (texts.length === 1) return [texts[0]!.text];
       const forms: string[] = [];
       for (const one of texts) forms.push(...(await this.ask([one], db)));

@@ -3,7 +3,7 @@
  * writes from its records. A resource lock is taken by a client with lock/acquire and lasts until it is released or
  * expires. `core/dispatch.ts` opens a `RequestLocks` for every request and closes it.
  */
-import { AppError } from "../values/errors.ts";
+import { AppError, isUnavailable } from "../values/errors.ts";
 import type { WritePlan } from "../plans/write-plan.ts";
 import { limits } from "../values/limits.ts";
 import {
@@ -379,6 +379,3 @@ const lockedRecord = ({ table, key }: WritePlan, value: KeyValue): Locked => ({
 
 /** Errors of a store that does not grant locks yet; if it is unreachable instead, the error has a cause. */
 const passesSoon = (error: unknown): boolean => isUnavailable(error) && error.cause === undefined;
-
-const isUnavailable = (error: unknown): error is AppError =>
-  error instanceof AppError && error.kind === "unavailable";

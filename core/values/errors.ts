@@ -192,3 +192,7 @@ export const unavailable = (message: string, cause?: unknown): AppError =>
 /** The record that a request names does not exist for its caller. */
 export const noSuchRecord = ({ name }: { readonly name: string }): AppError =>
   notFound(`${name} record not found`);
+
+/** Whether the error is that something cannot be reached, which may pass. */
+export const isUnavailable = (error: unknown): error is AppError =>
+  error instanceof AppError && error.kind === "unavailable";

@@ -6,7 +6,7 @@ import { past } from "../../core/callers/scoped-session.ts";
 import type { FileColumn } from "../../core/jobs/import-columns.ts";
 import { batches, type Forms, formsBy } from "../../core/locks/lock-names.ts";
 import type { Queries } from "../../core/query/session.ts";
-import { AppError } from "../../core/values/errors.ts";
+import { isUnavailable } from "../../core/values/errors.ts";
 import type { AlikeText } from "../../core/values/types/column.ts";
 import { addFault, type Case } from "./row-case.ts";
 
@@ -39,7 +39,7 @@ async function unaccepted(texts: readonly AlikeText[], db: Forms): Promise<strin
     await db.equalForms(texts, Infinity);
     return [];
   } catch (error) {
-    if (error instanceof AppError && error.kind === "unavailable") throw error;
+    if (isUnavailable(error)) throw error;
     if (texts.length === 1) return [texts[0]!.text];
     const half = Math.ceil(texts.length / 2);
     const first = await unaccepted(texts.slice(0, half), db);

@@ -1,5 +1,5 @@
 /** The database that `rowgate init` reads. Its faults are reported in the same sentences as at the start. */
-import { AppError } from "../../../core/values/errors.ts";
+import { isUnavailable } from "../../../core/values/errors.ts";
 import type { Db } from "../../../core/plans/db-port.ts";
 import { databaseFaults, openDb } from "../../../db/open.ts";
 import { readText } from "../settings/config-files.ts";
@@ -31,7 +31,7 @@ export async function withPlainFault<T>(db: Db, work: () => Promise<T>): Promise
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
+    if (!isUnavailable(error)) throw error;
     const { reason, remedy } = db.faultOf(error.cause ?? error);
     // There is no project.json yet whose database.url could be corrected.
     const sentence = `${reason}; ${remedy}`.replaceAll("database.url", "the address");

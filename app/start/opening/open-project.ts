@@ -13,7 +13,7 @@ import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Risk } from "../../../core/config/checking/risks.ts";
 import { bindProject, type Project, type Routes } from "../../../core/dispatch.ts";
-import { AppError } from "../../../core/values/errors.ts";
+import { isUnavailable } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
 import { createFeed } from "../../../core/changes/feed.ts";
 import { createWebhookSender, type DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
@@ -173,7 +173,7 @@ export async function lookAt(
     const faults = [...found.faults, ...agentFaults, ...dashboardFaults(config, routes)];
     return { ...found, faults, routes, shape: shape() };
   } catch (error) {
-    if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
+    if (!isUnavailable(error)) throw error;
     return { unreachable: error.cause ?? error };
   }
 }

@@ -3,7 +3,7 @@
  * which is rewritten before a change of its state is reported; a restart reads all files and continues the jobs that
  * have not ended.
  */
-import { unavailable } from "../../../core/values/errors.ts";
+import { isUnavailable, unavailable } from "../../../core/values/errors.ts";
 import { cancelledError, kindOf } from "../../../core/jobs/jobs.ts";
 import { limits } from "../../../core/values/limits.ts";
 import type { Files } from "../../../core/plans/files-port.ts";
@@ -11,7 +11,7 @@ import type { Queue } from "../../../core/jobs/queue.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 import { shareFault, type Waiting, waitingLimits, type WaitingLimits } from "../waiting-share.ts";
 import type { EndReason } from "../outcome.ts";
-import { createLocalQueue, isUnavailable } from "./local-queue.ts";
+import { createLocalQueue } from "./local-queue.ts";
 import {
   createLocalRuns,
   failed,

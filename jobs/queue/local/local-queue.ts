@@ -5,7 +5,7 @@
  */
 import type { Files } from "../../../core/plans/files-port.ts";
 import type { Log } from "../../../core/plans/log-port.ts";
-import { AppError } from "../../../core/values/errors.ts";
+import { isUnavailable } from "../../../core/values/errors.ts";
 import { createTaskList, type TaskList } from "./task-list.ts";
 
 /** An entry of the queue, with its file. */
@@ -147,7 +147,3 @@ function createEntry<Value>(first: Value, write: (next: Value) => Promise<void>)
     settled: () => saving,
   };
 }
-
-/** Whether the files are unreachable, which can be temporary. */
-export const isUnavailable = (error: unknown): error is AppError =>
-  error instanceof AppError && error.kind === "unavailable";
