@@ -3,7 +3,7 @@
  * from the values of sample rows, which must have one pattern and count on.
  */
 import type { Column, Table } from "../values/types/column.ts";
-import type { LookAtRows } from "./label-column.ts";
+import { isUniqueIn, type LookAtRows } from "./label-column.ts";
 import { auditNames, looksSecret, wordsOf } from "./name-words.ts";
 
 /** The setting of a column in `numbers`. */
@@ -81,9 +81,6 @@ function isCandidate(
 /** Whether a new record is sure to bring it. */
 const isDate = ({ name, type, nullable, hasDefault, generated }: Column): boolean =>
   type === "date" && !nullable && !hasDefault && generated === "none" && !auditNames.has(name);
-
-const isUniqueIn = ({ unique }: Table, { name }: Column): boolean =>
-  unique.some(({ columns }) => columns.length === 1 && columns[0] === name);
 
 /** Fewer values show no pattern. */
 const valuesMin = 3;

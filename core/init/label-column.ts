@@ -114,7 +114,8 @@ function candidatesOf(table: Table, things: ReadonlySet<string>): Candidate[] {
   return all.toSorted((a, b) => a.rank - b.rank).slice(0, candidatesMax);
 }
 
-const isUniqueIn = ({ unique }: Table, { name }: Column): boolean =>
+/** Whether the column itself has a unique key. */
+export const isUniqueIn = ({ unique }: Table, { name }: Column): boolean =>
   unique.some(({ columns }) => columns.length === 1 && columns[0] === name);
 
 /** First and last name of a person; null = no such columns, or they cannot be part of a joined label. */

@@ -13,6 +13,7 @@ import {
   sourceOf,
   selectFrom,
 } from "../query/statement.ts";
+import { keyValueOf } from "../totals/row-values.ts";
 import { comparand } from "../query/comparisons.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import { type Key, keyText, type KeyValue } from "../values/types/key.ts";
@@ -41,19 +42,10 @@ export function columnsOf(marked: MarkedTable): Column[] {
 /** Passes the caller's scope: the database would look at all rows, too. */
 export const everyRow = (queries: Queries): UnscopedQueries => past(queries, "references");
 
-/** The values of the columns in the row, for other columns that refer to them; null if one is null. */
-export function valuesFor(columns: Key, row: Row, named: Key = columns): KeyValue | null {
-  const values = named.map(({ name }, at) => {
-    const shown = row[name] ?? null;
-    return shown === null ? null : comparand(columns[at]!, shown);
-  });
-  return values.includes(null) ? null : values;
-}
-
-/** The values that are not null, each once. */
-export const distinctValues = (values: readonly (KeyValue | null)[]): KeyValue[] => [
+/** The `named` columns of the rows as values of `columns`, which refer to them: each once, and without nulls. */
+export const distinctValues = (columns: Key, rows: readonly Row[], named: Key): KeyValue[] => [
   ...new Map(
-    values.flatMap((one) => (one === null ? [] : [[keyText(one), one] as const])),
+    rows.flatMap((row) => keyValueOf(columns, row, named)).map((one) => [keyText(one), one]),
   ).values(),
 ];
 
@@ -63,7 +55,7 @@ export function* pointingAt(
   rows: readonly Row[],
   which: Condition | null,
 ): Generator<Condition> {
-  const values = distinctValues(rows.map((row) => valuesFor(columns, row, referenced)));
+  const values = distinctValues(columns, rows, referenced);
   for (const some of keyBatches(columns, values)) yield allOf(keyIn(columns, some), which)!;
 }
 

@@ -23,7 +23,6 @@ import {
   lockedSelect,
   type MarkedRows,
   thatAre,
-  valuesFor,
 } from "./marked-rows.ts";
 
 /**
@@ -88,7 +87,7 @@ async function refuseMarkedParents(
   const { flag, at } = marks;
   const shown = [...new Set([...key, ...referenced, ...[flag, at].filter((one) => one !== null)])];
   const select = lockedSelect(table, shown, key);
-  const values = distinctValues(rows.map((row) => valuesFor(referenced, row, columns)));
+  const values = distinctValues(referenced, rows, columns);
   for (const some of keyBatches(referenced, values)) {
     const parents = await tx.all({ ...select, where: keyIn(referenced, some) });
     if (!parents.some((row) => isMarked(row, marks))) continue;

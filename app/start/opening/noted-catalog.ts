@@ -26,6 +26,7 @@ export function noted(catalog: Catalog): NotedCatalog {
 
   const asked = catalog.together();
   const notes: Catalog = {
+    ...catalog,
     together: () => notes,
     table: (name) => note(["table", name], asked.table(name)),
     referencesTo: ({ schema, name }) =>
@@ -34,12 +35,6 @@ export function noted(catalog: Catalog): NotedCatalog {
     parameterQuery: (texts, parameters) =>
       note(["parameterQuery", texts, parameters], catalog.parameterQuery(texts, parameters)),
     routines: (name) => note(["routines", name], asked.routines(name)),
-    textIndex: (table, wish) => catalog.textIndex(table, wish),
-    computes: (computation) => catalog.computes(computation),
-    answersStoredRows: catalog.answersStoredRows,
-    names: () => catalog.names(),
-    schemas: () => catalog.schemas(),
-    outline: (schemas) => catalog.outline(schemas),
   };
   return {
     catalog: notes,

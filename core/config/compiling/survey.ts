@@ -7,7 +7,7 @@ import { paramColumns, parametersIn } from "./query-parameters.ts";
 import { timeZoneNamed } from "../../values/time-zones.ts";
 import type { Column, Columns, Source, Table } from "../../values/types/column.ts";
 import type { Entity, RequestSettings } from "../../plans/entity.ts";
-import { AppError } from "../../values/errors.ts";
+import { AppError, isUnavailable } from "../../values/errors.ts";
 import type { Catalog } from "../../plans/database-catalog.ts";
 import type { Computation } from "../../query/statement.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
@@ -230,7 +230,7 @@ export function openSurvey(
     try {
       columns = await asking;
     } catch (error) {
-      if (error instanceof AppError && error.kind === "unavailable") throw error;
+      if (isUnavailable(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       survey.fault(path, {
         found: `a query that the database refuses: ${reason}`,
@@ -265,18 +265,12 @@ export function remembering(catalog: Catalog): Catalog {
   };
   const asked = catalog.together();
   const remembered: Catalog = {
+    ...catalog,
     together: () => remembered,
     table: (name) => once(tables, name, () => asked.table(name)),
     referencesTo: (table) => asked.referencesTo(table),
     query: (text) => once(queries, text, () => catalog.query(text)),
-    parameterQuery: (texts, parameters) => catalog.parameterQuery(texts, parameters),
-    routines: (name) => catalog.routines(name),
-    textIndex: (table, wish) => catalog.textIndex(table, wish),
-    computes: (computation) => catalog.computes(computation),
-    answersStoredRows: catalog.answersStoredRows,
     names: () => (names ??= catalog.names()),
-    schemas: () => catalog.schemas(),
-    outline: (schemas) => catalog.outline(schemas),
   };
   return remembered;
 }
