@@ -119,7 +119,7 @@ function isRead(node: Node, around: readonly Node[]): boolean {
   const part = around[at - 1] ?? node;
   const place = (holder?.["arguments"] as Node[] | undefined)?.indexOf(part) ?? -1;
   const callee = calleeOf(holder);
-  if (callee === "h") return place >= 2;
+  if (callee === "h") return place >= 1;
   if (callee in tellers) return place === tellers[callee];
   if (holder?.type === "NewExpression") return (holder["callee"] as Node)["name"] === "Error";
   if (holder?.type === "AssignmentExpression" && isNode(holder["left"])) {
@@ -157,8 +157,9 @@ test.each(modules)("%s has no text of its own", (name) => {
 });
 
 test.each([
-  'h("p", null, "Save")',
-  'h("p", null, isNew ? "Create" : t("save"))',
+  'h("p", "Save")',
+  'h("p", { class: "note" }, "Save")',
+  'h("p", isNew ? "Create" : t("save"))',
   'h("p", { title: "Close" })',
   'iconButton("trash", "Delete", {})',
   "tell(`Status: ${status}`)",

@@ -53,7 +53,6 @@ export function bytesShown(base64, name) {
   const title = t("bytes.download", { name });
   return h(
     "span.bytes",
-    null,
     isPicture && h("img.small-picture", { src: `data:${media};base64,${base64}`, alt: name }),
     h(
       "button.download",

@@ -34,7 +34,7 @@ export const valueIn = (row, { name, isPath }) =>
 
 /** @param {Row | null | undefined} other @param {NonNullable<Field["relation"]>} relation @param {string} project */
 function nameLink(other, { endpoint, key, titleField }, project) {
-  if (!other) return h("span.none", null, "–");
+  if (!other) return h("span.none", "–");
   const keys = key.map((name) => other[name]);
   const name = textOf(other[titleField], { type: "text" });
   const mayLead = keys.length > 0 && mayOpen(project, endpoint);
@@ -59,17 +59,17 @@ function nameLink(other, { endpoint, key, titleField }, project) {
  * @returns {HTMLElement}
  */
 export function cellOf(value, field, entity, { whole = false } = {}) {
-  if (value === null || value === undefined) return h("span.none", null, "–");
-  if (value === "") return h("span.none.empty-text", null, t("empty"));
+  if (value === null || value === undefined) return h("span.none", "–");
+  if (value === "") return h("span.none.empty-text", t("empty"));
   if (entity.status?.field === field.name) return statusBadge(String(value));
   if (field.references) return referenceLink(value, field, entity.project);
   if (field.type === "boolean")
-    return h(`span.flag${value ? ".yes" : ""}`, null, t(value ? "yes" : "no"));
+    return h(`span.flag${value ? ".yes" : ""}`, t(value ? "yes" : "no"));
   if (field.type === "bytes") return bytesShown(String(value), field.label);
   if (field.type === "file") return filesShown(value, field.name, null);
   if (whole && typeof value === "object") return openTree(value);
   const text = whole ? textOf(value, field) : shortText(value, field);
-  if (isNumber(field)) return h("span.number", null, text);
+  if (isNumber(field)) return h("span.number", text);
   const isTime = field.type === "timestamp" || field.type === "date";
   if (isTime) return h("span.moment", { title: String(value) }, text);
   const link = field.type === "text" && webLink(value, text);

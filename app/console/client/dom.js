@@ -2,19 +2,20 @@
 import { shapes } from "./icons.js";
 
 /**
- * `h("a.link", { href: "#/" }, "Home")`. Attributes: `on…` is a listener; `class` is added to the tag's classes; null,
- * undefined and false are left out.
+ * `h("a.link", { href: "#/" }, "Home")`, or without attributes `h("p", "Text")`. Attributes: `on…` is a listener; `class`
+ * is added to the tag's classes; null, undefined and false are left out.
  * @param {string} tag a name, with classes behind dots
- * @param {Record<string, any> | null} [attributes]
+ * @param {any} [first] attributes, or a child
  * @param {...any} children elements, texts, lists of them; null and false are left out
  * @returns {any}
  */
-export function h(tag, attributes, ...children) {
+export function h(tag, first, ...children) {
   const [name = "div", ...classes] = tag.split(".");
   const element = document.createElement(name);
   if (classes.length > 0) element.className = classes.join(" ");
+  const attributes = first?.constructor === Object ? first : null;
   for (const [key, value] of Object.entries(attributes ?? {})) set(element, key, value);
-  add(element, children);
+  add(element, attributes ? children : [first, ...children]);
   return element;
 }
 
@@ -73,7 +74,7 @@ export const iconButton = (shape, text, { compact = false, ...attributes }) =>
     "button.button",
     { type: "button", ...attributes, ...(compact && { "aria-label": text, title: text }) },
     icon(shape),
-    compact ? null : h("span", null, text),
+    compact ? null : h("span", text),
   );
 
 /**
@@ -83,17 +84,14 @@ export const iconButton = (shape, text, { compact = false, ...attributes }) =>
 export const plainTable = (headings, rows) =>
   h(
     "table.plain",
-    null,
     h(
       "thead",
-      null,
       h(
         "tr",
-        null,
         headings.map((text) => text !== false && h("th", { scope: "col" }, text)),
       ),
     ),
-    h("tbody", null, rows),
+    h("tbody", rows),
   );
 
 /** Closes an open menu by a click elsewhere, and by Escape. @param {HTMLDetailsElement} menu */

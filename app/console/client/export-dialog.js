@@ -121,7 +121,6 @@ export async function exportDialog(entity, state) {
           h("p", { role: "status" }, t("export.ready")),
           h(
             "div.actions",
-            null,
             h(
               "button.button",
               { type: "button", onclick: () => void download(exportFile(job)) },
@@ -138,18 +137,17 @@ export async function exportDialog(entity, state) {
 
     /** @param {string} text */
     function showEnd(text) {
-      fill(place, h("p.fault-text", { role: "alert" }, text), h("div.actions", null, start));
+      fill(place, h("p.fault-text", { role: "alert" }, text), h("div.actions", start));
       start.disabled = false;
     }
 
-    fill(place, h("div.actions", null, start));
+    fill(place, h("div.actions", start));
     return [
-      h("p", null, isFiltered ? t("export.some") : t("export.all")),
-      !isWhole && h("p.quiet", null, t("export.leftOut")),
+      h("p", isFiltered ? t("export.some") : t("export.all")),
+      !isWhole && h("p.quiet", t("export.leftOut")),
       params?.element,
-      shown.length > 0 &&
-        h("div.field", null, h("label", { for: columns.id }, t("columns")), columns),
-      h("div.field", null, h("label", { for: format.id }, t("export.format")), format),
+      shown.length > 0 && h("div.field", h("label", { for: columns.id }, t("columns")), columns),
+      h("div.field", h("label", { for: format.id }, t("export.format")), format),
       place,
     ];
   });
@@ -168,6 +166,6 @@ function showProgress(place, state, cancel) {
       { role: "status" },
       rows > 0 ? t("export.written", { count: rows }) : t("waiting"),
     ),
-    h("div.actions", null, h("button.button", { type: "button", onclick: cancel }, t("cancel"))),
+    h("div.actions", h("button.button", { type: "button", onclick: cancel }, t("cancel"))),
   );
 }

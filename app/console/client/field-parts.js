@@ -31,7 +31,7 @@ export function fileChoice(input, field, { start, onChange }) {
     if (file) take(await bytesIn(file));
   });
   show(start);
-  return h("div.file-choice", null, shown, input, remove);
+  return h("div.file-choice", shown, input, remove);
 }
 
 /** What stands below a large input. @param {"json" | "long"} kind @param {any} input @param {{ check: () => string | undefined, changed: () => void, showFaults: (messages: readonly string[]) => void }} place */
@@ -49,7 +49,7 @@ export function toolsOf(kind, input, { check, changed, showFaults }) {
     },
     t("field.larger"),
   );
-  if (kind !== "json") return h("div.field-tools", null, larger);
+  if (kind !== "json") return h("div.field-tools", larger);
   const format = () => {
     const fault = check();
     if (fault === undefined) {
@@ -62,17 +62,12 @@ export function toolsOf(kind, input, { check, changed, showFaults }) {
     input.setSelectionRange(at, at + 1);
   };
   const tree = h("div");
-  const folded = h(
-    "details.json-view",
-    { ontoggle: showTree },
-    h("summary", null, t("json.tree")),
-    tree,
-  );
+  const folded = h("details.json-view", { ontoggle: showTree }, h("summary", t("json.tree")), tree);
   function showTree() {
     if (folded.open && check() === undefined)
       fill(tree, input.value.trim() === "" ? null : openTree(parseJson(input.value)));
   }
   input.addEventListener("change", showTree);
   const formatting = h("button", { type: "button", onclick: format }, t("json.format"));
-  return [h("div.field-tools", null, formatting, larger), folded];
+  return [h("div.field-tools", formatting, larger), folded];
 }

@@ -134,7 +134,6 @@ export function formField(field, options) {
   const address = kind === "line" || kind === "long" ? webAddress(value) : null;
   const control = h(
     "div",
-    null,
     file || (uploads ? uploads.element : input),
     address && openLink(address),
     fault,
@@ -209,7 +208,6 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
     const all = text === "" || values.includes(text) ? values : [text, ...values];
     return h(
       "select",
-      null,
       (!isNeeded || text === "") && h("option", { value: "" }, ""),
       all.map((one) => h("option", { value: one, selected: one === text }, labelText(String(one)))),
     );
@@ -218,7 +216,6 @@ function inputOf(kind, { field, schema, isNeeded, value }) {
   if (kind === "maybe")
     return h(
       "select",
-      null,
       [
         ["", ""],
         ["true", t("yes")],

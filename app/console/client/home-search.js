@@ -59,7 +59,7 @@ export function homeSearch(lists, { onText }) {
   }
 
   return {
-    element: h("label.search.home-search", null, icon("search"), input),
+    element: h("label.search.home-search", icon("search"), input),
     results,
     stop() {
       clearTimeout(timer);
@@ -99,8 +99,7 @@ async function hitsIn({ project, endpoint: { name } }, text, signal) {
 const listsNamed = (named) =>
   h(
     "section.hit-list",
-    null,
-    h("h2", null, icon("menu"), t("frame.lists")),
+    h("h2", icon("menu"), t("frame.lists")),
     recordLinks(
       named.slice(0, namedMax).map(({ project, endpoint, title }) => ({
         parts: [project, endpoint.name],
@@ -113,10 +112,8 @@ const listsNamed = (named) =>
 const hitsOf = ({ project, endpoint, title }, hits, text) =>
   h(
     "section.hit-list",
-    null,
     h(
       "h2",
-      null,
       icon(endpoint.console?.icon ?? "table"),
       h("a", { href: addressOf([project, endpoint.name], { q: text }) }, title),
     ),
@@ -127,8 +124,7 @@ const hitsOf = ({ project, endpoint, title }, hits, text) =>
 export const recordLinks = (records) =>
   h(
     "ul.record-links",
-    null,
     records.map(({ parts, title }) =>
-      h("li", null, h("a", { href: addressOf(parts), dir: "auto" }, title)),
+      h("li", h("a", { href: addressOf(parts), dir: "auto" }, title)),
     ),
   );

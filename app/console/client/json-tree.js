@@ -13,13 +13,13 @@ const hintLengthMax = 60;
 export function jsonTree(value, name) {
   const label = name !== undefined && [h("span.json-name", { dir: "auto" }, name), ": "];
   const members = membersOf(value);
-  if (members === null) return h("div.json-leaf", null, label, leafOf(value));
+  if (members === null) return h("div.json-leaf", label, leafOf(value));
   const [start, end] = Array.isArray(value) ? "[]" : "{}";
   const hint = Array.isArray(value) ? ` ${members.length} ` : hintOf(members);
-  const summary = h("summary", null, label, start, h("span.quiet", null, hint), end);
-  if (members.length === 0) return h("div.json-leaf", null, label, `${start}${end}`);
+  const summary = h("summary", label, start, h("span.quiet", hint), end);
+  if (members.length === 0) return h("div.json-leaf", label, `${start}${end}`);
   const place = h("div.json-members");
-  const branch = h("details.json-branch", null, summary, place);
+  const branch = h("details.json-branch", summary, place);
   let shown = 0;
   const more = () => {
     place.querySelector(":scope > button")?.remove();
@@ -39,7 +39,7 @@ export function jsonTree(value, name) {
 export function openTree(value) {
   const tree = jsonTree(value);
   if (tree instanceof HTMLDetailsElement) tree.open = true;
-  return h("div.json-tree", null, tree);
+  return h("div.json-tree", tree);
 }
 
 /** Null: a value without members. @param {unknown} value @returns {[string, unknown][] | null} */

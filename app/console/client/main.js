@@ -125,9 +125,8 @@ function faultOf(error) {
   const text = error instanceof Error ? error.message : String(error);
   return h(
     "div.empty",
-    null,
-    h("h1", null, t("view.failed")),
-    h("p", null, text),
+    h("h1", t("view.failed")),
+    h("p", text),
     h("button.button", { type: "button", onclick: () => void visit() }, t("tryAgain")),
   );
 }

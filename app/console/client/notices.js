@@ -18,7 +18,7 @@ export function tell(text, kind = "done") {
   const element = shown?.element ?? h(`div.notice.${kind}`);
   fill(
     element,
-    [...texts].map((one) => h("p", null, one)),
+    [...texts].map((one) => h("p", one)),
   );
   places.append(element);
   const end = () => {
@@ -33,7 +33,6 @@ export function tell(text, kind = "done") {
 export function offerUndo(text, undo) {
   const notice = h(
     "div.notice",
-    null,
     `${text} `,
     h("button.button", { type: "button", onclick: undone }, t("undo")),
   );
@@ -54,14 +53,14 @@ export function viewNotice() {
     status.textContent = "";
   };
   return {
-    element: [h("div.view-notice-place", null, line), status],
+    element: [h("div.view-notice-place", line), status],
     hide,
     /** `said`: what screen readers are told, once for each text. @param {{ text: any, action?: string, act?: () => void, said?: string }} content */
     show({ text, action, act, said }) {
       const focused = line.contains(document.activeElement);
       const button = act && h("button.button", { type: "button", onclick: act }, action);
       const close = iconButton("close", t("close"), { compact: true, onclick: hide });
-      const content = h("span", null, text);
+      const content = h("span", text);
       fill(line, content, button, close);
       line.hidden = false;
       if (focused) (button ?? close).focus();
@@ -99,11 +98,10 @@ export function openDialog(title, content) {
       dialog,
       h(
         "header",
-        null,
         h("h2", { id: "dialog-title" }, title),
         iconButton("close", t("close"), { compact: true, onclick: () => close(null) }),
       ),
-      h("div.dialog-body", null, content(close)),
+      h("div.dialog-body", content(close)),
     );
     document.body.append(dialog);
     dialog.showModal();
@@ -113,10 +111,9 @@ export function openDialog(title, content) {
 /** @param {string} title @param {string} text @param {string} action @returns {Promise<boolean>} */
 export async function confirmed(title, text, action) {
   const answer = await openDialog(title, (/** @type {(value: true | null) => void} */ close) => [
-    h("p", null, text),
+    h("p", text),
     h(
       "div.actions",
-      null,
       h("button.button", { type: "button", onclick: () => close(null) }, t("cancel")),
       h("button.button.danger", { type: "button", onclick: () => close(true) }, action),
     ),

@@ -17,13 +17,12 @@ export const filesIn = (value) => /** @type {any} */ ([value]).flat().filter(Boo
 export const filesShown = (value, field, place) =>
   h(
     "span.files",
-    null,
     filesIn(value).map((entry) => fileShown(entry, field, place)),
   );
 
 /** @param {Entry} entry @param {string} field @param {FilesPlace | null} place */
 function fileShown({ id, name, bytes }, field, place) {
-  const size = h("span.quiet", null, ` ${sizeText(bytes)}`);
+  const size = h("span.quiet", ` ${sizeText(bytes)}`);
   const { path, key, row } = place ?? { path: "", key: [], row: null };
   const isKnown = row && filesIn(row[field]).some((one) => one.id === id);
   if (!isKnown || key.length === 0 || key.some((one) => (row[one] ?? null) === null))
@@ -65,9 +64,7 @@ export function filesChoice(input, field, { start, holdsMany, place, onChange, o
       });
     fill(
       shown,
-      entries.map((entry) =>
-        h("span.file-row", null, fileShown(entry, field, place), removal(entry)),
-      ),
+      entries.map((entry) => h("span.file-row", fileShown(entry, field, place), removal(entry))),
     );
   }
 
@@ -110,7 +107,7 @@ export function filesChoice(input, field, { start, holdsMany, place, onChange, o
 
   show();
   return {
-    element: h("div.file-choice", null, shown, input),
+    element: h("div.file-choice", shown, input),
     arrived: () => arrival,
     /** Without those of the ids, which the service has no more; a single one gives way to the one before. @param {readonly string[]} ids @returns {Entry[]} what there was of them */
     drop(ids) {

@@ -30,24 +30,20 @@ export function valuesOf(entity, row, isWanted) {
     plain.length > 0 &&
       h(
         "div.fields.values",
-        null,
         plain.map((name) =>
           h(
             "div.field",
-            null,
-            h("span.label", null, fieldNamed(entity.fields, name).label),
-            h("div.value", null, valueOf(entity, row, fieldNamed(entity.fields, name))),
+            h("span.label", fieldNamed(entity.fields, name).label),
+            h("div.value", valueOf(entity, row, fieldNamed(entity.fields, name))),
           ),
         ),
       ),
     facts.length > 0 &&
       h(
         "div.facts",
-        null,
         facts.map((name) =>
           h(
             "span",
-            null,
             `${fieldNamed(entity.fields, name).label}: `,
             valueOf(entity, row, fieldNamed(entity.fields, name)),
           ),

@@ -43,7 +43,7 @@ export async function remoteChoice(select, { project, reference, value, fallback
     dropdownParent: "body",
     allowEmptyOption: false,
     plugins: { clear_button: { title: t("choice.clear") } },
-    render: { no_results: () => h("div.no-results", null, t("choice.none")) },
+    render: { no_results: () => h("div.no-results", t("choice.none")) },
     options,
     items: value === "" ? [] : [value],
     load(/** @type {string} */ search, /** @type {(found?: any[]) => void} */ callback) {

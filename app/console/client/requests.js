@@ -17,12 +17,11 @@ export function createDrawer() {
     { id: "requests", "aria-label": t("requests.ofView"), hidden: true },
     h(
       "header",
-      null,
-      h("h2", null, t("requests")),
+      h("h2", t("requests")),
       languageChoice(show),
       iconButton("close", t("close"), { compact: true, onclick: toggle }),
     ),
-    h("p.quiet", null, `${t("requests.note")} `, docs),
+    h("p.quiet", `${t("requests.note")} `, docs),
     list,
   );
   const button = iconButton("code", t("requests"), {
@@ -41,7 +40,7 @@ export function createDrawer() {
   function show() {
     if (drawer.hidden) return;
     const entries = log.toReversed().map(entryOf);
-    fill(list, entries.length > 0 ? entries : h("li.quiet", null, t("requests.none")));
+    fill(list, entries.length > 0 ? entries : h("li.quiet", t("requests.none")));
   }
 
   onRequest(show);
@@ -70,20 +69,18 @@ function entryOf(request) {
   const isFault = status === null || status >= 400;
   return h(
     "li",
-    null,
     h(
       "div.request-head",
-      null,
-      h("strong", null, method),
-      h("span.request-path", null, new URL(url).pathname),
-      h(`span.badge${isFault ? ".fault" : ""}`, null, status ?? "…"),
-      h("span.quiet", null, `${ms} ms`),
+      h("strong", method),
+      h("span.request-path", new URL(url).pathname),
+      h(`span.badge${isFault ? ".fault" : ""}`, status ?? "…"),
+      h("span.quiet", `${ms} ms`),
       iconButton("copy", t("requests.copy", { form: language }), {
         compact: true,
         onclick: () => copy(text),
       }),
     ),
-    h("pre", { tabindex: "0", "aria-label": `${method}, ${language}` }, h("code", null, text)),
+    h("pre", { tabindex: "0", "aria-label": `${method}, ${language}` }, h("code", text)),
   );
 }
 

@@ -37,7 +37,6 @@ export function createShell(app) {
     h("a.skip", { href: "#main", onclick: focusMain }, t("frame.skip")),
     h(
       "header.bar",
-      null,
       menu,
       h("a.brand", { href: "#/" }, h("img", { src: markPath(), alt: "" }), "Rowgate"),
       h("span.grow"),
@@ -46,7 +45,7 @@ export function createShell(app) {
       themeButton(),
     ),
     loading,
-    h("div.frame", null, side, main, drawer),
+    h("div.frame", side, main, drawer),
     noticesPlace(),
   );
   side.addEventListener("click", () => open(false));
@@ -135,16 +134,13 @@ function sideOf({ projects, links, version }, { parts }) {
       const { name, status, dashboard } = each;
       return h(
         "section",
-        null,
-        h("h2", null, wordsOf(name)),
+        h("h2", wordsOf(name)),
         status === "ready"
           ? h(
               "ul",
-              null,
               dashboard &&
                 h(
                   "li",
-                  null,
                   h(
                     "a",
                     {
@@ -156,34 +152,30 @@ function sideOf({ projects, links, version }, { parts }) {
                   ),
                 ),
               menuOf(each).map(({ group, entries }) => [
-                group && h("li.side-group", null, group),
+                group && h("li.side-group", group),
                 entries.map(({ endpoint: one, title, lines }) =>
                   h(
                     "li",
-                    null,
                     linkTo(name, one, icon(one.console?.icon ?? "table"), title),
                     lines.length > 0 &&
                       h(
                         "ul.side-lines",
-                        null,
                         lines.map((line) =>
-                          h("li", null, linkTo(name, line, titleOfEndpoint(name, line.name))),
+                          h("li", linkTo(name, line, titleOfEndpoint(name, line.name))),
                         ),
                       ),
                   ),
                 ),
               ]),
             )
-          : h("p.quiet", null, t("frame.databaseAway")),
+          : h("p.quiet", t("frame.databaseAway")),
       );
     }),
     h(
       "ul.side-more",
-      null,
       projects.length > 0 &&
         h(
           "li",
-          null,
           h(
             "a",
             {
@@ -195,17 +187,13 @@ function sideOf({ projects, links, version }, { parts }) {
           ),
         ),
       links["jobs_board"] &&
-        h(
-          "li",
-          null,
-          h("a", { href: links["jobs_board"].slice(1) }, icon("out"), t("frame.jobsBoard")),
-        ),
+        h("li", h("a", { href: links["jobs_board"].slice(1) }, icon("out"), t("frame.jobsBoard"))),
       links["docs"] &&
-        h("li", null, h("a", { href: links["docs"].slice(1) }, icon("out"), t("frame.docs"))),
-      h("li", null, h("a", { href: "./" }, icon("out"), t("frame.status"))),
+        h("li", h("a", { href: links["docs"].slice(1) }, icon("out"), t("frame.docs"))),
+      h("li", h("a", { href: "./" }, icon("out"), t("frame.status"))),
     ),
     languages.length > 1 && languageChoice(),
-    version && h("p.version", null, `Rowgate ${version}`),
+    version && h("p.version", `Rowgate ${version}`),
   ];
 }
 
@@ -220,5 +208,5 @@ function languageChoice() {
   choice.addEventListener("change", () => chooseLanguage(choice.value));
   // Choosing is no way to another view, for which narrow screens close the side.
   choice.addEventListener("click", (/** @type {Event} */ event) => event.stopPropagation());
-  return h("p.language", null, choice);
+  return h("p.language", choice);
 }

@@ -28,7 +28,6 @@ export const drawn = (figure, { isLine, ...frame }) => [
 const legendOf = ({ series }) =>
   h(
     "ul.legend",
-    null,
     series.map(({ name }, at) =>
       h(
         "li",

@@ -35,7 +35,7 @@ export function openEditor(cell, place) {
     // A choice in a list of records is made with one click.
     onInput: () => field.references && setTimeout(() => end("stay")),
   });
-  const holder = h("div.cell-editor", null, editor.control);
+  const holder = h("div.cell-editor", editor.control);
   // Of its own, because an input would make the column wider.
   holder.style.width = `${Math.floor(width) - paddings}px`;
   fill(cell, holder);

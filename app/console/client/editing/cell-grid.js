@@ -58,7 +58,7 @@ export function cellGrid(place) {
       ? h("span.text", { dir: "auto" }, change.text)
       : shown(value, field);
     cell.replaceChildren(content);
-    for (const fault of faults) cell.append(h("p.fault-text", null, sentence(fault)));
+    for (const fault of faults) cell.append(h("p.fault-text", sentence(fault)));
     cell.classList.remove("editing");
     cell.classList.toggle("changed", change !== null);
     cell.classList.toggle("faulty", faults.length > 0);

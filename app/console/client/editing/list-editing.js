@@ -146,12 +146,7 @@ export function listEditing(entity, listPlace) {
 function barOf({ rights, selection, changes }, actions) {
   /** @param {string} text @param {() => void} onclick @param {{ shape?: "trash" | "copy" | "close", kind?: string }} [look] */
   const button = (text, onclick, { shape, kind = "" } = {}) =>
-    h(
-      `button.button${kind}`,
-      { type: "button", onclick },
-      shape && icon(shape),
-      h("span", null, text),
-    );
+    h(`button.button${kind}`, { type: "button", onclick }, shape && icon(shape), h("span", text));
   const selected = h("span.info");
   const changed = h("span.info");
   const faults = h("ul.edit-faults");
@@ -190,13 +185,13 @@ function barOf({ rights, selection, changes }, actions) {
       fill(
         changed,
         t("edit.changes", { count }),
-        h("span.wide", null, ` ${t("edit.inRecords", { count: rows })}`),
+        h("span.wide", ` ${t("edit.inRecords", { count: rows })}`),
       );
       const rest = away.length - faultsMax;
       fill(
         faults,
-        away.slice(0, faultsMax).map((text) => h("li", null, sentence(text))),
-        rest > 0 && h("li", null, t("edit.moreElsewhere", { count: rest })),
+        away.slice(0, faultsMax).map((text) => h("li", sentence(text))),
+        rest > 0 && h("li", t("edit.moreElsewhere", { count: rest })),
       );
       const told = [chosen > 0 && selected.textContent, count > 0 && changed.textContent];
       const text = told.filter(Boolean).join(", ");

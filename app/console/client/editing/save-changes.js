@@ -117,11 +117,10 @@ function choiceOf(entity, conflicts) {
     return h(
       "form",
       { onsubmit: submit },
-      h("p", null, t("conflict.listNote")),
+      h("p", t("conflict.listNote")),
       conflicts.map((conflict, at) => conflictPart(entity, conflict, at)),
       h(
         "div.actions",
-        null,
         h("button.button", { type: "button", onclick: () => close(null) }, t("cancel")),
         h("button.button.primary", { type: "submit" }, t("save")),
       ),
@@ -135,20 +134,17 @@ function conflictPart(entity, { row, mine, stored }, at) {
     /** @type {string} */ value,
     /** @type {string} */ text,
     /** @type {boolean} */ checked,
-  ) =>
-    h("label.way", null, h("input", { type: "radio", name: `choice-${at}`, value, checked }), text);
+  ) => h("label.way", h("input", { type: "radio", name: `choice-${at}`, value, checked }), text);
   const shown = entity.columns.filter((name) => name in row);
   return h(
     "fieldset.conflict",
-    null,
     h("legend", { dir: "auto" }, titleOf(entity, row)),
     stored === null
-      ? h("p", null, t("conflict.dropped"))
+      ? h("p", t("conflict.dropped"))
       : [
           conflictTable(entity, { mine, before: row, stored, names: shown }),
           h(
             "div.button-row",
-            null,
             way("mine", t("conflict.mine"), true),
             way("stored", t("conflict.theirs"), false),
           ),
@@ -167,21 +163,18 @@ function conflictTable(entity, { mine, before, stored, names: edited }) {
   const names = [...new Set([...Object.keys(mine), ...theirs])];
   return h(
     "div.table-holder",
-    null,
     plainTable(
       [t("field"), t("conflict.stored"), t("conflict.yours")],
       names.map((name) =>
         h(
           "tr",
-          null,
           h("th", { scope: "row" }, fieldNamed(entity.fields, name).label),
-          h("td", null, cellOf(stored[name], fieldNamed(entity.fields, name), entity)),
+          h("td", cellOf(stored[name], fieldNamed(entity.fields, name), entity)),
           h(
             "td",
-            null,
             name in mine
               ? cellOf(mine[name], fieldNamed(entity.fields, name), entity)
-              : h("span.none", null, t("conflict.same")),
+              : h("span.none", t("conflict.same")),
           ),
         ),
       ),

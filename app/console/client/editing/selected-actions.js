@@ -144,7 +144,7 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
     if (faults.length === 0) return /** @type {Error} */ (error).message;
     const told = faults.slice(0, 5).map(({ at, text }) => {
       const row = rows[at];
-      return h("span.line", null, `${row ? titleOf(entity, row) : at + 1}: ${sentence(text)}`);
+      return h("span.line", `${row ? titleOf(entity, row) : at + 1}: ${sentence(text)}`);
     });
     return [
       t("edit.nothingChanged"),
@@ -165,13 +165,12 @@ export async function changeSelected(entity, { rights, selection, changes, reloa
           void submit(close);
         },
       },
-      h("div.field", null, h("label", { for: "change-field" }, t("field")), choice),
+      h("div.field", h("label", { for: "change-field" }, t("field")), choice),
       holder,
       hint,
       fault,
       h(
         "div.actions",
-        null,
         h("button.button", { type: "button", onclick: () => close(null) }, t("cancel")),
         h("button.button.primary", { type: "submit" }, t("edit.change")),
       ),

@@ -18,13 +18,12 @@ export function columnsMenu(entity, state, { layout, onChange }) {
       },
     },
     icon("refresh"),
-    h("span", null, t("columns.reset")),
+    h("span", t("columns.reset")),
   );
   const menu = h(
     "details.menu.columns-menu",
-    null,
-    h("summary.button", null, icon("columns"), name),
-    h("div.menu-list", null, list, h("div.menu-end", null, reset)),
+    h("summary.button", icon("columns"), name),
+    h("div.menu-list", list, h("div.menu-end", reset)),
   );
 
   /** @param {string} column */
@@ -53,7 +52,7 @@ export function columnsMenu(entity, state, { layout, onChange }) {
     );
     const up = button("higher", t("columns.up"), () => shift(column, -1));
     const down = button("lower", t("columns.down"), () => shift(column, 1));
-    const element = h("li", null, h("label", null, box, h("span", null, label)), pin, up, down);
+    const element = h("li", h("label", box, h("span", label)), pin, up, down);
     return { element, box, pin, up, down };
   }
 

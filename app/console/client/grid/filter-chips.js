@@ -38,7 +38,6 @@ function chipOf(entity, { name, text, onRemove }) {
   const title = t("filter.remove", { field: label });
   return h(
     "span.chip",
-    null,
     `${label}: `,
     value,
     h("button", { type: "button", onclick: onRemove, "aria-label": title, title }, icon("close")),

@@ -25,7 +25,7 @@ export function filterRow(entity, fields, { filters }, onChange) {
     for (const field of fields) {
       const text = filters.get(field.name) ?? "";
       const filter = filterOf(entity, field, text, (value) => onChange(field.name, value));
-      cells.get(field.name)?.replaceChildren(h("div", null, filter));
+      cells.get(field.name)?.replaceChildren(h("div", filter));
     }
   }
   if (filters.size > 0) setTimeout(make);

@@ -52,9 +52,9 @@ export function listTable(entity, state, { layout, onMove, onShow }) {
     "aria-multiselectable": "true",
     "aria-describedby": hint.id,
   });
-  const scroller = h("div.scroller", null, table);
+  const scroller = h("div.scroller", table);
   const pager = h("div.pager");
-  const holder = h("div.grid-holder", null, scroller, pager);
+  const holder = h("div.grid-holder", scroller, pager);
   const known = new Map(entity.columns.map((name) => [name, fieldNamed(entity.fields, name)]));
   const fieldsOf = (/** @type {readonly string[]} */ names) =>
     names.flatMap((name) => known.get(name) ?? []);
@@ -227,10 +227,8 @@ export function listTable(entity, state, { layout, onMove, onShow }) {
       table,
       h(
         "thead",
-        null,
         h(
           "tr",
-          null,
           editing?.heading(),
           fields.map((field) =>
             h(

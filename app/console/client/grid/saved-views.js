@@ -46,8 +46,8 @@ export function viewsMenu(entity, state) {
   const menu = h(
     "details.menu.views-menu",
     { ontoggle: () => menu.open && show() },
-    h("summary.button", null, icon("star"), title),
-    h("div.menu-list", null, list, form),
+    h("summary.button", icon("star"), title),
+    h("div.menu-list", list, form),
   );
 
   /** @returns {Views} */
@@ -132,7 +132,7 @@ export function viewsMenu(entity, state) {
 
   /** @param {string} one @param {string} query @param {boolean} isOwn */
   function rowOf(one, query, isOwn) {
-    const row = h("li", null, linkTo(one, query));
+    const row = h("li", linkTo(one, query));
     const act = (
       /** @type {"refresh" | "pen" | "trash"} */ shape,
       /** @type {string} */ text,

@@ -96,7 +96,6 @@ export function documentLines({ entity, lines, schema, record, rows, canEdit, on
       element.append(
         h(
           "td",
-          null,
           iconButton("trash", t("lines.remove"), { compact: true, onclick: () => remove(line) }),
         ),
       );
@@ -296,21 +295,19 @@ export function documentLines({ entity, lines, schema, record, rows, canEdit, on
     "button.button",
     { type: "button", onclick: () => addAndFocus({ isOffered: false }) },
     icon("plus"),
-    h("span", null, t("lines.add")),
+    h("span", t("lines.add")),
   );
   const table = h(
     "table.plain.lines",
     { "aria-label": t("lines") },
     h(
       "thead",
-      null,
       h(
         "tr",
-        null,
         columns.map((field) =>
           h("th", { scope: "col", class: isNumber(field) ? "number" : "" }, field.label),
         ),
-        canEdit && h("th", null, h("span.unseen", null, t("remove"))),
+        canEdit && h("th", h("span.unseen", t("remove"))),
       ),
     ),
     body,
@@ -320,11 +317,10 @@ export function documentLines({ entity, lines, schema, record, rows, canEdit, on
   showTotals();
   const element = h(
     "div",
-    null,
-    h("div.lines-head", null, h("h2", null, t("lines")), h("span.grow"), canEdit && adding),
+    h("div.lines-head", h("h2", t("lines")), h("span.grow"), canEdit && adding),
     h("div.table-holder", { tabindex: "0", role: "region", "aria-label": t("lines") }, table),
     totals.element,
-    canEdit && h("p.lines-keys", null, t("lines.keys")),
+    canEdit && h("p.lines-keys", t("lines.keys")),
   );
 
   return {

@@ -86,13 +86,12 @@ export function editedFields({ names, row, make, part, show, onChoice }) {
 }
 
 /** @param {string} by */
-export const toldNote = (by) => h("p.told-note", null, by);
+export const toldNote = (by) => h("p.told-note", by);
 
 /** @param {any} text @param {{ mine: () => void, theirs: () => void }} choice */
 export const questionOf = (text, { mine, theirs }) =>
   h(
     "div.both-changed",
-    null,
     h("p", { role: "alert" }, text),
     h("button.button", { type: "button", onclick: mine }, t("conflict.mine")),
     h("button.button", { type: "button", onclick: theirs }, t("conflict.theirs")),

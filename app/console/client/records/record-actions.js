@@ -84,7 +84,7 @@ function statusButtons(entity, row, place) {
           "button.button.status-step",
           { type: "button", onclick: () => void change(one) },
           icon("next"),
-          h("span", null, stepTo(one)),
+          h("span", stepTo(one)),
         ),
       );
       holder.replaceChildren(...steps);
@@ -167,12 +167,11 @@ async function adjust(entity, row, place) {
             }
           },
         },
-        h("p.quiet", null, t("adjust.note")),
-        h("div.field", null, h("label", { for: "adjust-field" }, t("field")), field),
-        h("div.field", null, h("label", { for: "adjust-amount" }, t("adjust.by")), amount),
+        h("p.quiet", t("adjust.note")),
+        h("div.field", h("label", { for: "adjust-field" }, t("field")), field),
+        h("div.field", h("label", { for: "adjust-amount" }, t("adjust.by")), amount),
         h(
           "div.field",
-          null,
           h(
             "label",
             { for: "adjust-reason" },
@@ -181,7 +180,7 @@ async function adjust(entity, row, place) {
           reason,
         ),
         fault,
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, t("adjust"))),
+        h("div.actions", h("button.button.primary", { type: "submit" }, t("adjust"))),
       ),
   );
   if (!isDone) return;
@@ -217,10 +216,9 @@ async function restore(entity, row) {
 /** After somebody else has deleted the record. @returns {Promise<true | null>} null: go on editing */
 export const askToLeave = () =>
   openDialog(t("conflict.gone"), (close) => [
-    h("p", null, t("conflict.goneNote")),
+    h("p", t("conflict.goneNote")),
     h(
       "div.actions",
-      null,
       h("button.button", { type: "button", onclick: () => close(true) }, t("backToList")),
     ),
   ]);

@@ -67,7 +67,6 @@ export function recordForm({ schema, fields, entity, row, needed: more = [], wit
     inputs,
     element: h(
       "div.fields",
-      null,
       [...inputs.values()].map(({ element }) => element),
     ),
     isChanged: () => edited.changed().length > 0,

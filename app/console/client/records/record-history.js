@@ -59,7 +59,7 @@ export async function recordHistory(entity, row, place) {
   }
 
   await add();
-  return list.children.length === 0 ? h("p.quiet", null, t("history.none")) : [list, older];
+  return list.children.length === 0 ? h("p.quiet", t("history.none")) : [list, older];
 }
 
 /** @param {Entity} entity @param {Row} row */
@@ -77,11 +77,9 @@ function itemOf(entity, row, { change, place }) {
     kind !== "created";
   return h(
     "li.change",
-    null,
     h(
       "div.change-head",
-      null,
-      h("strong", null, actionTexts[action]?.() ?? wordsOf(action)),
+      h("strong", actionTexts[action]?.() ?? wordsOf(action)),
       by !== null && h("span", { dir: "auto" }, by),
       h("time.quiet", { datetime: at, title: at }, textOf(at, { type: "timestamp" })),
       h("span.grow"),
@@ -94,7 +92,7 @@ function itemOf(entity, row, { change, place }) {
     ),
     reason !== null && h("p", { dir: "auto" }, t("history.reason", { reason })),
     names.length === 0
-      ? h("p.quiet", null, t("history.noColumns"))
+      ? h("p.quiet", t("history.noColumns"))
       : valuesTable(entity, { names, changes, kind }),
   );
 }
@@ -118,7 +116,6 @@ function valuesTable(
   const [before = "", after = ""] = heads;
   return h(
     "div.table-holder",
-    null,
     plainTable(
       [t("history.field"), has.from && before, has.to && after],
       names.map((name) =>
@@ -126,8 +123,8 @@ function valuesTable(
           "tr",
           { "data-field": name },
           h("th", { scope: "row" }, fieldIn(entity, name).label),
-          has.from && h("td", null, cellOf(changes[name]?.from, fieldIn(entity, name), entity)),
-          has.to && h("td", null, cellOf(changes[name]?.to, fieldIn(entity, name), entity)),
+          has.from && h("td", cellOf(changes[name]?.from, fieldIn(entity, name), entity)),
+          has.to && h("td", cellOf(changes[name]?.to, fieldIn(entity, name), entity)),
         ),
       ),
     ),
@@ -170,7 +167,6 @@ async function undo(entity, row, { change, place }) {
     (/** @type {(value: true | null) => void} */ close) => [
       h(
         "p",
-        null,
         names.length === 0
           ? t("history.nothing")
           : kind === "deleted"
@@ -181,7 +177,6 @@ async function undo(entity, row, { change, place }) {
       fault,
       h(
         "div.actions",
-        null,
         h("button.button", { type: "button", onclick: () => close(null) }, t("cancel")),
         names.length > 0 &&
           h(

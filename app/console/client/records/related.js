@@ -106,7 +106,7 @@ async function tabsOf(entity, row, tabs) {
         onkeydown: move,
       },
       tab.label,
-      tab.count !== null && h("span.count", null, textOf(tab.count, { type: "integer" })),
+      tab.count !== null && h("span.count", textOf(tab.count, { type: "integer" })),
     ),
   );
 
@@ -151,7 +151,7 @@ async function tabsOf(entity, row, tabs) {
   if (first) await show(first).catch(tellFault);
   return [
     h("div.tabs", { role: "tablist", "aria-label": t("related") }, buttons),
-    h("div.sheet", null, panel),
+    h("div.sheet", panel),
   ];
 }
 
@@ -161,7 +161,7 @@ async function tabsOf(entity, row, tabs) {
 async function panelOf({ entity, row, relation, count }) {
   const { project } = entity;
   const other = await loadEntity(project, relation.endpoint);
-  if (!other) return h("p.quiet", null, t("related.hidden"));
+  if (!other) return h("p.quiet", t("related.hidden"));
   const fields = fieldsIn(other, entity, relation);
   const sorted = fields.find(isTime) ?? [...other.fields.values()].find(isCreation);
   const names = fields.map(({ name }) => name);
@@ -176,7 +176,7 @@ async function panelOf({ entity, row, relation, count }) {
   const list = wholeList(entity, row, { relation, other });
   return [
     rows.length === 0
-      ? h("p.quiet", null, t("related.none"))
+      ? h("p.quiet", t("related.none"))
       : h(
           "div.table-holder",
           { tabindex: "0", role: "region", "aria-label": wordsOf(relation.name) },
@@ -184,7 +184,6 @@ async function panelOf({ entity, row, relation, count }) {
         ),
     h(
       "div.button-row",
-      null,
       list && count > 0 && h("a.button", { href: list }, t("related.open"), icon("next")),
       newLink(entity, row, relation),
     ),
@@ -219,13 +218,10 @@ function tableOf(other, rows, { fields, sorted }) {
   const classOf = (/** @type {Field} */ field) => (isNumber(field) ? "number" : "");
   return h(
     "table.grid",
-    null,
     h(
       "thead",
-      null,
       h(
         "tr",
-        null,
         fields.map((field) =>
           h(
             "th",
@@ -241,7 +237,6 @@ function tableOf(other, rows, { fields, sorted }) {
     ),
     h(
       "tbody",
-      null,
       rows.map((row) => {
         const parts = recordParts(other, row);
         const cells = fields.map((field, at) => {
@@ -298,8 +293,8 @@ function newLink({ project }, row, { name, endpoint, columns, through }) {
   if (!["create", "create-composite"].some((action) => mayUse(project, place, action))) return null;
   const given = Object.entries(columns).map(([own, other]) => [other, String(row[own])]);
   const href = addressOf([project, place, "new"], Object.fromEntries(given));
-  const what = h("span.unseen", null, `: ${wordsOf(name).toLowerCase()}`);
-  return h("a.button", { href }, icon("plus"), h("span", null, t("new"), what));
+  const what = h("span.unseen", `: ${wordsOf(name).toLowerCase()}`);
+  return h("a.button", { href }, icon("plus"), h("span", t("new"), what));
 }
 
 /** Links to lists of records that refer to this one, where no relation says so. @param {Entity} entity @param {Row} row */

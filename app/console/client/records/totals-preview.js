@@ -29,7 +29,7 @@ export function totalsPreview(entity, lines) {
         const field = fieldNamed(entity.fields, name);
         const value = name in previews ? previews[name] : record?.[name];
         const text = value === undefined ? "…" : textOf(value, field);
-        return h("div", null, h("dt", null, field.label), h("dd", { "data-total": name }, text));
+        return h("div", h("dt", field.label), h("dd", { "data-total": name }, text));
       });
 
   return {

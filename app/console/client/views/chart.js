@@ -58,9 +58,8 @@ export async function show(place, { parts, query }) {
   async function draw() {
     const now = ++asked;
     const group = choices.group();
-    if (params?.isMissing(state.params))
-      return fill(drawing, h("p.quiet", null, t("params.needed")));
-    if (!entity || !group) return fill(drawing, h("p.quiet", null, t("chart.noGroups")));
+    if (params?.isMissing(state.params)) return fill(drawing, h("p.quiet", t("params.needed")));
+    if (!entity || !group) return fill(drawing, h("p.quiet", t("chart.noGroups")));
     try {
       await choices.prepare(state);
       const kept = writeState(state, entity);
@@ -73,13 +72,13 @@ export async function show(place, { parts, query }) {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       params?.showFaults(error);
-      if (now === asked) fill(drawing, h("p.fault-text", null, error.message));
+      if (now === asked) fill(drawing, h("p.fault-text", error.message));
     }
   }
 
   const head = h("div.head");
   const note = h("div");
-  const title = h("h1", null, t("chart.of", { list: entity.title }));
+  const title = h("h1", t("chart.of", { list: entity.title }));
   const showState = () => {
     fill(head, crumb(entity, writeState(state, entity)), title);
     fill(note, filterNote(entity, state, showAll));
@@ -120,12 +119,7 @@ function choicesOf(entity, groups, query) {
   ]);
   const span = choice("in", t("chart.in"), [[], ""]);
   const width = h("input", { id: "chart-width", inputmode: "decimal", autocomplete: "off" });
-  const widthField = h(
-    "div.field",
-    null,
-    h("label", { for: "chart-width" }, t("chart.width")),
-    width,
-  );
+  const widthField = h("div.field", h("label", { for: "chart-width" }, t("chart.width")), width);
   const none = plainGroup([["", t("chart.nothing")]]);
   const parts = [none, ...optionsOf(groups.filter(isNamed))];
   const divide = choice("divide-by", t("chart.divideBy"), [parts, query.get("divide") ?? ""]);
@@ -273,7 +267,7 @@ function choice(name, label, [groups, chosen]) {
   );
   return {
     select,
-    element: h("div.field", null, h("label", { for: id }, label), select),
+    element: h("div.field", h("label", { for: id }, label), select),
     value: () => /** @type {string} */ (select.value),
     /** @param {string[][]} options @param {string} value */
     offer(options, value) {
@@ -288,7 +282,7 @@ function choice(name, label, [groups, chosen]) {
  * @param {Omit<import("../charts/chart-groups.js").Wanted, "state"> & { width: number }} wanted the width in pixels
  */
 function chartOf(entity, figure, { group, operation, measured, isLine, width }) {
-  if (figure.categories.length === 0) return h("p.quiet", null, t("chart.empty"));
+  if (figure.categories.length === 0) return h("p.quiet", t("chart.empty"));
   const isCount = operation === "count" || operation === "countDistinct";
   const { type = "decimal", scale } = entity.fields.get(measured) ?? {};
   const column = isCount || type === "integer" ? { type: "integer", scale: 0 } : { type, scale };
@@ -296,7 +290,7 @@ function chartOf(entity, figure, { group, operation, measured, isLine, width }) 
   const title = t("chart.by", { list: entity.title, field: group.field.label });
   return [
     drawn(figure, { title, width, write, isLine }),
-    figure.notes.map((note) => h("p.quiet", null, note)),
+    figure.notes.map((note) => h("p.quiet", note)),
   ];
 }
 
@@ -310,13 +304,12 @@ function filterNote(entity, { search, filters }, onRemove) {
       void labelOf(entity.project, field.references, text).then(
         (label) => label !== null && fill(value, label),
       );
-    return h("span", null, `${field?.label ?? name}: `, value, ". ");
+    return h("span", `${field?.label ?? name}: `, value, ". ");
   });
   return h(
     "p.note.chart-filter",
-    null,
     `${t("chart.filtered")} `,
-    search && h("span", null, `${t("search")}: `, h("strong", { dir: "auto" }, search), ". "),
+    search && h("span", `${t("search")}: `, h("strong", { dir: "auto" }, search), ". "),
     parts,
     h("button.button", { type: "button", onclick: onRemove }, t("chart.showAll")),
   );

@@ -44,14 +44,13 @@ export async function show(place, { parts: [project = ""] }) {
     place,
     h(
       "div.head",
-      null,
-      h("h1", null, dashboard.title),
+      h("h1", dashboard.title),
       h("span.grow"),
       iconButton("refresh", t("refresh"), { onclick: () => void load() }),
       iconButton("print", t("print"), { onclick: () => print() }),
       asOf,
     ),
-    h("div.tiles", null, grouped(tiles)),
+    h("div.tiles", grouped(tiles)),
   );
   const unwatch = watchWidth(place, () => redraw());
   await load();
@@ -91,7 +90,6 @@ const grouped = (tiles) =>
     const row = tiles.slice(at, next < 0 ? undefined : next);
     return h(
       "div.numbers",
-      null,
       row.map((one) => one.element),
     );
   });
@@ -132,14 +130,14 @@ function faultOf(error) {
 
 /** @param {Tile} tile @returns {Frame} */
 function frameOf(tile) {
-  const place = h("div.tile-body", null, h("p.quiet", null, "…"));
+  const place = h("div.tile-body", h("p.quiet", "…"));
   return {
     tile,
-    element: h(`section.tile${tile.wide ? ".wide" : ""}`, null, h("h2", null, tile.title), place),
+    element: h(`section.tile${tile.wide ? ".wide" : ""}`, h("h2", tile.title), place),
     async draw(answer) {
       const content =
         "fault" in answer
-          ? h("p.fault-text", null, answer.fault)
+          ? h("p.fault-text", answer.fault)
           : await contentOf(tile, flat(answer.body.data, tile), widthFor(tile, place));
       fill(place, content);
     },
@@ -172,7 +170,7 @@ function valueAt(row, path) {
 /** @param {Tile} tile @param {Row[]} rows @param {number} width in pixels */
 async function contentOf(tile, rows, width) {
   if (tile.show === "number") return numbersOf(tile, rows[0] ?? {});
-  if (rows.length === 0) return h("p.quiet", null, t("dashboard.empty"));
+  if (rows.length === 0) return h("p.quiet", t("dashboard.empty"));
   if (tile.show === "table") return tableOf(tile, rows);
   const [x, split = null] = tile.columns.filter(({ role }) => role === "group");
   if (!x) return null;
@@ -192,7 +190,7 @@ async function contentOf(tile, rows, width) {
   const write = (/** @type {number} */ value) => numberText(tile, value, values[0]);
   return [
     drawn(figure, { title: tile.title, width: Math.max(240, width), write, isLine }),
-    figure.notes.map((note) => h("p.quiet", null, note)),
+    figure.notes.map((note) => h("p.quiet", note)),
   ];
 }
 
@@ -216,7 +214,6 @@ function numberText({ unit }, value, column) {
 const numbersOf = (tile, row) =>
   h(
     "dl.figures",
-    null,
     tile.columns.map((column) => {
       const value = row[column.name] ?? null;
       const text =
@@ -227,7 +224,6 @@ const numbersOf = (tile, row) =>
             : labelOfKey(column, value);
       return h(
         "div",
-        null,
         h("dt", { class: tile.columns.length === 1 ? "unseen" : "" }, headingOf(column)),
         h("dd", { dir: "auto" }, text),
       );
@@ -241,13 +237,10 @@ const tableOf = (tile, rows) =>
     { tabindex: "0", role: "group", "aria-label": tile.title },
     h(
       "table",
-      null,
       h(
         "thead",
-        null,
         h(
           "tr",
-          null,
           tile.columns.map((column) =>
             h("th", { scope: "col", class: isValue(column) ? "number" : "" }, headingOf(column)),
           ),
@@ -255,11 +248,9 @@ const tableOf = (tile, rows) =>
       ),
       h(
         "tbody",
-        null,
         rows.map((row) =>
           h(
             "tr",
-            null,
             tile.columns.map((column) => cellOf(tile, column, row)),
           ),
         ),
@@ -277,7 +268,6 @@ function cellOf(tile, column, row) {
   return isValue(column)
     ? h(
         "td.number",
-        null,
         column.role === "value"
           ? numberText(tile, value, column)
           : textOf(value, { ...column, scale: column.scale ?? undefined }),

@@ -25,9 +25,8 @@ export async function show(place, { parts, query }) {
       place,
       h(
         "div.empty",
-        null,
-        h("h1", null, t("list.missing")),
-        h("p", null, `${t("list.noRight")} `, h("a", { href: "#/" }, t("list.others"))),
+        h("h1", t("list.missing")),
+        h("p", `${t("list.noRight")} `, h("a", { href: "#/" }, t("list.others"))),
       ),
     );
     return;
@@ -39,7 +38,7 @@ export async function show(place, { parts, query }) {
     fill(
       place,
       headOf(entity, state, () => {}),
-      h("p.note", null, t("list.notListed")),
+      h("p.note", t("list.notListed")),
     );
     return;
   }
@@ -78,8 +77,7 @@ function headOf(entity, state, showFilters) {
   };
   return h(
     "div.head",
-    null,
-    h("h1", null, entity.title),
+    h("h1", entity.title),
     h("span.grow"),
     iconButton("filter", t("filters"), {
       class: "filters-button",
@@ -91,16 +89,16 @@ function headOf(entity, state, showFilters) {
         "a.button",
         { onclick: openChart, href: link("chart") },
         icon("chart"),
-        h("span", null, t("chart")),
+        h("span", t("chart")),
       ),
     may("export") &&
       iconButton("down", t("export"), {
         onclick: () => void exportDialog(entity, state).catch(tellFault),
       }),
     may("import-upload") &&
-      h("a.button", { href: link("import") }, icon("up"), h("span", null, t("import"))),
+      h("a.button", { href: link("import") }, icon("up"), h("span", t("import"))),
     (may("create-composite") || may("create")) &&
-      h("a.button.primary", { href: link("new") }, icon("plus"), h("span", null, t("new"))),
+      h("a.button.primary", { href: link("new") }, icon("plus"), h("span", t("new"))),
   );
 }
 
@@ -128,8 +126,7 @@ function toolbarOf(entity, state, { grid, menus }) {
   size.addEventListener("change", () => grid.change({ size: Number(size.value) }));
   return h(
     "div.toolbar",
-    null,
-    h("label.search", null, icon("search"), search),
+    h("label.search", icon("search"), search),
     h("span.grow"),
     grid.info,
     size,

@@ -32,18 +32,12 @@ export async function show(place) {
   fill(place, lists.length > 0 && [search.element, search.results], rest);
   fill(
     rest,
-    recent.length > 0 &&
-      h("section.recent", null, h("p.group", null, t("home.recent")), recordLinks(recent)),
+    recent.length > 0 && h("section.recent", h("p.group", t("home.recent")), recordLinks(recent)),
     projects.map((project) => projectOf(project, counts)),
-    projects.length === 0 &&
-      h("div.empty", null, h("h1", null, t("home.nothing")), h("p", null, t("home.noRights"))),
+    projects.length === 0 && h("div.empty", h("h1", t("home.nothing")), h("p", t("home.noRights"))),
     signIn &&
       projects.length > 0 &&
-      h(
-        "p.note",
-        null,
-        phrase("home.more", { link: h("a", { href: "#/sign-in" }, t("home.signIn")) }),
-      ),
+      h("p.note", phrase("home.more", { link: h("a", { href: "#/sign-in" }, t("home.signIn")) })),
   );
   return () => {
     search.stop();
@@ -59,21 +53,19 @@ function projectOf(project, counts) {
   return [
     h(
       "div.head",
-      null,
-      h("h1", null, wordsOf(name)),
+      h("h1", wordsOf(name)),
       dashboard &&
-        h("a.button", { href: addressOf([name]) }, icon("chart"), h("span", null, dashboard.title)),
+        h("a.button", { href: addressOf([name]) }, icon("chart"), h("span", dashboard.title)),
     ),
     status === "ready"
       ? menuOf(project).map(({ group, entries }) => [
-          group && h("h2.group", null, group),
+          group && h("h2.group", group),
           h(
             "ul.cards",
-            null,
             entries.map((entry) => cardOf(name, entry, counts)),
           ),
         ])
-      : h("p.note", null, t("home.databaseAway")),
+      : h("p.note", t("home.databaseAway")),
   ];
 }
 
@@ -90,13 +82,12 @@ function cardOf(project, { endpoint, title, lines }, counts) {
   ].filter(Boolean);
   return h(
     "li",
-    null,
     h(
       "a.card",
       { href: addressOf([project, name]) },
       icon(note?.icon ?? "table"),
-      h("strong", null, title, counts.of(project, endpoint)),
-      h("span", null, abilities.join(", ")),
+      h("strong", title, counts.of(project, endpoint)),
+      h("span", abilities.join(", ")),
     ),
     lines.map((line) =>
       h(

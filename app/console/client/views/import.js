@@ -24,11 +24,7 @@ export async function show(place, { parts }) {
   document.title = titled(t("import"), entity.title);
   const leaving = new AbortController();
   const stage = h("div");
-  fill(
-    place,
-    h("div.head", null, crumb(entity), h("h1", null, t("import.of", { list: entity.title }))),
-    stage,
-  );
+  fill(place, h("div.head", crumb(entity), h("h1", t("import.of", { list: entity.title }))), stage);
   chooseFile(entity, { stage, signal: leaving.signal });
   return () => leaving.abort();
 }
@@ -46,7 +42,7 @@ const showStep = (stage, at, ...content) =>
         h("li", { "aria-current": index === at ? "step" : null }, `${index + 1}. ${name}`),
       ),
     ),
-    h("div.sheet", null, content),
+    h("div.sheet", content),
   );
 
 /** @param {Entity} entity @param {Stage} place @param {string} [fault] */
@@ -62,9 +58,8 @@ function chooseFile(entity, place, fault = "") {
   });
   const drop = h(
     "div.drop",
-    null,
     icon("up"),
-    h("p", null, t("import.drop")),
+    h("p", t("import.drop")),
     input,
     h(
       "button.button.primary",
@@ -87,10 +82,9 @@ function chooseFile(entity, place, fault = "") {
   showStep(
     stage,
     0,
-    h("p", null, t("import.headings")),
+    h("p", t("import.headings")),
     h(
       "p",
-      null,
       h(
         "button.button",
         {
@@ -98,7 +92,7 @@ function chooseFile(entity, place, fault = "") {
           onclick: () => void download(`${entity.path}/import-template`).catch(tellFault),
         },
         icon("down"),
-        h("span", null, t("import.template")),
+        h("span", t("import.template")),
       ),
     ),
     drop,
@@ -177,7 +171,7 @@ function showPreview(entity, place, { state, job, uploaded }) {
       stage,
       1,
       h("p.fault-text", { role: "alert" }, state.error ?? t("import.checkFailed")),
-      h("div.actions", null, restart),
+      h("div.actions", restart),
     );
     return;
   }
@@ -199,24 +193,23 @@ function showPreview(entity, place, { state, job, uploaded }) {
       [t("import.skipped"), skip],
       [t("import.invalid"), invalid],
     ]),
-    ignored.length > 0 && h("p.note", null, t("import.ignored", { columns: ignored.join(", ") })),
+    ignored.length > 0 && h("p.note", t("import.ignored", { columns: ignored.join(", ") })),
     invalid > 0
       ? [
           h("p.fault-text", { role: "alert" }, t("import.errors", { count: invalid })),
           errorsTable(state),
           h(
             "div.actions",
-            null,
             restart,
             h(
               "button.button.primary",
               { type: "button", onclick: () => void download(errorsFile(job)).catch(tellFault) },
               icon("down"),
-              h("span", null, t("import.downloadWrong")),
+              h("span", t("import.downloadWrong")),
             ),
           ),
         ]
-      : [previewTable(uploaded.preview), h("div.actions", null, restart, storing > 0 && commit)],
+      : [previewTable(uploaded.preview), h("div.actions", restart, storing > 0 && commit)],
   );
 }
 
@@ -224,9 +217,8 @@ function showPreview(entity, place, { state, job, uploaded }) {
 const countsOf = (counts) =>
   h(
     "dl.counts",
-    null,
     counts.map(([name, count]) =>
-      h("div", null, h("dt", null, name), h("dd", null, textOf(count, { type: "integer" }))),
+      h("div", h("dt", name), h("dd", textOf(count, { type: "integer" }))),
     ),
   );
 
@@ -240,12 +232,10 @@ function errorsTable({ errors = [] }) {
       errors.slice(0, shownErrorsMax).map(({ rowIndex, rowData, messages }) =>
         h(
           "tr",
-          null,
-          h("td", null, rowIndex),
+          h("td", rowIndex),
           h(
             "td",
-            null,
-            messages.map((one) => h("div", null, one)),
+            messages.map((one) => h("div", one)),
           ),
           h(
             "td.quiet",
@@ -259,7 +249,7 @@ function errorsTable({ errors = [] }) {
       ),
     ),
     errors.length > shownErrorsMax &&
-      h("p.quiet", null, t("import.firstErrors", { count: shownErrorsMax })),
+      h("p.quiet", t("import.firstErrors", { count: shownErrorsMax })),
   );
 }
 
@@ -274,7 +264,6 @@ function previewTable(rows) {
       rows.map((row) =>
         h(
           "tr",
-          null,
           headings.map((heading) => h("td", { dir: "auto" }, row[heading] ?? "")),
         ),
       ),
@@ -322,7 +311,7 @@ function showResult(entity, { stage, ...rest }, state, job) {
         { role: "alert" },
         state.error ? t("import.failedBecause", { reason: state.error }) : t("import.failed"),
       ),
-      h("div.actions", null, restart),
+      h("div.actions", restart),
     );
     return;
   }
@@ -341,8 +330,8 @@ function showResult(entity, { stage, ...rest }, state, job) {
         "button.button",
         { type: "button", onclick: () => void download(errorsFile(job)).catch(tellFault) },
         icon("down"),
-        h("span", null, t("import.downloadRefused")),
+        h("span", t("import.downloadRefused")),
       ),
-    h("div.actions", null, restart, list),
+    h("div.actions", restart, list),
   );
 }

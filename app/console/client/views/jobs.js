@@ -41,23 +41,19 @@ export function show(place) {
     { "aria-label": t("jobs") },
     h(
       "thead",
-      null,
       h(
         "tr",
-        null,
-        headings.map((text) =>
-          h("th", { scope: "col" }, text || h("span.unseen", null, t("actions"))),
-        ),
+        headings.map((text) => h("th", { scope: "col" }, text || h("span.unseen", t("actions")))),
       ),
     ),
     body,
   );
-  const empty = h("p.note", null, t("jobs.none"));
+  const empty = h("p.note", t("jobs.none"));
   fill(
     place,
-    h("div.head", null, h("h1", null, t("jobs"))),
+    h("div.head", h("h1", t("jobs"))),
     empty,
-    h("div.sheet", null, h("div.table-holder", null, table)),
+    h("div.sheet", h("div.table-holder", table)),
   );
 
   async function refresh() {
@@ -99,23 +95,16 @@ function rowOf(job, state, refresh) {
     (state.summary?.["invalid"] ?? state.result?.["failed"] ?? 0) > 0;
   return h(
     "tr",
-    null,
-    h("td", null, kinds[kind]),
+    h("td", kinds[kind]),
+    h("td", h("a", { href: addressOf([project, endpoint]) }, titleOfEndpoint(project, endpoint))),
+    h("td", textOf(startedAt, { type: "timestamp" })),
     h(
       "td",
-      null,
-      h("a", { href: addressOf([project, endpoint]) }, titleOfEndpoint(project, endpoint)),
-    ),
-    h("td", null, textOf(startedAt, { type: "timestamp" })),
-    h(
-      "td",
-      null,
       statusBadge(state.status, jobStatus(state.status)),
-      state.error ? h("div.fault-text", null, state.error) : null,
+      state.error ? h("div.fault-text", state.error) : null,
     ),
     h(
       "td",
-      null,
       isRunning(state)
         ? h("progress", {
             "aria-label": t("progress"),
@@ -126,10 +115,8 @@ function rowOf(job, state, refresh) {
     ),
     h(
       "td",
-      null,
       h(
         "span.button-row",
-        null,
         isRunning(state) && button(t("cancel"), () => void cancelJob(job).then(refresh, tellFault)),
         kind === "export" &&
           state.status === "completed" &&

@@ -33,7 +33,7 @@ function showNew(place, entity, given) {
   document.title = titled(t("new"), entity.title);
   const body = bodyOf(entity, "create");
   if (!body) {
-    fill(place, crumb(entity), h("p.note", null, t("new.noRight")));
+    fill(place, crumb(entity), h("p.note", t("new.noRight")));
     return;
   }
   const { action, member, schema } = body;
@@ -109,13 +109,13 @@ function showNew(place, entity, given) {
   const element = h(
     "form",
     { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
-    h("div.sheet", null, form.element),
-    lines.map((one) => h("div.sheet", null, one.element)),
-    h("div.save-bar", null, save, h("a.button", cancelling(entity), t("cancel"))),
+    h("div.sheet", form.element),
+    lines.map((one) => h("div.sheet", one.element)),
+    h("div.save-bar", save, h("a.button", cancelling(entity), t("cancel"))),
   );
   fill(
     place,
-    h("div.head", null, crumb(entity), h("h1", null, t("new.of", { list: entity.title }))),
+    h("div.head", crumb(entity), h("h1", t("new.of", { list: entity.title }))),
     fault,
     element,
   );

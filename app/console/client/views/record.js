@@ -53,12 +53,7 @@ export async function show(place, { parts, query }) {
     fill(
       place,
       crumb(entity),
-      h(
-        "div.empty",
-        null,
-        h("h1", null, t("record.missing")),
-        h("p", null, t("record.missingNote")),
-      ),
+      h("div.empty", h("h1", t("record.missing")), h("p", t("record.missingNote"))),
     );
     return;
   }
@@ -114,7 +109,7 @@ async function showRecord(place, entity, shown) {
     { hidden: true },
     save,
     undo,
-    h("span.quiet", null, t("record.unsaved")),
+    h("span.quiet", t("record.unsaved")),
   );
   const lineNames = entity.lines.map(({ name }) => name);
   const statusField = entity.actions.has("change-status") ? entity.status?.field : undefined;
@@ -260,7 +255,7 @@ async function showRecord(place, entity, shown) {
     fill(
       closing,
       isNowClosed &&
-        h("div.banner.closed", null, icon("lock"), h("span.grow", null, closedText(entity, known))),
+        h("div.banner.closed", icon("lock"), h("span.grow", closedText(entity, known))),
     );
     fill(
       facts,
@@ -284,8 +279,8 @@ async function showRecord(place, entity, shown) {
   const element = h(
     "form",
     { onsubmit: submit, onkeydown: sendByKeys, novalidate: true },
-    h("div.sheet", null, form?.element, facts),
-    lines.map((one) => h("div.sheet", null, one.element)),
+    h("div.sheet", form?.element, facts),
+    lines.map((one) => h("div.sheet", one.element)),
     saveBar,
   );
   showFacts();

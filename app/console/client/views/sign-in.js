@@ -54,8 +54,7 @@ export async function show(place) {
     place,
     h(
       "div.sign-in",
-      null,
-      h("h1", null, t("signIn.in")),
+      h("h1", t("signIn.in")),
       issuers.map((issuer) =>
         h(
           "button.button.primary.wide",
@@ -63,7 +62,7 @@ export async function show(place) {
           t("signIn.continue", { host: new URL(issuer.openIdConnectUrl).host }),
         ),
       ),
-      issuers.length > 0 && h("p.divider", null, h("span", null, t("signIn.or"))),
+      issuers.length > 0 && h("p.divider", h("span", t("signIn.or"))),
       h(
         "form",
         { onsubmit: submit },
@@ -78,7 +77,7 @@ export async function show(place) {
           t("signIn.in"),
         ),
       ),
-      h("p.quiet", null, t("signIn.note")),
+      h("p.quiet", t("signIn.note")),
     ),
   );
   secret.focus();
