@@ -1,7 +1,7 @@
 /** Exports the records of a grid with its filters and order; shows a progress bar, and then the file. */
 import { download, post } from "./api.js";
 import { fill, h } from "./dom.js";
-import { usualColumns, whereOf } from "./grid-state.js";
+import { sortMember, usualColumns, whereOf } from "./grid-state.js";
 import { cancelJob, exportFile, keepJob, partDone, watchJob } from "./jobs.js";
 import { openDialog } from "./notices.js";
 import { paramsForm, paramsIn } from "./params.js";
@@ -48,12 +48,7 @@ async function exportRequest(entity, state) {
     isWhole,
     request: {
       ...(where && { where }),
-      ...(sort.length > 0 && {
-        sort_columns: sort.map(({ field, isDown }) => ({
-          column: field,
-          direction: isDown ? "DESC" : "ASC",
-        })),
-      }),
+      ...sortMember(sort),
     },
   };
 }

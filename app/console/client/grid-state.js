@@ -189,6 +189,15 @@ export async function whereOf(entity, state, known) {
   };
 }
 
+/** The order as requests name it; no member where there is none. @param {GridState["sort"]} sort */
+export const sortMember = (sort) =>
+  sort.length > 0 && {
+    sort_columns: sort.map(({ field, isDown }) => ({
+      column: field,
+      direction: isDown ? "DESC" : "ASC",
+    })),
+  };
+
 /** Whether one of these actions searches in a full-text index. @param {Entity} entity @param {string[]} actions */
 const hasFullText = (entity, ...actions) =>
   actions.some((action) =>
@@ -217,12 +226,7 @@ export async function loadPage(entity, state, signal) {
     ...(isEdited && { versions: true }),
     ...(conditions.length > 0 && { where: { conditions } }),
     ...(isIndexed && search && { search_mode: "fulltext" }),
-    ...(state.sort.length > 0 && {
-      sort_columns: state.sort.map(({ field, isDown }) => ({
-        column: field,
-        direction: isDown ? "DESC" : "ASC",
-      })),
-    }),
+    ...sortMember(state.sort),
   };
   const paths = pathsOf(entity, state.search === "" ? state.columns : entity.columns);
   if (isGrid(entity, state)) {

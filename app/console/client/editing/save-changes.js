@@ -6,7 +6,7 @@ import { jsonText } from "../json.js";
 import { fieldNamed } from "../model.js";
 import { openDialog, tell, tellFault } from "../notices.js";
 import { titleOf } from "../titles.js";
-import { indexedFaults, keyOf } from "../grid/rows.js";
+import { indexedFaults, keyConditions } from "../grid/rows.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
@@ -75,7 +75,7 @@ export async function saveChanges(entity, changes, recordsMax) {
   async function storedOf(id) {
     const { row, cells } = /** @type {import("./changes.js").ChangedRecord} */ (records.get(id));
     const mine = Object.fromEntries([...cells].map(([name, { value }]) => [name, value]));
-    const where = Object.entries(keyOf(entity, row)).map(([key, value]) => ({ key, value }));
+    const where = keyConditions(entity, row);
     const { body, etag } = await post(`${entity.path}/first`, { where });
     return { id, row, mine, stored: body.data, etag };
   }

@@ -5,7 +5,7 @@ import { sentence } from "../format.js";
 import { formField } from "../form-field.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "../notices.js";
 import { titleOf } from "../titles.js";
-import { idOf, indexedFaults, keyOf, versionOf } from "../grid/rows.js";
+import { idOf, indexedFaults, keyOf, versionOf, keyConditions } from "../grid/rows.js";
 import { t } from "../words.js";
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
@@ -69,7 +69,7 @@ async function restoreAll(entity, rows) {
   let count = 0;
   const work = async () => {
     for (const row of left) {
-      const where = Object.entries(keyOf(entity, row)).map(([key, value]) => ({ key, value }));
+      const where = keyConditions(entity, row);
       const isDone = await post(`${entity.path}/restore`, { where }).then(() => true, tellFault);
       if (isDone) count += 1;
     }

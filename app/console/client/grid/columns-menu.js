@@ -1,5 +1,5 @@
 /** The choice of columns: a list of boxes to tick, with buttons that move columns and keep them at the left. */
-import { closeOutside, fill, h, icon } from "../dom.js";
+import { closeOutside, fill, h, icon, iconButton } from "../dom.js";
 import { fieldNamed } from "../model.js";
 import { t } from "../words.js";
 
@@ -8,18 +8,12 @@ export function columnsMenu(entity, state, { layout, onChange }) {
   const name = h("span");
   const rows = new Map(entity.columns.map((column) => [column, rowOf(column)]));
   const list = h("ul", { "aria-label": t("columns") });
-  const reset = h(
-    "button.button",
-    {
-      type: "button",
-      onclick() {
-        layout.reset();
-        changed();
-      },
+  const reset = iconButton("refresh", t("columns.reset"), {
+    onclick() {
+      layout.reset();
+      changed();
     },
-    icon("refresh"),
-    h("span", t("columns.reset")),
-  );
+  });
   const menu = h(
     "details.menu.columns-menu",
     h("summary.button", icon("columns"), name),

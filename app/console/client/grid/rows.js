@@ -1,4 +1,4 @@
-/** Rows of a list as bulk actions name them: by key, by version, and by their index in a request. */
+/** Rows as actions name them: by key, by version, and by their index in a request. */
 
 /** @typedef {import("../types.d.ts").Entity} Entity */
 /** @typedef {import("../types.d.ts").Row} Row */
@@ -15,8 +15,11 @@ export const isTyping = (target) =>
   target instanceof HTMLSelectElement ||
   (target instanceof HTMLInputElement && target.type !== "checkbox");
 
-/** @param {Entity} entity @param {Row} row @returns {Row} */
+/** @param {Pick<Entity, "key">} entity @param {Row} row @returns {Row} */
 export const keyOf = ({ key }, row) => Object.fromEntries(key.map((name) => [name, row[name]]));
+
+/** The conditions that find the record. @param {Pick<Entity, "key">} entity @param {Row} row */
+export const keyConditions = ({ key }, row) => key.map((name) => ({ key: name, value: row[name] }));
 
 /** Names a record within the page; null: the row has no whole key. @param {Pick<Entity, "key">} entity @param {Row} row */
 export function idOf({ key }, row) {

@@ -1,6 +1,6 @@
 /** The lines of a document as a table of inputs: what was added, changed and removed, and what others changed. */
 import { cellOf } from "../cells.js";
-import { fill, h, icon, iconButton } from "../dom.js";
+import { fill, h, iconButton } from "../dom.js";
 import { formField } from "../form-field.js";
 import { isNumber } from "../format.js";
 import { idOf } from "../grid/rows.js";
@@ -291,12 +291,9 @@ export function documentLines({ entity, lines, schema, record, rows, canEdit, on
     },
     remove,
   });
-  const adding = h(
-    "button.button",
-    { type: "button", onclick: () => addAndFocus({ isOffered: false }) },
-    icon("plus"),
-    h("span", t("lines.add")),
-  );
+  const adding = iconButton("plus", t("lines.add"), {
+    onclick: () => addAndFocus({ isOffered: false }),
+  });
   const table = h(
     "table.plain.lines",
     { "aria-label": t("lines") },

@@ -2,6 +2,7 @@
 import { post } from "../api.js";
 import { h, icon, iconButton } from "../dom.js";
 import { labelText, sentence } from "../format.js";
+import { keyOf, keyConditions } from "../grid/rows.js";
 import { exactNumber } from "../json.js";
 import { isClosed } from "./record-editing.js";
 import { confirmed, offerUndo, openDialog, tell, tellFault } from "../notices.js";
@@ -19,11 +20,6 @@ import { t } from "../words.js";
  * @property {() => boolean} isTouched something was typed that is not saved
  * @property {() => Promise<void>} again shows the record as it is now
  */
-
-/** @param {Entity} entity @param {Row} row */
-const keysOf = ({ key }, row) => Object.fromEntries(key.map((name) => [name, row[name]]));
-/** @param {Entity} entity @param {Row} row */
-const whereOf = ({ key }, row) => key.map((name) => ({ key: name, value: row[name] }));
 
 /** @param {Entity} entity @param {Row} row @param {RecordPlace} place */
 export function recordActions(entity, row, place) {
@@ -72,9 +68,7 @@ function statusButtons(entity, row, place) {
   const current = String(row[status?.field ?? ""]);
   const known = status?.transitions?.[current];
   const asked = entity.actions.has("next-statuses")
-    ? post(`${entity.path}/next-statuses`, keysOf(entity, row)).then(
-        ({ body }) => body.data.allowed,
-      )
+    ? post(`${entity.path}/next-statuses`, keyOf(entity, row)).then(({ body }) => body.data.allowed)
     : Promise.resolve(known);
   asked
     .catch(() => known)
@@ -108,7 +102,7 @@ function statusButtons(entity, row, place) {
   async function change(next) {
     if (!(await mayTake(next))) return;
     try {
-      await write(`${entity.path}/change-status`, { ...keysOf(entity, row), status: next }, place);
+      await write(`${entity.path}/change-status`, { ...keyOf(entity, row), status: next }, place);
       tell(t("record.statusIs", { status: labelText(next) }));
       await place.again();
     } catch (error) {
@@ -154,7 +148,7 @@ async function adjust(entity, row, place) {
               { field: field.value, value, ...(reason.value && { reason: reason.value }) },
             ];
             try {
-              const asked = { ...keysOf(entity, row), adjustments };
+              const asked = { ...keyOf(entity, row), adjustments };
               await place.lock.write((headers) =>
                 post(`${entity.path}/adjust`, asked, { headers }),
               );
@@ -194,7 +188,7 @@ async function remove(entity, row, place) {
   const text = t(canRestore ? "delete.canRestore" : "cannotUndo", { count: 1 });
   if (!(await confirmed(t("delete.ask"), text, t("delete")))) return;
   try {
-    await write(`${entity.path}/delete`, { where: whereOf(entity, row) }, place);
+    await write(`${entity.path}/delete`, { where: keyConditions(entity, row) }, place);
     await place.lock.release();
     tell(t("delete.done"));
     if (cameFrom()) history.back();
@@ -209,7 +203,7 @@ async function remove(entity, row, place) {
 
 /** @param {Entity} entity @param {Row} row */
 async function restore(entity, row) {
-  await post(`${entity.path}/restore`, { where: whereOf(entity, row) });
+  await post(`${entity.path}/restore`, { where: keyConditions(entity, row) });
   tell(t("restore.done"));
 }
 

@@ -3,6 +3,7 @@ import { ApiError, post } from "../api.js";
 import { cellOf } from "../cells.js";
 import { fill, h, plainTable } from "../dom.js";
 import { sentence, textOf } from "../format.js";
+import { keyOf } from "../grid/rows.js";
 import { jsonText } from "../json.js";
 import { fieldNamed, wordsOf } from "../model.js";
 import { openDialog, tell, tellFault } from "../notices.js";
@@ -47,7 +48,7 @@ export async function recordHistory(entity, row, place) {
   async function add() {
     older.disabled = true;
     try {
-      const asked = { ...keysOf(entity, row), page: page + 1, per_page: changesPerPage };
+      const asked = { ...keyOf(entity, row), page: page + 1, per_page: changesPerPage };
       const { body } = await post(`${entity.path}/history`, asked);
       page += 1;
       const items = /** @type {Change[]} */ (body.data);
@@ -61,9 +62,6 @@ export async function recordHistory(entity, row, place) {
   await add();
   return list.children.length === 0 ? h("p.quiet", t("history.none")) : [list, older];
 }
-
-/** @param {Entity} entity @param {Row} row */
-const keysOf = ({ key }, row) => Object.fromEntries(key.map((name) => [name, row[name]]));
 
 /** @param {Entity} entity @param {Row} row @param {{ change: Change, place: RecordPlace }} shown */
 function itemOf(entity, row, { change, place }) {

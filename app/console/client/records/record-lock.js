@@ -3,6 +3,7 @@
  * after the other, so that each knows the result of the one before, even over a slow connection.
  */
 import { ApiError, post } from "../api.js";
+import { keyOf } from "../grid/rows.js";
 import { credentials } from "../session.js";
 import { t } from "../words.js";
 
@@ -23,7 +24,7 @@ const pauseMs = 3000;
 function keysOf({ key }, row) {
   const [only, second] = key;
   if (only !== undefined && second === undefined) return [{ key: only, value: row[only] }];
-  return [{ record: Object.fromEntries(key.map((name) => [name, row[name]])) }];
+  return [{ record: keyOf({ key }, row) }];
 }
 
 /** @param {unknown} error */

@@ -3,6 +3,7 @@ import { post } from "../api.js";
 import { cellIn } from "../cells.js";
 import { fill, h, icon } from "../dom.js";
 import { isNumber, textOf } from "../format.js";
+import { keyConditions } from "../grid/rows.js";
 import { pathsOf, usualColumns } from "../grid-state.js";
 import { fieldNamed, loadEntity, mayOpen, mayUse, titleOfEndpoint, wordsOf } from "../model.js";
 import { tellFault } from "../notices.js";
@@ -70,7 +71,7 @@ const tabbedRelations = ({ relations, lines, actions }, row) =>
 
 /** The record with what `expand` adds. @param {Entity} entity @param {Row} row @param {Record<string, object>} expand */
 async function expanded({ path, key, actions }, row, expand) {
-  const where = key.map((name) => ({ key: name, value: row[name] }));
+  const where = keyConditions({ key }, row);
   const isPlain = actions.has("first");
   const select = isPlain ? { select: key } : {};
   const action = isPlain ? "first" : "read-composite";

@@ -1,7 +1,7 @@
 /** Importing a workbook, step by step: choose the file, preview each row, store the rows, see the result. */
 import { crumb } from "../crumb.js";
 import { ask, download, post } from "../api.js";
-import { fill, h, icon, plainTable } from "../dom.js";
+import { fill, h, icon, iconButton, plainTable } from "../dom.js";
 import { textOf } from "../format.js";
 import { errorsFile, keepJob, partDone, watchJob } from "../jobs.js";
 import { loadEntity } from "../model.js";
@@ -85,15 +85,9 @@ function chooseFile(entity, place, fault = "") {
     h("p", t("import.headings")),
     h(
       "p",
-      h(
-        "button.button",
-        {
-          type: "button",
-          onclick: () => void download(`${entity.path}/import-template`).catch(tellFault),
-        },
-        icon("down"),
-        h("span", t("import.template")),
-      ),
+      iconButton("down", t("import.template"), {
+        onclick: () => void download(`${entity.path}/import-template`).catch(tellFault),
+      }),
     ),
     drop,
     h("p.fault-text", { role: "alert" }, fault),
@@ -201,12 +195,10 @@ function showPreview(entity, place, { state, job, uploaded }) {
           h(
             "div.actions",
             restart,
-            h(
-              "button.button.primary",
-              { type: "button", onclick: () => void download(errorsFile(job)).catch(tellFault) },
-              icon("down"),
-              h("span", t("import.downloadWrong")),
-            ),
+            iconButton("down", t("import.downloadWrong"), {
+              class: "primary",
+              onclick: () => void download(errorsFile(job)).catch(tellFault),
+            }),
           ),
         ]
       : [previewTable(uploaded.preview), h("div.actions", restart, storing > 0 && commit)],
@@ -326,12 +318,9 @@ function showResult(entity, { stage, ...rest }, state, job) {
       [t("import.refused"), failed],
     ]),
     failed > 0 &&
-      h(
-        "button.button",
-        { type: "button", onclick: () => void download(errorsFile(job)).catch(tellFault) },
-        icon("down"),
-        h("span", t("import.downloadRefused")),
-      ),
+      iconButton("down", t("import.downloadRefused"), {
+        onclick: () => void download(errorsFile(job)).catch(tellFault),
+      }),
     h("div.actions", restart, list),
   );
 }

@@ -5,6 +5,7 @@ import { statusBadge } from "../cells.js";
 import { documentLines } from "../records/document-lines.js";
 import { fill, h, icon } from "../dom.js";
 import { labelText, sentence } from "../format.js";
+import { keyOf } from "../grid/rows.js";
 import { changeOf, changeText, recordChanges } from "../records/live-record.js";
 import { loadEntity } from "../model.js";
 import { tell, tellFault } from "../notices.js";
@@ -176,7 +177,7 @@ async function showRecord(place, entity, shown) {
     if (!body || !form || save.disabled || !isTouched()) return;
     save.disabled = true;
     if (!(await isReadable({ form, lines, fault }))) return void (save.disabled = false);
-    const keys = Object.fromEntries(entity.key.map((name) => [name, row[name]]));
+    const keys = keyOf(entity, row);
     const record = { ...keys, ...form.changes() };
     for (const one of lines) {
       const operations = one.operations();
