@@ -5,7 +5,7 @@ import { jsonText, parseJson } from "./json.js";
 import { authHeaders } from "./session.js";
 import { acceptLanguage, t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").LoggedRequest} LoggedRequest */
+/** @import { LoggedRequest } from "./types.d.ts" */
 
 /** An error answer of the service. */
 export class ApiError extends Error {

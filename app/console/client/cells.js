@@ -9,9 +9,7 @@ import { mayOpen } from "./model.js";
 import { addressOf } from "./router.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Field} Field */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @import { Entity, Field, Row } from "./types.d.ts" */
 
 /** The value of a row, or the name of a related record as a link to it. @param {Row} row @param {Field} field @param {Pick<Entity, "project" | "status" | "path" | "key">} entity @param {{ whole?: boolean }} [options] as `cellOf` @returns {HTMLElement} */
 export function cellIn(row, field, entity, options) {

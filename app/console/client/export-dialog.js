@@ -7,8 +7,8 @@ import { openDialog } from "./notices.js";
 import { paramsForm, paramsIn } from "./params.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./grid-state.js").GridState} GridState */
+/** @import { Entity } from "./types.d.ts" */
+/** @import { GridState } from "./grid-state.js" */
 
 const formats = [
   ["xlsx", t("export.xlsx")],

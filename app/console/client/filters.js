@@ -4,8 +4,7 @@ import { parseJson } from "./json.js";
 import { readNumber, writeNumber } from "./numbers.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Condition} Condition */
-/** @typedef {import("./types.d.ts").Field} Field */
+/** @import { Condition, Field } from "./types.d.ts" */
 
 /** A text that matches itself in LIKE. @param {string} text */
 const literal = (text) => text.replaceAll(/[\\%_]/g, "\\$&");

@@ -10,9 +10,7 @@ import { filesChoice } from "./record-files.js";
 import { focusChoice, remoteChoice } from "./remote-choice.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Field} Field */
-/** @typedef {import("./types.d.ts").Schema} Schema */
+/** @import { Entity, Field, Schema } from "./types.d.ts" */
 
 /**
  * @typedef {object} FormField

@@ -3,7 +3,7 @@
 import { jsonText } from "./json.js";
 import { locale, t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Field} Field */
+/** @import { Field } from "./types.d.ts" */
 
 /** Longer texts are cut in lists. */
 const shownLengthMax = 160;

@@ -4,10 +4,7 @@ import { conditionsOf, contains } from "./filters.js";
 import { paramQuery, paramsIn, readParams } from "./params.js";
 import { searchFor, showsLabel } from "./search.js";
 
-/** @typedef {import("./types.d.ts").Condition} Condition */
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Group} Group */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @import { Condition, Entity, Group, Row } from "./types.d.ts" */
 
 /**
  * @typedef {object} GridState

@@ -7,8 +7,7 @@ import { keptJobs } from "./jobs.js";
 import { parseJson } from "./json.js";
 import { credentials } from "./session.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @import { Entity, Row } from "./types.d.ts" */
 /** `keys`: of the records; null: too many, or not known. Others that are null: not known. @typedef {{ endpoint: string | null, type: string | null, keys: Row[] | null, at: string | null }} Told */
 /** @typedef {(told: Told) => void} Listener */
 

@@ -20,9 +20,7 @@ import { credentials, signOut } from "./session.js";
 import { startTheme } from "./theme.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Leave} Leave */
-/** @typedef {import("./types.d.ts").Route} Route */
-/** @typedef {import("./types.d.ts").View} View */
+/** @import { Leave, Route, View } from "./types.d.ts" */
 
 /** By the part of the address behind project and endpoint. @type {Record<string, () => Promise<{ show: View }>>} */
 const views = {

@@ -2,12 +2,7 @@
 import { ApiError, ask } from "./api.js";
 import { locale } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").EntityNotes} EntityNotes */
-/** @typedef {import("./types.d.ts").FieldNote} FieldNote */
-/** @typedef {import("./types.d.ts").Field} Field */
-/** @typedef {import("./types.d.ts").Relation} Relation */
-/** @typedef {import("./types.d.ts").Schema} Schema */
+/** @import { Entity, EntityNotes, Field, FieldNote, Relation, Schema } from "./types.d.ts" */
 /** `lines_of`: the endpoint of the documents whose lines its records are. @typedef {{ name: string, path: string, actions: string[], console?: import("./types.d.ts").MenuNote, lines_of?: string, takes_params?: true }} Endpoint */
 /** @typedef {{ name: string, status: string, endpoints: Endpoint[], dashboard?: { title: string, path: string } }} Project */
 /** @typedef {{ projects: Project[], signIn: boolean, version: string | null, links: Record<string, string> }} Index */

@@ -7,8 +7,7 @@ import { exactNumber } from "./json.js";
 import { fieldOf } from "./model.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Schema} Schema */
+/** @import { Entity, Schema } from "./types.d.ts" */
 /** Texts as the address has them, by parameter. @typedef {Map<string, string>} Params */
 
 const actions = ["datatables", "read", "aggregate", "export", "first"];

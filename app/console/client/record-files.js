@@ -6,7 +6,7 @@ import { jsonText } from "./json.js";
 import { tell } from "./notices.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @import { Row } from "./types.d.ts" */
 /** @typedef {{ id: string, name: string, type: string, bytes: number }} Entry */
 /** Where files of a record are: its endpoint, and the record; without one they belong to none yet. @typedef {{ path: string, key: readonly string[], row: Row | null | undefined }} FilesPlace */
 

@@ -4,8 +4,7 @@ import { h } from "./dom.js";
 import { fieldNamed } from "./model.js";
 import { isNamed } from "./titles.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @import { Entity, Row } from "./types.d.ts" */
 
 /** @param {Entity} entity @param {Row} row @param {import("./types.d.ts").Field} field */
 function valueOf(entity, row, field) {

@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { labelOf, lookup } from "./labels.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").Reference} Reference */
+/** @import { Reference } from "./types.d.ts" */
 
 const offeredMax = 50;
 

@@ -5,7 +5,7 @@ import { credentials } from "./session.js";
 import { tell } from "./notices.js";
 import { t } from "./words.js";
 
-/** @typedef {import("./types.d.ts").LoggedRequest} LoggedRequest */
+/** @import { LoggedRequest } from "./types.d.ts" */
 
 let language = "curl";
 

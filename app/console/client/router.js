@@ -1,6 +1,6 @@
 /** Addresses of the console: all behind `#`, so that they work wherever the service is mounted. */
 
-/** @typedef {import("./types.d.ts").Route} Route */
+/** @import { Route } from "./types.d.ts" */
 
 /** `#/demo/products?q=saw` @param {string} [address] @returns {Route} */
 export function currentRoute(address = location.hash) {

@@ -7,10 +7,7 @@ import { isNumber, labelText } from "./format.js";
 import { lookup } from "./labels.js";
 import { mayUse } from "./model.js";
 
-/** @typedef {import("./types.d.ts").Condition} Condition */
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Field} Field */
-/** @typedef {import("./types.d.ts").Group} Group */
+/** @import { Condition, Entity, Field, Group } from "./types.d.ts" */
 
 /** Maximum for one field; the service accepts twice as many. */
 const labelsMax = 500;

@@ -8,8 +8,8 @@ import { credentials, signOut } from "./session.js";
 import { themeButton } from "./theme.js";
 import { chooseLanguage, language, languages, nameOf, t } from "./words.js";
 
-/** @typedef {import("./model.js").Index} Index */
-/** @typedef {import("./types.d.ts").Route} Route */
+/** @import { Index } from "./model.js" */
+/** @import { Route } from "./types.d.ts" */
 
 /** @param {HTMLElement} app */
 export function createShell(app) {

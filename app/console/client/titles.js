@@ -1,8 +1,7 @@
 /** What people know a record by, and what to request for it. */
 import { textOf } from "./format.js";
 
-/** @typedef {import("./types.d.ts").Entity} Entity */
-/** @typedef {import("./types.d.ts").Row} Row */
+/** @import { Entity, Row } from "./types.d.ts" */
 
 /** Relations that one request expands. */
 const expandedMax = 10;

@@ -2,7 +2,7 @@
 import { h, s } from "../dom.js";
 import { locale } from "../words.js";
 
-/** @typedef {import("./figures.js").Figure} Figure */
+/** @import { Figure } from "./figures.js" */
 
 /**
  * @typedef {object} Frame

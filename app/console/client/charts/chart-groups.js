@@ -11,9 +11,7 @@ import { loadEntity } from "../model.js";
 import { paramsIn } from "../params.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").AnswerColumn} AnswerColumn */
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
+/** @import { AnswerColumn, Entity, Field } from "../types.d.ts" */
 
 /** A field, or with a path that of a related record. @typedef {{ path: string, field: Field, of: string | null }} Groupable */
 

@@ -5,8 +5,7 @@
 import { labelText, textOf } from "../format.js";
 import { locale, t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").AnswerColumn} AnswerColumn */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { AnswerColumn, Row } from "../types.d.ts" */
 
 /** `place`: of a time between the first and the last one, from 0 to 1. @typedef {{ key: unknown, label: string, place?: number }} Category */
 /** `values`: one for each category; null where there is none. @typedef {{ name: string, values: (number | null)[] }} Series */

@@ -2,8 +2,7 @@
 import { formField } from "../form-field.js";
 import { fill, h } from "../dom.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
+/** @import { Entity, Field } from "../types.d.ts" */
 /** @typedef {"stay" | "down" | "up" | "next" | "previous"} Way where the focus goes */
 
 /**

@@ -9,8 +9,7 @@ import { idOf } from "../grid/rows.js";
 import { openEditor } from "./cell-editor.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Field, Row } from "../types.d.ts" */
 
 /**
  * @typedef {object} CellGridPlace

@@ -2,9 +2,7 @@
 import { kindOf, textFor } from "../form-field.js";
 import { idOf, keyOf, versionOf } from "../grid/rows.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Field, Row } from "../types.d.ts" */
 
 /**
  * @typedef {object} Change

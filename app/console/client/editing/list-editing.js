@@ -18,9 +18,7 @@ import { changeSelected, deleteSelected } from "./selected-actions.js";
 import { rowSelection } from "./selection.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Field, Row } from "../types.d.ts" */
 
 /**
  * @typedef {object} ListPlace

@@ -4,9 +4,7 @@ import { labelText, readDay } from "../format.js";
 import { lookup } from "../labels.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Schema} Schema */
+/** @import { Entity, Field, Schema } from "../types.d.ts" */
 
 /**
  * @typedef {object} PastePlace

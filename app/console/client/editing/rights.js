@@ -1,8 +1,7 @@
 /** What the caller can edit in a list: the fields that bulk-update takes, and whether rows can be deleted together. */
 import { editableNames } from "../records/record-form.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Schema} Schema */
+/** @import { Entity, Schema } from "../types.d.ts" */
 
 /**
  * @typedef {object} Rights

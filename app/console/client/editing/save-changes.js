@@ -9,9 +9,8 @@ import { titleOf } from "../titles.js";
 import { indexedFaults, keyConditions } from "../grid/rows.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("./changes.js").Changes} Changes */
+/** @import { Entity, Row } from "../types.d.ts" */
+/** @import { Changes } from "./changes.js" */
 
 /** @typedef {{ id: string, row: Row, mine: Row, stored: Row | null, etag: string | null }} Conflict */
 

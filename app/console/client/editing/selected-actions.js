@@ -8,8 +8,7 @@ import { titleOf } from "../titles.js";
 import { idOf, indexedFaults, keyOf, versionOf, keyConditions } from "../grid/rows.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 
 /**
  * @typedef {object} SelectedPlace

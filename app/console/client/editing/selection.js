@@ -4,8 +4,7 @@ import { idOf, linesOf } from "../grid/rows.js";
 import { titleOf } from "../titles.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 
 /** @typedef {ReturnType<typeof rowSelection>} Selection */
 

@@ -5,8 +5,7 @@ import { textOf } from "../format.js";
 import { t } from "../words.js";
 import { leadOf } from "./rows.js";
 
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Field, Row } from "../types.d.ts" */
 
 /**
  * @typedef {object} CopyPlace

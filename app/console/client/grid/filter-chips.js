@@ -4,7 +4,7 @@ import { labelOf } from "../labels.js";
 import { wordsOf } from "../model.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @import { Entity } from "../types.d.ts" */
 
 /** @param {Entity} entity @param {import("../grid-state.js").GridState} state @param {() => void} onChange */
 export function filterChips(entity, { filters }, onChange) {

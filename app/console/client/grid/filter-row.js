@@ -6,8 +6,7 @@ import { remoteChoice } from "../remote-choice.js";
 import { choicesOf } from "../search.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
+/** @import { Entity, Field } from "../types.d.ts" */
 
 const pauseMs = 350;
 

@@ -26,10 +26,8 @@ import { filterRow } from "./filter-row.js";
 import { listChanges } from "./live-list.js";
 import { isTyping } from "./rows.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("../grid-state.js").GridState} GridState */
+/** @import { Entity, Field, Row } from "../types.d.ts" */
+/** @import { GridState } from "../grid-state.js" */
 
 /** @typedef {ReturnType<typeof listTable>} ListTable */
 

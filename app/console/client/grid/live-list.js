@@ -4,8 +4,7 @@ import { listenToOthers } from "../live-changes.js";
 import { viewNotice } from "../notices.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 
 /**
  * @param {Entity} entity

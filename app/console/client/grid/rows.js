@@ -1,7 +1,6 @@
 /** Rows as actions name them: by key, by version, and by their index in a request. */
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 
 /** The lines of the page. @param {HTMLTableElement} table */
 export const linesOf = (table) => [...(table.tBodies[0]?.rows ?? [])];

@@ -9,8 +9,8 @@ import { offerUndo, tell, tellFault } from "../notices.js";
 import { addressOf } from "../router.js";
 import { locale, t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../grid-state.js").GridState} GridState */
+/** @import { Entity } from "../types.d.ts" */
+/** @import { GridState } from "../grid-state.js" */
 /** The query by the name. @typedef {Map<string, string>} Views */
 
 const nameLengthMax = 100;

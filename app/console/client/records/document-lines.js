@@ -12,11 +12,8 @@ import { attachLineKeys, focusIn } from "./line-keys.js";
 import { lineColumns } from "./record-editing.js";
 import { totalsPreview } from "./totals-preview.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Lines} Lines */
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("../types.d.ts").Schema} Schema */
-/** @typedef {import("../form-field.js").FormField} FormField */
+/** @import { Entity, Lines, Row, Schema } from "../types.d.ts" */
+/** @import { FormField } from "../form-field.js" */
 
 /**
  * @typedef {object} LinesOptions

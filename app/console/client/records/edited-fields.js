@@ -6,8 +6,8 @@ import { h } from "../dom.js";
 import { jsonText } from "../json.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("../form-field.js").FormField} FormField */
+/** @import { Row } from "../types.d.ts" */
+/** @import { FormField } from "../form-field.js" */
 
 /**
  * @typedef {object} EditedOptions

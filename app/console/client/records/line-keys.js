@@ -1,6 +1,6 @@
 /** Moving through the lines of a document by keyboard alone. */
 
-/** @typedef {import("./document-lines.js").Line} Line */
+/** @import { Line } from "./document-lines.js" */
 
 /**
  * Enter goes to the next field, and from the last one to the next line or to a new one. The arrows go to the line above

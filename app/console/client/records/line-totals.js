@@ -3,8 +3,7 @@
  * A value is a fraction; null as in a database; undefined where only the service knows it.
  */
 
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("../types.d.ts").Term} Term */
+/** @import { Row, Term } from "../types.d.ts" */
 /** @typedef {NonNullable<import("../types.d.ts").Lines["calculation"]>} Calculation */
 /** `below` is positive, and a power of ten where nothing was divided. @typedef {{ above: bigint, below: bigint }} Fraction */
 /** @typedef {Fraction | null | undefined} Value */

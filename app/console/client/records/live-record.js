@@ -7,8 +7,7 @@ import { viewNotice } from "../notices.js";
 import { go } from "../router.js";
 import { locale, t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 
 /**
  * @typedef {object} LivePlace

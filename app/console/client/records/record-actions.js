@@ -10,8 +10,7 @@ import { numberFault, readNumber } from "../numbers.js";
 import { cameFrom, go } from "../router.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 
 /**
  * @typedef {object} RecordPlace

@@ -5,7 +5,7 @@ import { sentence } from "../format.js";
 import { fieldNamed } from "../model.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @import { Entity } from "../types.d.ts" */
 
 /** The part of a request body that is the record itself. @param {Entity} entity @param {"create" | "update"} kind */
 export function bodyOf(entity, kind) {

@@ -5,10 +5,7 @@ import { formField } from "../form-field.js";
 import { fieldNamed } from "../model.js";
 import { editedFields } from "./edited-fields.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("../types.d.ts").Schema} Schema */
+/** @import { Entity, Field, Row, Schema } from "../types.d.ts" */
 
 /**
  * @typedef {object} FormOptions

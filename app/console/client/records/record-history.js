@@ -11,9 +11,8 @@ import { bodyOf, isClosed } from "./record-editing.js";
 import { editableNames } from "./record-form.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("./record-actions.js").RecordPlace} RecordPlace */
+/** @import { Entity, Row } from "../types.d.ts" */
+/** @import { RecordPlace } from "./record-actions.js" */
 /** @typedef {{ from: unknown, to: unknown }} FromTo */
 /** @typedef {{ change_id: string, at: string, by: string | null, action: string, reason: string | null, changes: Record<string, FromTo> }} Change */
 /** @typedef {"created" | "deleted" | "updated"} Kind */

@@ -7,8 +7,7 @@ import { keyOf } from "../grid/rows.js";
 import { credentials } from "../session.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 /** Another caller, who holds the lock. @typedef {{ owner: string, seconds: number }} Holder */
 
 /** Browsers let a page in the background act only once a minute. */

@@ -11,10 +11,7 @@ import { recordHistory } from "./record-history.js";
 import { addressOf, currentRoute, go, keepInAddress, recordParts } from "../router.js";
 import { t } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Field} Field */
-/** @typedef {import("../types.d.ts").Relation} Relation */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Field, Relation, Row } from "../types.d.ts" */
 
 const rowsMax = 10;
 const columnsMax = 7;

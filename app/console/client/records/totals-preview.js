@@ -6,10 +6,8 @@ import { fieldNamed } from "../model.js";
 import { t } from "../words.js";
 import { lineFormulas } from "./line-totals.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Lines} Lines */
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("./document-lines.js").Line} Line */
+/** @import { Entity, Lines, Row } from "../types.d.ts" */
+/** @import { Line } from "./document-lines.js" */
 
 /** @param {Entity} entity @param {Lines} lines */
 export function totalsPreview(entity, lines) {

@@ -13,9 +13,9 @@ import { paramsForm } from "../params.js";
 import { keepInAddress } from "../router.js";
 import { t, titled } from "../words.js";
 
-/** @typedef {import("../charts/chart-groups.js").Groupable} Groupable */
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../grid-state.js").GridState} GridState */
+/** @import { Groupable } from "../charts/chart-groups.js" */
+/** @import { Entity } from "../types.d.ts" */
+/** @import { GridState } from "../grid-state.js" */
 
 /** Left and right of a sheet, in pixels. */
 const paddings = 48;

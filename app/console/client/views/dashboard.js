@@ -7,9 +7,7 @@ import { figureText, isNumber, textOf } from "../format.js";
 import { wordsOf } from "../model.js";
 import { t, titled } from "../words.js";
 
-/** @typedef {import("../types.d.ts").AnswerColumn} AnswerColumn */
-/** @typedef {import("../types.d.ts").Row} Row */
-/** @typedef {import("../types.d.ts").Tile} Tile */
+/** @import { AnswerColumn, Row, Tile } from "../types.d.ts" */
 /** @typedef {{ title: string, batch: { max_steps: number } | null, tiles: Tile[] }} Dashboard */
 /** The body of an answer, or why there is none. @typedef {{ body: any } | { fault: string }} Answer */
 

@@ -11,8 +11,8 @@ import { tellFault } from "../notices.js";
 import { addressOf } from "../router.js";
 import { t, titled } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../grid-state.js").GridState} GridState */
+/** @import { Entity } from "../types.d.ts" */
+/** @import { GridState } from "../grid-state.js" */
 
 const searchPauseMs = 250;
 

@@ -9,8 +9,8 @@ import { tellFault } from "../notices.js";
 import { addressOf } from "../router.js";
 import { t, titled } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../jobs.js").JobState} JobState */
+/** @import { Entity } from "../types.d.ts" */
+/** @import { JobState } from "../jobs.js" */
 
 const steps = [t("import.file"), t("import.check"), t("import.result")];
 /** The service lists more; the file with the errors has them all. */

@@ -18,8 +18,7 @@ import { titleOfEndpoint } from "../model.js";
 import { tellFault } from "../notices.js";
 import { addressOf } from "../router.js";
 
-/** @typedef {import("../jobs.js").KeptJob} KeptJob */
-/** @typedef {import("../jobs.js").JobState} JobState */
+/** @import { JobState, KeptJob } from "../jobs.js" */
 
 const pauseMs = 1500;
 const kinds = {

@@ -18,7 +18,7 @@ import { recordForm } from "../records/record-form.js";
 import { addressOf, cameFrom, goBack, recordParts, replaceView } from "../router.js";
 import { t, titled } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
+/** @import { Entity } from "../types.d.ts" */
 
 /** @type {import("../types.d.ts").View} */
 export async function show(place, { parts, query }) {

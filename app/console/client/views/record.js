@@ -30,8 +30,7 @@ import { recordParts, go, restoreScroll } from "../router.js";
 import { paramsIn, readParams } from "../params.js";
 import { t, titled } from "../words.js";
 
-/** @typedef {import("../types.d.ts").Entity} Entity */
-/** @typedef {import("../types.d.ts").Row} Row */
+/** @import { Entity, Row } from "../types.d.ts" */
 
 /** @type {import("../types.d.ts").View} */
 export async function show(place, { parts, query }) {
