@@ -1,16 +1,17 @@
 /** `console` of an endpoint's file. */
 import { z } from "zod";
 import { iconNames, viewOperators } from "../../plans/console-plan.ts";
+import { filledText, offByDefault } from "./usual-schemas.ts";
 
-const text = z.string().min(1).max(100);
-const names = z.array(z.string().min(1)).min(1);
+const text = filledText.max(100);
+const names = z.array(filledText).min(1);
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
 const view = z.strictObject({
   where: z
     .array(
       z.strictObject({
-        key: z.string().min(1).describe("Column, or path over relations."),
+        key: filledText.describe("Column, or path over relations."),
         operator: z.enum(viewOperators).default("=").describe("A comparison, as of read."),
         value: z
           .union([scalar, z.tuple([scalar, scalar])])
@@ -20,7 +21,7 @@ const view = z.strictObject({
     )
     .default([])
     .describe("Conditions that all hold, at most one for each column."),
-  search_value: z.string().min(1).max(1000).optional().describe("Text to search for."),
+  search_value: filledText.max(1000).optional().describe("Text to search for."),
   order: names.default([]).describe("Order of the records; absent: that of the list."),
   columns: names.default([]).describe("Columns that are shown; absent: those of the list."),
   params: z.record(z.string(), scalar).default({}).describe("Values of the endpoint's params."),
@@ -46,5 +47,5 @@ export const consoleSchema = z.strictObject({
     .record(text, view)
     .default({})
     .describe("Views of its list that everybody can open, by the names that people see."),
-  hidden: z.boolean().default(false).describe("true: not in the menu; access stays as it is."),
+  hidden: offByDefault.describe("true: not in the menu; access stays as it is."),
 });

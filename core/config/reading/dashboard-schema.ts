@@ -5,12 +5,11 @@
 import { z } from "zod";
 import { tileForms } from "../../plans/dashboard.ts";
 import { limits } from "../../values/limits.ts";
-
-const text = z.string().min(1);
+import { filledText, offByDefault } from "./usual-schemas.ts";
 
 const tile = z.strictObject({
-  title: text.describe("Heading of the tile."),
-  endpoint: text.describe("Endpoint of the project that is asked."),
+  title: filledText.describe("Heading of the tile."),
+  endpoint: filledText.describe("Endpoint of the project that is asked."),
   action: z.enum(["read", "aggregate"]).describe("Action of the endpoint."),
   body: z.record(z.string(), z.json()).describe("Body of the request, as any client sends it."),
   show: z
@@ -18,21 +17,25 @@ const tile = z.strictObject({
     .describe(
       "number: results of aggregate without group_by; line and bar: along the first group, divided by the second; table: every row.",
     ),
-  unit: text.max(12).optional().describe("Unit of the numbers, as € or kg."),
+  unit: filledText.max(12).optional().describe("Unit of the numbers, as € or kg."),
   labels: z
-    .record(z.string(), text)
+    .record(z.string(), filledText)
     .default({})
     .describe("Headings of columns of the answer, by their names."),
-  x: text.optional().describe("Column along the axis, for line and bar of read."),
-  y: z.array(text).min(1).optional().describe("Columns of numbers, for line and bar of read."),
-  wide: z.boolean().default(false).describe("true: the tile takes the whole width of the page."),
+  x: filledText.optional().describe("Column along the axis, for line and bar of read."),
+  y: z
+    .array(filledText)
+    .min(1)
+    .optional()
+    .describe("Columns of numbers, for line and bar of read."),
+  wide: offByDefault.describe("true: the tile takes the whole width of the page."),
 });
 
 /** dashboard.json, which has no variables. */
 export const dashboardSchema = z
   .strictObject({
     $schema: z.string().optional().describe("The JSON Schema of this file, for editors."),
-    title: text.describe("Heading of the page."),
+    title: filledText.describe("Heading of the page."),
     tiles: z
       .array(tile)
       .min(1)

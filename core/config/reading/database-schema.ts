@@ -1,5 +1,6 @@
 /** The property `database` of project.json: where the tables are, and how they are reached. */
 import { z } from "zod";
+import { filledText } from "./usual-schemas.ts";
 
 export const milliseconds = z.int().min(0).max(86_400_000);
 
@@ -11,14 +12,11 @@ const pem = z
 
 export const database = z
   .strictObject({
-    url: z
-      .string()
-      .min(1)
-      .describe(
-        "Address of the database; its scheme chooses the engine. Keep passwords in ${VARIABLES}.",
-      ),
+    url: filledText.describe(
+      "Address of the database; its scheme chooses the engine. Keep passwords in ${VARIABLES}.",
+    ),
     replicas: z
-      .array(z.string().min(1))
+      .array(filledText)
       .max(16)
       .default([])
       .describe("Addresses of servers that follow the one of url, for reads."),

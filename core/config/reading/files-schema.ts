@@ -1,5 +1,6 @@
 /** `files` of an endpoint, and how long files are kept that no record has any more. */
 import { z } from "zod";
+import { offByDefault } from "./usual-schemas.ts";
 
 const mediaType = z
   .string()
@@ -15,7 +16,7 @@ export const filesOfColumn = z.strictObject({
     .min(1)
     .optional()
     .describe("Media types of its files, found out from their content; absent: all."),
-  multiple: z.boolean().default(false).describe("true: a record has a list of files."),
+  multiple: offByDefault.describe("true: a record has a list of files."),
 });
 
 export const fileKeepDays = z

@@ -1,7 +1,8 @@
 /** `mcp` of project.json: what AI agents can use over the Model Context Protocol. */
 import { z } from "zod";
+import { filledText } from "./usual-schemas.ts";
 
-const names = z.array(z.string().min(1));
+const names = z.array(filledText);
 
 export const mcp = z
   .strictObject({

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ruleTypes } from "../../values/types/column-types.ts";
 import { constraintsSchema } from "./rule-schema.ts";
+import { filledText, offByDefault } from "./usual-schemas.ts";
 
 /** Types with one value that every engine can take. */
 const typeNames = [...ruleTypes.keys()].filter((name) => name !== "array" && name !== "json");
@@ -12,7 +13,7 @@ const plain = z.union([z.string(), z.number(), z.boolean()]);
 
 const sentParam = z.strictObject({
   type: typeSchema.default("string").describe("What the value is."),
-  required: z.boolean().default(false).describe("Requests must send it."),
+  required: offByDefault.describe("Requests must send it."),
   default: plain.optional().describe("The value of requests that send none; absent: null."),
   constraints: constraintsSchema
     .default({})
@@ -20,14 +21,14 @@ const sentParam = z.strictObject({
 });
 
 const claimedParam = z.strictObject({
-  claim: z.string().min(1).describe("The claim of the caller that is the value."),
+  claim: filledText.describe("The claim of the caller that is the value."),
   type: typeSchema.default("string").describe("What the value is."),
 });
 
 /** Of a procedure. */
 const answeredParam = sentParam.extend({
-  out: z.boolean().default(false).describe("The procedure answers it, and takes no value."),
-  inout: z.boolean().default(false).describe("The procedure takes a value and answers another."),
+  out: offByDefault.describe("The procedure answers it, and takes no value."),
+  inout: offByDefault.describe("The procedure takes a value and answers another."),
 });
 
 export type SentParam = z.output<typeof sentParam>;
@@ -44,7 +45,7 @@ export const paramsSchema = z
 
 export const procedureSchema = z
   .strictObject({
-    name: z.string().min(1).describe("The procedure in the database; may be schema.name."),
+    name: filledText.describe("The procedure in the database; may be schema.name."),
     params: z
       .record(name, z.union([claimedParam, answeredParam]))
       .default({})

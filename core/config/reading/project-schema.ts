@@ -9,10 +9,11 @@ import { database, milliseconds } from "./database-schema.ts";
 import { fileKeepDays } from "./files-schema.ts";
 import { mcp } from "./mcp-schema.ts";
 import { webhook } from "./webhook-schema.ts";
+import { filledText, offByDefault } from "./usual-schemas.ts";
 
 const seconds = z.int().min(1).max(31_536_000);
 const requestsMax = z.int().min(1).max(1_000_000_000);
-const flag = z.boolean().default(false);
+const flag = offByDefault;
 
 const cache = z.strictObject({
   enabled: z
@@ -34,10 +35,9 @@ const locking = z.strictObject({
   retries: z.int().min(0).max(100).default(3).describe("Tries after the first one."),
   retryDelayMs: milliseconds.default(100).describe("Pause between two tries."),
   maxResourceTtlSeconds: seconds.default(300).describe("Longest ttl that lock/acquire takes."),
-  enforceResourceLocks: z
-    .boolean()
-    .default(false)
-    .describe("Whether writes to a record under lock/acquire need its token."),
+  enforceResourceLocks: offByDefault.describe(
+    "Whether writes to a record under lock/acquire need its token.",
+  ),
 });
 
 const batch = z.strictObject({
@@ -88,13 +88,12 @@ const requests = z.strictObject({
     .enum(["refuse", "ignore"])
     .default("ignore")
     .describe("What becomes of members that a request's action does not know."),
-  errorDetails: z
-    .boolean()
-    .default(false)
-    .describe("true: answers Validation failed have the rules and their values as data, too."),
+  errorDetails: offByDefault.describe(
+    "true: answers Validation failed have the rules and their values as data, too.",
+  ),
 });
 
-const roles = z.array(z.string().min(1));
+const roles = z.array(filledText);
 
 const algorithms = [
   "HS256",
@@ -121,9 +120,9 @@ const isWebAddress = (text: string | undefined): boolean =>
 const jwt = z
   .strictObject({
     jwksUri: z.url().optional().describe("Where the issuer publishes its keys."),
-    secret: z.string().min(1).optional().describe("Shared secret, instead of jwksUri."),
-    issuer: z.string().min(1).optional().describe("What the claim iss must be."),
-    audience: z.string().min(1).optional().describe("What the claim aud must hold."),
+    secret: filledText.optional().describe("Shared secret, instead of jwksUri."),
+    issuer: filledText.optional().describe("What the claim iss must be."),
+    audience: filledText.optional().describe("What the claim aud must hold."),
     algorithms: z
       .array(z.enum(algorithms))
       .min(1)
@@ -131,26 +130,18 @@ const jwt = z
       .describe(
         "Algorithms that a token may be signed with; absent: HS256 for a secret, else RS256, PS256, ES256, ES384 and EdDSA.",
       ),
-    subjectClaim: z
-      .string()
-      .min(1)
+    subjectClaim: filledText
       .default("sub")
       .describe("Path of the claim that names the user; a token without it is refused."),
-    rolesClaim: z
-      .string()
-      .min(1)
+    rolesClaim: filledText
       .default("roles")
       .describe("Path of the claim that has the roles: a list, or a text with blanks between."),
-    clientId: z
-      .string()
-      .min(1)
+    clientId: filledText
       .optional()
       .describe(
         "The console's client id at the issuer, for people to sign in there (OpenID Connect, authorization code with PKCE).",
       ),
-    scope: z
-      .string()
-      .min(1)
+    scope: filledText
       .optional()
       .describe(
         "What the console asks the issuer for when somebody signs in; absent: openid profile.",
@@ -176,7 +167,7 @@ const auth = z.strictObject({
   apiKeys: z
     .array(
       z.strictObject({
-        id: z.string().min(1).describe("The user that the key stands for."),
+        id: filledText.describe("The user that the key stands for."),
         sha256: z
           .string()
           .regex(/^[0-9a-f]{64}$/, "the key's SHA-256 as 64 hexadecimal digits in lower case"),
@@ -246,10 +237,9 @@ const rateLimit = z
 export type RateLimitSettings = z.output<typeof rateLimit>;
 
 const observe = z.strictObject({
-  serverTiming: z
-    .boolean()
-    .default(false)
-    .describe("Answers say how long database and cache took, in the header Server-Timing."),
+  serverTiming: offByDefault.describe(
+    "Answers say how long database and cache took, in the header Server-Timing.",
+  ),
   slowStatementMs: z
     .int()
     .min(0)

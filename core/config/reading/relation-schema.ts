@@ -1,7 +1,8 @@
 /** One of the `relations` of an endpoint's file. */
 import { z } from "zod";
+import { filledText } from "./usual-schemas.ts";
 
-const column = z.string().min(1);
+const column = filledText;
 const key = z.union([column, z.array(column).min(1)]);
 
 /** What a relation is made of. */
@@ -9,7 +10,7 @@ const ways = ["column", "foreignColumn", "through"] as const;
 
 const relation = z
   .strictObject({
-    endpoint: z.string().min(1).describe("The endpoint of the related records."),
+    endpoint: filledText.describe("The endpoint of the related records."),
     key: key.optional().describe("Another unique column of the record that is pointed at."),
     column: key
       .optional()
@@ -19,7 +20,7 @@ const relation = z
       .describe("To many: the columns there that hold the key of this record."),
     through: z
       .strictObject({
-        endpoint: z.string().min(1).describe("The endpoint of the records in between."),
+        endpoint: filledText.describe("The endpoint of the records in between."),
         column: key.describe("Their columns that hold the key of this record."),
         foreignColumn: key.describe("Their columns that hold the key of the other record."),
       })

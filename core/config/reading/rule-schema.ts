@@ -3,6 +3,7 @@ import { z } from "zod";
 import { fieldRules, ruleNames } from "../../rules/field-rules.ts";
 import type { MessageName, RuleDefinitions, RuleName } from "../../rules/rule-definition.ts";
 import { ruleTypes } from "../../values/types/column-types.ts";
+import { filledText } from "./usual-schemas.ts";
 
 /** Object.fromEntries loses the types of the individual names. */
 const schemas = Object.fromEntries(
@@ -18,14 +19,14 @@ export const messageNames: readonly MessageName[] = [
 const messages = Object.fromEntries(
   messageNames.map((name) => [
     `${name}Message`,
-    z.string().min(1).describe(`Message when ${name} fails.`),
+    filledText.describe(`Message when ${name} fails.`),
   ]),
 ) as { readonly [Name in MessageName as `${Name}Message`]: z.ZodString };
 
 export const constraintsSchema = z.strictObject({ ...schemas, ...messages }).partial();
 
 export const ruleSchema = z.strictObject({
-  name: z.string().min(1).describe("The column."),
+  name: filledText.describe("The column."),
   type: z
     .enum([...ruleTypes.keys()])
     .optional()

@@ -13,12 +13,12 @@ import { relationSchema } from "./relation-schema.ts";
 import { ruleSchema } from "./rule-schema.ts";
 import { searchSchema } from "./search-schema.ts";
 import { workflow } from "./workflow-schema.ts";
+import { filledText, offByDefault } from "./usual-schemas.ts";
 
-const column = z.string().min(1);
+const column = filledText;
 const columns = z.array(column);
 /** One column, or several that together name a row. */
 const key = z.union([column, columns.min(1)]);
-const sqlText = z.string().min(1);
 const byColumn = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item);
 const perRole = z.record(z.string(), columns);
 
@@ -26,7 +26,7 @@ const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const scopeValue = z.union([
   scalar,
   z.strictObject({
-    operator: z.string().min(1).describe("An operator of read's where."),
+    operator: filledText.describe("An operator of read's where."),
     value: z.union([scalar, z.array(scalar)]).optional(),
   }),
 ]);
@@ -43,18 +43,13 @@ export const actionSwitches = z
 const handlerNames = z
   .strictObject(
     Object.fromEntries(
-      eventNames.map((event) => [
-        event,
-        z.array(z.string().min(1)).describe(`Handlers of ${event}.`),
-      ]),
+      eventNames.map((event) => [event, z.array(filledText).describe(`Handlers of ${event}.`)]),
     ),
   )
   .partial();
 
 const numberedColumn = z.strictObject({
-  format: z
-    .string()
-    .min(1)
+  format: filledText
     .max(200)
     .describe(
       "{seq} or {seq:4} is the number; {yyyy}, {yy}, {MM}, {dd} are parts of the date; {name} is the value of a column.",
@@ -62,13 +57,11 @@ const numberedColumn = z.strictObject({
   by: columns.default([]).describe("Columns whose values have a counter of their own."),
   date: column.optional().describe("The column with the date of the number; absent: today."),
   start: z.int().min(0).default(1).describe("The first number of each counter."),
-  onStatus: z
-    .string()
-    .min(1)
+  onStatus: filledText
     .optional()
     .describe("The status at which a record is numbered; absent: when it is made."),
   manual: z
-    .array(z.string().min(1))
+    .array(filledText)
     .optional()
     .describe("The roles that may send a number; absent: everybody."),
 });
@@ -85,34 +78,31 @@ export const detailConfig = z.strictObject({
 
 const calculation = z
   .strictObject({
-    detail: byColumn(z.string().min(1))
-      .default({})
-      .describe("Formulas over the columns of a detail."),
-    header: byColumn(z.string().min(1))
+    detail: byColumn(filledText).default({}).describe("Formulas over the columns of a detail."),
+    header: byColumn(filledText)
       .default({})
       .describe("COUNT(*), SUM, AVG, MIN or MAX of a column of the details."),
   })
   .optional()
   .describe("Columns that the composites compute.");
 
-const detailQuery = sqlText
+const detailQuery = filledText
   .optional()
   .describe("Query of the details, with :header_id for the header's key: SQL or a file.");
 
 export const masterDetail = z.strictObject({
-  detailTable: z.string().min(1).describe("Table of the details."),
+  detailTable: filledText.describe("Table of the details."),
   foreignKey: column.describe("Column of the details that holds the header's key."),
-  cascadeDelete: z
-    .boolean()
-    .default(false)
-    .describe("delete removes the details first, in the same transaction."),
+  cascadeDelete: offByDefault.describe(
+    "delete removes the details first, in the same transaction.",
+  ),
   detailConfig: detailConfig.prefault({}),
   detailQuery,
   calculation,
 });
 
 const join = z.strictObject({
-  tableName: z.string().min(1),
+  tableName: filledText,
   joinType: z.enum(["LEFT", "INNER", "RIGHT"]).default("LEFT"),
   sourceField: column.describe("Column of this entity that points at the joined table."),
   targetField: column.describe("Key of the joined table."),
@@ -132,7 +122,7 @@ const adjustField = z.strictObject({
 });
 
 export const importLookup = z.strictObject({
-  targetTable: z.string().min(1).describe("Table that knows the readable name."),
+  targetTable: filledText.describe("Table that knows the readable name."),
   targetField: column.describe("Column of this entity that gets the id."),
   lookupField: column.describe("Column of targetTable that holds the readable name."),
   idField: column.optional().describe("Column of targetTable that holds the id."),
@@ -146,10 +136,9 @@ export const importConfig = z.strictObject({
     .default("update_existing"),
   requiredFields: columns.default([]).describe("Columns that every row must fill."),
   maxFileSize: z.int().min(1).optional().describe("Largest file in bytes."),
-  runHooks: z
-    .boolean()
-    .default(false)
-    .describe("Whether the handlers of components run for each row that a commit stores."),
+  runHooks: offByDefault.describe(
+    "Whether the handlers of components run for each row that a commit stores.",
+  ),
   lookupFields: z
     .record(z.string(), importLookup)
     .default({})
@@ -157,8 +146,8 @@ export const importConfig = z.strictObject({
 });
 
 export const columnFormat = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("date"), format: z.string().min(1) }),
-  z.strictObject({ type: z.literal("number"), format: z.string().min(1) }),
+  z.strictObject({ type: z.literal("date"), format: filledText }),
+  z.strictObject({ type: z.literal("number"), format: filledText }),
   z.strictObject({ type: z.literal("boolean"), trueLabel: z.string(), falseLabel: z.string() }),
 ]);
 
@@ -196,7 +185,7 @@ const dateForm = z.strictObject({
     .enum(["date", "datetime", "timestamp", "time"])
     .optional()
     .describe("For readers: the column's own type decides."),
-  format: z.string().min(1).describe("Such as dd/MM/yyyy HH:mm: parts yyyy, MM, dd, HH, mm, ss."),
+  format: filledText.describe("Such as dd/MM/yyyy HH:mm: parts yyyy, MM, dd, HH, mm, ss."),
 });
 
 const gridExtensions = z.strictObject({
@@ -209,7 +198,7 @@ const gridExtensions = z.strictObject({
   columnControl: columns
     .default([])
     .describe("Fields whose values ColumnControl offers in a list."),
-  rowId: z.boolean().default(false).describe("true: rows carry DT_RowId, the key as text."),
+  rowId: offByDefault.describe("true: rows carry DT_RowId, the key as text."),
   length: z
     .enum(["reject", "clamp"])
     .default("reject")
@@ -229,21 +218,17 @@ export const endpointSchema = z
   .strictObject({
     $schema: z.string().optional().describe("The JSON Schema of this file, for editors."),
     action: actionSwitches.describe("The actions that are on. All others answer 404."),
-    tableName: z
-      .string()
-      .min(1)
+    tableName: filledText
       .optional()
       .describe("Table to write to, and to read from without a view; may be schema.table."),
-    viewName: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("View to read from, before viewQuery and tableName."),
-    viewQuery: sqlText
+    viewName: filledText.optional().describe("View to read from, before viewQuery and tableName."),
+    viewQuery: filledText
       .optional()
       .describe('Query to read from, before tableName: SQL, or "file:query/<name>.sql".'),
-    datatablesQuery: sqlText.optional().describe("Query of the datatables action: SQL or a file."),
-    exportQuery: sqlText.optional().describe("Query of the export: SQL or a file."),
+    datatablesQuery: filledText
+      .optional()
+      .describe("Query of the datatables action: SQL or a file."),
+    exportQuery: filledText.optional().describe("Query of the export: SQL or a file."),
     exportColumns: columns
       .min(1)
       .optional()
@@ -264,9 +249,7 @@ export const endpointSchema = z
     fieldNameLookup: z
       .strictObject({
         id: column.optional().describe("Column of the id; absent: the key."),
-        text: z
-          .string()
-          .min(1)
+        text: filledText
           .optional()
           .describe("Column of the label, or columns and quoted texts joined with ||."),
         match: z
@@ -280,7 +263,7 @@ export const endpointSchema = z
       })
       .optional()
       .describe("What lookup shows."),
-    fieldLabels: byColumn(z.string().min(1))
+    fieldLabels: byColumn(filledText)
       .optional()
       .describe("Headings of columns, for export and import."),
     defaultScope: z
@@ -311,10 +294,7 @@ export const endpointSchema = z
     workflow: workflow.optional().describe("Which status may follow which, and whom to call."),
     adjustConfig: z
       .strictObject({
-        reasonRequired: z
-          .boolean()
-          .default(false)
-          .describe("Whether each adjustment must say why."),
+        reasonRequired: offByDefault.describe("Whether each adjustment must say why."),
         fields: byColumn(adjustField).describe("The numeric columns that adjust may change."),
       })
       .optional()
@@ -336,14 +316,12 @@ export const endpointSchema = z
       })
       .optional()
       .describe("What aggregate may do beside the entity's own columns."),
-    history: z
-      .boolean()
-      .default(false)
-      .describe("true: changes of the table are recorded, and history and revert are on."),
-    live: z
-      .boolean()
-      .default(false)
-      .describe("true: clients can be told of changes of the table when they happen."),
+    history: offByDefault.describe(
+      "true: changes of the table are recorded, and history and revert are on.",
+    ),
+    live: offByDefault.describe(
+      "true: clients can be told of changes of the table when they happen.",
+    ),
     changes: z
       .strictObject({
         except: columns.default([]).describe("Columns whose values are never recorded."),
@@ -363,7 +341,7 @@ export const endpointSchema = z
       .describe("Records of other endpoints that belong to one; false: init leaves it out."),
     search: searchSchema.optional(),
     cacheDependsOn: z
-      .array(z.string().min(1))
+      .array(filledText)
       .optional()
       .describe("Tables that a view reads, so that writes to them count."),
     datatablesWhere: z
@@ -379,7 +357,7 @@ export const endpointSchema = z
       .optional()
       .describe("Handlers of each event, in order, as components/code.ts#check."),
     access: z
-      .record(z.string(), z.union([z.literal("*"), z.array(z.string().min(1))]))
+      .record(z.string(), z.union([z.literal("*"), z.array(filledText)]))
       .optional()
       .describe(
         'For each role its actions, or "*" for all of them; import, export, lock and workflow stand for several. The role "*" is everybody with credentials.',

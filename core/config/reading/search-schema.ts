@@ -1,5 +1,6 @@
 /** `search` of an endpoint's file. */
 import { z } from "zod";
+import { filledText } from "./usual-schemas.ts";
 
 /** As PostgreSQL names them. */
 const languages = [
@@ -39,7 +40,7 @@ export const searchSchema = z
     fulltext: z
       .strictObject({
         columns: z
-          .array(z.string().min(1))
+          .array(filledText)
           .min(1)
           .describe("The text columns of the table that are searched."),
         language: z

@@ -1,5 +1,6 @@
 /** One of `webhooks` of a project.json. What it names is checked by `core/config/checking/webhook-rules.ts`. */
 import { z } from "zod";
+import { filledText } from "./usual-schemas.ts";
 
 /** As Standard Webhooks writes secrets: 24 to 64 bytes. */
 function isWebhookSecret(text: string): boolean {
@@ -14,7 +15,7 @@ export const webhook = z.strictObject({
     .regex(/^[A-Za-z0-9_-]{1,100}$/, "a name of letters, digits, - and _, 100 at most")
     .describe("Name in the table of deliveries, in commands and in the log."),
   endpoints: z
-    .array(z.string().min(1))
+    .array(filledText)
     .min(1)
     .describe("Endpoints of the project whose changes are sent, whichever endpoint wrote."),
   on: z
@@ -23,7 +24,7 @@ export const webhook = z.strictObject({
     .default(["create", "update", "delete"])
     .describe("Kinds of changes. adjust and change-status are updates; restore is a create."),
   columns: z
-    .array(z.string().min(1))
+    .array(filledText)
     .min(1)
     .optional()
     .describe("An update is only sent if it changes one of these columns. Absent: every update."),
@@ -33,7 +34,7 @@ export const webhook = z.strictObject({
     .describe(
       "Condition on the new record, of a deleted one on the old record, as the where of read.",
     ),
-  url: z.string().min(1).describe("Address that is called: http or https. Variables are ${NAME}."),
+  url: filledText.describe("Address that is called: http or https. Variables are ${NAME}."),
   secret: z
     .string()
     .refine(isWebhookSecret, "whsec_ and the base64 of 24 to 64 random bytes")

@@ -1,17 +1,12 @@
 /** The `workflow` of an endpoint's file: which status may follow which, who may change it, and whom to call. */
 import { z } from "zod";
+import { filledText, offByDefault } from "./usual-schemas.ts";
 
 export const hook = z.strictObject({
-  name: z.string().min(1).describe("Shown in hooksExecuted."),
-  url: z
-    .string()
-    .min(1)
-    .describe("Address to call, or a path of this service; {{…}} in it is replaced."),
+  name: filledText.describe("Shown in hooksExecuted."),
+  url: filledText.describe("Address to call, or a path of this service; {{…}} in it is replaced."),
   method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]).default("POST"),
-  blocking: z
-    .boolean()
-    .default(false)
-    .describe("true: the status changes only when the call succeeds."),
+  blocking: offByDefault.describe("true: the status changes only when the call succeeds."),
   headers: z.record(z.string(), z.string()).optional(),
   body: z
     .record(z.string(), z.unknown())
@@ -21,7 +16,7 @@ export const hook = z.strictObject({
 });
 
 export const workflow = z.strictObject({
-  statusField: z.string().min(1).default("status").describe("The column that holds the status."),
+  statusField: filledText.default("status").describe("The column that holds the status."),
   transitions: z
     .record(z.string(), z.array(z.string()))
     .optional()
@@ -34,7 +29,7 @@ export const workflow = z.strictObject({
     .optional()
     .describe("Calls around the change to a status."),
   roles: z
-    .record(z.string(), z.array(z.string().min(1)).min(1))
+    .record(z.string(), z.array(filledText).min(1))
     .optional()
     .describe("For a status, the roles that may change a record to it."),
   closed: z
