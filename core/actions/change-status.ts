@@ -19,6 +19,7 @@ import { doneSchema, writtenSchema } from "../records/record-schema.ts";
 import { orNull } from "../values/json-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";
 import type { Assignment } from "../query/statement.ts";
+import { setTo, updateRow } from "../query/write-statements.ts";
 import type { KeyValue } from "../values/types/key.ts";
 import type { TemplateValues } from "../plans/templates.ts";
 import { shownOf } from "../records/matching.ts";
@@ -146,15 +147,9 @@ async function change(call: Call, plan: ChangeNeeds, { tx, keyValue, wanted, hoo
   await hooks.begin();
   // The locks may have expired while a hook was running.
   await call.locks.checkWrite(plan.write, [keyValue]);
-  const updated = await tx.updateOne({
-    kind: "update",
-    table: plan.write.table,
-    key: plan.write.key,
-    keyValue,
-    guard: null,
-    set,
-    returning: changedColumns(plan),
-  });
+  const { table, key } = plan.write;
+  const change = updateRow(table, { key, keyValue, set, returning: changedColumns(plan) });
+  const updated = await tx.updateOne(change);
   // The SQL of a handler may have deleted the record.
   if (!updated) throw noSuchRecord(call.entity);
   const record = await readBack(shownOf(updated, plan), plan, tx);
@@ -189,8 +184,7 @@ function assignmentsOf(call: Call, plan: WorkflowNeeds, { status, updatedBy }: W
   // The parameter is always called updated_by, also if the column has another name.
   const body = Object.fromEntries(actors.map(({ name }) => [name, updatedBy]));
   const { value } = status;
-  const set: Assignment = { kind: "set", column: plan.workflow.status, value };
-  return [set, ...updateAudit(plan, { ...call, body })];
+  return [setTo(plan.workflow.status, value), ...updateAudit(plan, { ...call, body })];
 }
 
 function valuesOf(

@@ -4,6 +4,7 @@ import { isMarked } from "../callers/visibility.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { deleteFrom, insertInto } from "../query/write-statements.ts";
 import { hashOf } from "../values/hash.ts";
 import { canonicalJson, isObject, type Json, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -85,14 +86,7 @@ export async function storeChanges(
   // No scope applies to the service's own table.
   const own = tx as unknown as UnscopedQueries;
   const store = (portion: readonly (readonly Scalar[])[]) =>
-    own.insert({
-      kind: "insert",
-      table: ledger,
-      key: [key],
-      columns: Object.values(columns),
-      rows: portion,
-      returning: [],
-    });
+    own.insert(insertInto(ledger, { key: [key], columns: Object.values(columns), rows: portion }));
   const portions = portionsOf(rows);
   for (const portion of portions)
     await (portion === portions.at(-1) ? tx.last(() => store(portion)) : store(portion));
@@ -220,13 +214,9 @@ export async function removeOldChanges(
   const rows = oldest.filter((row) => Date.parse(String(row["at"])) < Date.parse(since));
   if (rows.length === 0) return 0;
   const values = rows.map(({ change_id }) => BigInt(String(change_id)));
-  await own.delete({
-    kind: "delete",
-    table: ledger,
-    key: [key],
-    where: { kind: "in", column: key, values, negated: false },
-    returning: [],
-  });
+  await own.delete(
+    deleteFrom(ledger, { key: [key], where: { kind: "in", column: key, values, negated: false } }),
+  );
   return Math.max(...rows.map((row) => Number(row["seq"] ?? Infinity)));
 }
 

@@ -8,6 +8,7 @@ import type { Db } from "../plans/db-port.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { DbQueries, DbSession, UnscopedQueries } from "../query/session.ts";
 import { type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { insertInto, setTo, updateRow, updateRows } from "../query/write-statements.ts";
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
 import type { Column, Table } from "../values/types/column.ts";
@@ -98,14 +99,13 @@ async function findOrder(
 async function makeOrder(queries: UnscopedQueries, order: Table, logId: string): Promise<void> {
   const { name, log_id, last_seq, first_seq } = orderColumns(order);
   try {
-    await queries.insert({
-      kind: "insert",
-      table: order,
-      key: [name],
-      columns: [name, log_id, last_seq, first_seq],
-      rows: [[rowName, logId, 0n, 0n]],
-      returning: [],
-    });
+    await queries.insert(
+      insertInto(order, {
+        key: [name],
+        columns: [name, log_id, last_seq, first_seq],
+        rows: [[rowName, logId, 0n, 0n]],
+      }),
+    );
   } catch (error) {
     // Another process made it.
     if (!(error instanceof AppError) || error.kind !== "duplicateEntry") throw error;
@@ -140,19 +140,16 @@ async function numberSome(tx: UnscopedQueries, { changes, order }: Ledgers): Pro
   );
   const writes = [...new Set(rows.map((row) => String(row["write_id"])))];
   if (writes.length === 0) return;
-  await tx.updateMany({
-    kind: "updateMany",
-    table: changes,
-    key: [write_id],
-    columns: [seq],
-    rows: writes.map((write, at) => ({
-      keyValue: [write],
-      values: [BigInt(known.last + at + 1)],
-    })),
-    guard: null,
-    set: [],
-    returning: [],
-  });
+  await tx.updateMany(
+    updateRows(changes, {
+      key: [write_id],
+      columns: [seq],
+      rows: writes.map((write, at) => ({
+        keyValue: [write],
+        values: [BigInt(known.last + at + 1)],
+      })),
+    }),
+  );
   await setOrder(tx, order, { last: known.last + writes.length });
 }
 
@@ -172,22 +169,17 @@ async function setOrder(
   { last, first }: { last?: number; first?: number },
 ): Promise<void> {
   const { name, last_seq, first_seq } = orderColumns(order);
-  await tx.updateOne({
-    kind: "update",
-    table: order,
-    key: [name],
-    keyValue: [rowName],
-    guard: null,
-    set: [
-      ...(last === undefined
-        ? []
-        : [{ kind: "set", column: last_seq, value: BigInt(last) } as const]),
-      ...(first === undefined
-        ? []
-        : [{ kind: "set", column: first_seq, value: BigInt(first) } as const]),
-    ],
-    returning: [],
-  });
+  await tx.updateOne(
+    updateRow(order, {
+      key: [name],
+      keyValue: [rowName],
+
+      set: [
+        ...(last === undefined ? [] : [setTo(last_seq, BigInt(last))]),
+        ...(first === undefined ? [] : [setTo(first_seq, BigInt(first))]),
+      ],
+    }),
+  );
 }
 
 /** A change in the order of writes. */

@@ -14,6 +14,7 @@ import { type Author, type ChangeKind, differs, changeKind, pick } from "./chang
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import { holds } from "./holds.ts";
 import { portionsOf } from "./portions.ts";
+import { insertInto } from "../query/write-statements.ts";
 
 const names = [
   "delivery_id",
@@ -70,14 +71,13 @@ export async function storeDeliveries(
   // No scope applies to the service's own table.
   const own = tx as unknown as UnscopedQueries;
   for (const portion of portionsOf(rows))
-    await own.insert({
-      kind: "insert",
-      table: ledger,
-      key: [delivery_id],
-      columns: [message_id, project, webhook, lane, state, due_at, tries, created_at, body],
-      rows: portion,
-      returning: [],
-    });
+    await own.insert(
+      insertInto(ledger, {
+        key: [delivery_id],
+        columns: [message_id, project, webhook, lane, state, due_at, tries, created_at, body],
+        rows: portion,
+      }),
+    );
 }
 
 /** What is sent in order: the changes of one record, for one webhook. */

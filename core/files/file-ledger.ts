@@ -17,9 +17,9 @@ import {
   selectFrom,
   sourceOf,
 } from "../query/statement.ts";
+import { deleteFrom, insertInto, setTo, updateRows } from "../query/write-statements.ts";
 import { hashOf } from "../values/hash.ts";
 import type { Row } from "../values/row.ts";
-import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import type { FileEntry } from "../values/types/file-type.ts";
@@ -69,14 +69,13 @@ export async function noteArrival(files: FileLedger, arriving: Arriving): Promis
     [columns.created_at, now],
     [columns.expires_at, expiresAt],
   ] as const;
-  await own.insert({
-    kind: "insert",
-    table: ledger,
-    key: [columns.file_id],
-    columns: values.map(([one]) => one),
-    rows: [values.map(([, value]) => value)],
-    returning: [],
-  });
+  await own.insert(
+    insertInto(ledger, {
+      key: [columns.file_id],
+      columns: values.map(([one]) => one),
+      rows: [values.map(([, value]) => value)],
+    }),
+  );
 }
 
 /** The file was written: it is a claim of its owner from now on. False: the row is gone. */
@@ -102,11 +101,11 @@ export async function noteClaim(
     ...rowOf(files.ledger, id),
     guard: null,
     set: [
-      set(column_name, column),
-      set(owner_hash, owner),
-      set(media_type, type),
-      set(size, BigInt(bytes)),
-      set(hash, sha256),
+      setTo(column_name, column),
+      setTo(owner_hash, owner),
+      setTo(media_type, type),
+      setTo(size, BigInt(bytes)),
+      setTo(hash, sha256),
     ],
     returning: [],
   });
@@ -151,7 +150,7 @@ export async function findFiles(
 
 /** Takes claims from their owner. Until `giveFiles` they still expire. */
 export const takeClaims = (files: FileLedger, ids: readonly string[]): Promise<void> =>
-  changeAll(files, ids, [set(columnsOf(files.ledger).owner_hash, null)]);
+  changeAll(files, ids, [setTo(columnsOf(files.ledger).owner_hash, null)]);
 
 /** Claims that are still this owner's are nobody's, and expire now. */
 export const giveUpClaims = (
@@ -160,7 +159,7 @@ export const giveUpClaims = (
   { owner, now }: { owner: string; now: string },
 ): Promise<void> => {
   const { owner_hash, expires_at } = columnsOf(files.ledger);
-  const changes = [set(owner_hash, null), set(expires_at, now)];
+  const changes = [setTo(owner_hash, null), setTo(expires_at, now)];
   return changeAll(files, ids, changes, equals(owner_hash, owner));
 };
 
@@ -171,16 +170,15 @@ export async function giveFiles(
 ): Promise<void> {
   if (given.length === 0) return;
   const { file_id, record_hash, expires_at } = columnsOf(files.ledger);
-  await files.own.updateMany({
-    kind: "updateMany",
-    table: files.ledger,
-    key: [file_id],
-    columns: [record_hash],
-    rows: given.map(({ id, record }) => ({ keyValue: [id], values: [record] })),
-    guard: null,
-    set: [set(expires_at, null)],
-    returning: [],
-  });
+  await files.own.updateMany(
+    updateRows(files.ledger, {
+      key: [file_id],
+      columns: [record_hash],
+      rows: given.map(({ id, record }) => ({ keyValue: [id], values: [record] })),
+
+      set: [setTo(expires_at, null)],
+    }),
+  );
 }
 
 /** Records have the files no more. */
@@ -188,7 +186,7 @@ export const leaveFiles = (
   files: FileLedger,
   ids: readonly string[],
   expiresAt: string,
-): Promise<void> => changeAll(files, ids, [set(columnsOf(files.ledger).expires_at, expiresAt)]);
+): Promise<void> => changeAll(files, ids, [setTo(columnsOf(files.ledger).expires_at, expiresAt)]);
 
 /** Files of the project that have expired, some at most. */
 export async function expiredFiles(
@@ -219,7 +217,7 @@ export async function giveUpFile(
   const row = await own.updateOne({
     ...rowOf(ledger, id),
     guard: hasExpired(expires_at, now),
-    set: [set(owner_hash, null), set(record_hash, null)],
+    set: [setTo(owner_hash, null), setTo(record_hash, null)],
     returning: [],
   });
   return row !== null;
@@ -229,7 +227,7 @@ export async function giveUpFile(
 export async function forgetFile({ ledger, own }: FileLedger, id: string): Promise<void> {
   const { file_id } = columnsOf(ledger);
   const where = equals(file_id, id);
-  await own.delete({ kind: "delete", table: ledger, key: [file_id], where, returning: [] });
+  await own.delete(deleteFrom(ledger, { key: [file_id], where }));
 }
 
 async function changeAll(
@@ -239,19 +237,16 @@ async function changeAll(
   guard: Condition | null = null,
 ): Promise<void> {
   if (ids.length === 0) return;
-  await own.updateMany({
-    kind: "updateMany",
-    table: ledger,
-    key: [columnsOf(ledger).file_id],
-    columns: [],
-    rows: ids.map((id) => ({ keyValue: [id], values: [] })),
-    guard,
-    set: changes,
-    returning: [],
-  });
-}
+  await own.updateMany(
+    updateRows(ledger, {
+      key: [columnsOf(ledger).file_id],
 
-const set = (column: Column, value: Scalar): Assignment => ({ kind: "set", column, value });
+      rows: ids.map((id) => ({ keyValue: [id], values: [] })),
+      guard,
+      set: changes,
+    }),
+  );
+}
 
 const hasExpired = (column: Column, now: string): Condition => ({
   kind: "compare",

@@ -6,6 +6,7 @@ import type { Table } from "../values/types/column.ts";
 import type { Queries } from "../query/session.ts";
 import type { Json } from "../values/json.ts";
 import { equals, sourceOf, selectFrom } from "../query/statement.ts";
+import { insertInto, setTo, updateRow } from "../query/write-statements.ts";
 
 const columnOf = (ledger: Table, name: "job_id" | "result" | "finished_at") => {
   const column = ledger.columns.get(name);
@@ -40,14 +41,7 @@ export async function claimJob(
 ): Promise<void> {
   const key = columnOf(ledger, "job_id");
   const columns = [key, columnOf(ledger, "finished_at")];
-  await tx.insert({
-    kind: "insert",
-    table: ledger,
-    key: [key],
-    columns,
-    rows: [[jobId, now]],
-    returning: [],
-  });
+  await tx.insert(insertInto(ledger, { key: [key], columns, rows: [[jobId, now]] }));
 }
 
 /** The last write of the transaction. */
@@ -56,13 +50,12 @@ export async function storeJobResult(
   { ledger, jobId, result }: { ledger: Table; jobId: string; result: Json },
 ): Promise<void> {
   const column = columnOf(ledger, "result");
-  await tx.updateOne({
-    kind: "update",
-    table: ledger,
-    key: [columnOf(ledger, "job_id")],
-    keyValue: [jobId],
-    guard: null,
-    set: [{ kind: "set", column, value: JSON.stringify(result) }],
-    returning: [],
-  });
+  await tx.updateOne(
+    updateRow(ledger, {
+      key: [columnOf(ledger, "job_id")],
+      keyValue: [jobId],
+
+      set: [setTo(column, JSON.stringify(result))],
+    }),
+  );
 }

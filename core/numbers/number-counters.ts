@@ -8,6 +8,7 @@ import { findRows } from "../query/find-rows.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { UnscopedQueries } from "../query/session.ts";
 import { equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { insertInto } from "../query/write-statements.ts";
 import type { AlikeText, Table } from "../values/types/column.ts";
 import { keyText } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
@@ -143,24 +144,23 @@ async function makeCounter(
     columnsOf(ledger);
   const { plan, by } = open;
   const values = Object.fromEntries(plan.by.map(({ name }, at) => [name, String(by[at])]));
-  await own.insert({
-    kind: "insert",
-    table: ledger,
-    key: [counter_id],
-    columns: [counter_id, table_name, column_name, pattern, by_values, last_number],
-    rows: [
-      [
-        id,
-        plan.table.identity,
-        plan.column.name,
-        counterPattern(open),
-        plan.by.length > 0 ? JSON.stringify(values) : null,
-        before(open),
+  await own.insert(
+    insertInto(ledger, {
+      key: [counter_id],
+      columns: [counter_id, table_name, column_name, pattern, by_values, last_number],
+      rows: [
+        [
+          id,
+          plan.table.identity,
+          plan.column.name,
+          counterPattern(open),
+          plan.by.length > 0 ? JSON.stringify(values) : null,
+          before(open),
+        ],
       ],
-    ],
-    returning: [],
-    leavesTaken: true,
-  });
+      leavesTaken: true,
+    }),
+  );
 }
 
 interface FreeNumber {

@@ -25,6 +25,7 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";
+import { updateRow } from "../query/write-statements.ts";
 import { AppError, type FieldErrors, validationFailed } from "../values/errors.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -239,15 +240,7 @@ class NumberingTransaction extends PassingTransaction {
     const keyValue = key.map((column) => scalarOf(column, row));
     const set = await this.numbersFor({ table, key, keyValue }, reached);
     if (set.length === 0) return;
-    await this.own.updateOne({
-      kind: "update",
-      table,
-      key,
-      keyValue,
-      guard: null,
-      set,
-      returning: [],
-    });
+    await this.own.updateOne(updateRow(table, { key, keyValue, set }));
     for (const one of set)
       if (one.kind === "set" && returning.some(({ name }) => name === one.column.name))
         row[one.column.name] = one.value as string;

@@ -11,6 +11,7 @@ import type { Row } from "../values/row.ts";
 import type { ChildKey, MarkedTable } from "../plans/soft-delete.ts";
 import { keptOnce } from "../totals/kept-session.ts";
 import { allOf, type Assignment, type Condition } from "../query/statement.ts";
+import { setTo } from "../query/write-statements.ts";
 import type { Column } from "../values/types/column.ts";
 import { AppError } from "../values/errors.ts";
 import type { Scalar } from "../values/scalar.ts";
@@ -67,14 +68,12 @@ function marksOf(
   given: { at: string; deleter: string },
 ): Assignment[] {
   return [
-    ...(flag ? [assign(flag, flagValue(flag, true))] : []),
-    ...(at ? [assign(at, given.at)] : []),
-    ...(by ? [assign(by, fitting(given.deleter, by))] : []),
+    ...(flag ? [setTo(flag, flagValue(flag, true))] : []),
+    ...(at ? [setTo(at, given.at)] : []),
+    ...(by ? [setTo(by, fitting(given.deleter, by))] : []),
     ...changeTimes.map((column) => ({ kind: "keep", column }) as const),
   ];
 }
-
-const assign = (column: Column, value: Scalar): Assignment => ({ kind: "set", column, value });
 
 /**
  * The time of the marks: now, or later than the time of every dependent row that is marked already. Restore uses equal

@@ -13,6 +13,7 @@ import {
   sourceOf,
   selectFrom,
 } from "../query/statement.ts";
+import { updateRows } from "../query/write-statements.ts";
 import { keyValueOf } from "../totals/row-values.ts";
 import { comparand } from "../query/comparisons.ts";
 import type { Column, Table } from "../values/types/column.ts";
@@ -129,16 +130,15 @@ export const changeMarks = (
   { from, set, reused }: MarkChange,
   tx: UnscopedQueries,
 ): Promise<unknown> =>
-  tx.updateMany({
-    kind: "updateMany",
-    table: marked.table,
-    key: marked.key,
-    columns: marked.reusable,
-    rows: rows.map((row) => ({
-      keyValue: marked.key.map((column) => comparand(column, row[column.name])),
-      values: marked.reusable.map((column) => reused(column, row)),
-    })),
-    set,
-    guard: thatAre(from, marked),
-    returning: [],
-  });
+  tx.updateMany(
+    updateRows(marked.table, {
+      key: marked.key,
+      columns: marked.reusable,
+      rows: rows.map((row) => ({
+        keyValue: marked.key.map((column) => comparand(column, row[column.name])),
+        values: marked.reusable.map((column) => reused(column, row)),
+      })),
+      set,
+      guard: thatAre(from, marked),
+    }),
+  );

@@ -9,6 +9,7 @@ import { AppError } from "../values/errors.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
+import { deleteFrom, insertInto, setTo, updateRow } from "../query/write-statements.ts";
 import { limits } from "../values/limits.ts";
 
 /** A row's place in the table. */
@@ -67,14 +68,13 @@ export async function claimRequest(
 ): Promise<boolean> {
   const { request_id: key, body_hash, claim: owner, started_at, answer } = columnsOf(ledger);
   try {
-    await queries.insert({
-      kind: "insert",
-      table: ledger,
-      key: [key],
-      columns: [key, body_hash, owner, started_at, answer],
-      rows: [[id, bodyHash, claim, now, text ?? null]],
-      returning: [],
-    });
+    await queries.insert(
+      insertInto(ledger, {
+        key: [key],
+        columns: [key, body_hash, owner, started_at, answer],
+        rows: [[id, bodyHash, claim, now, text ?? null]],
+      }),
+    );
     return true;
   } catch (error) {
     if (error instanceof AppError && error.kind === "duplicateEntry") return false;
@@ -90,20 +90,23 @@ export async function replaceRequest(
 ): Promise<boolean> {
   const { request_id: key, body_hash, claim: owner, started_at, answer } = columnsOf(ledger);
   const isAnswered = seen.answer !== null;
-  const row = await queries.updateOne({
-    kind: "update",
-    table: ledger,
-    key: [key],
-    keyValue: [id],
-    guard: allOf(equals(owner, seen.claim), { kind: "null", column: answer, negated: isAnswered }),
-    set: [
-      { kind: "set", column: body_hash, value: bodyHash },
-      { kind: "set", column: owner, value: claim },
-      { kind: "set", column: started_at, value: now },
-      { kind: "set", column: answer, value: null },
-    ],
-    returning: [],
-  });
+  const row = await queries.updateOne(
+    updateRow(ledger, {
+      key: [key],
+      keyValue: [id],
+      guard: allOf(equals(owner, seen.claim), {
+        kind: "null",
+        column: answer,
+        negated: isAnswered,
+      }),
+      set: [
+        setTo(body_hash, bodyHash),
+        setTo(owner, claim),
+        setTo(started_at, now),
+        setTo(answer, null),
+      ],
+    }),
+  );
   return row !== null;
 }
 
@@ -114,15 +117,14 @@ export async function answerRequest(
   text: string,
 ): Promise<boolean> {
   const { request_id: key, answer } = columnsOf(ledger);
-  const row = await tx.updateOne({
-    kind: "update",
-    table: ledger,
-    key: [key],
-    keyValue: [id],
-    guard: unanswered(ledger, claim),
-    set: [{ kind: "set", column: answer, value: text }],
-    returning: [],
-  });
+  const row = await tx.updateOne(
+    updateRow(ledger, {
+      key: [key],
+      keyValue: [id],
+      guard: unanswered(ledger, claim),
+      set: [setTo(answer, text)],
+    }),
+  );
   return row !== null;
 }
 
@@ -134,13 +136,7 @@ export async function releaseRequest(
   const { request_id: key, claim: owner, answer } = columnsOf(ledger);
   const isEmpty: Condition = { kind: "null", column: answer, negated: isAnswered };
   const where = allOf(equals(key, id), equals(owner, claim), isEmpty)!;
-  const rows = await queries.delete({
-    kind: "delete",
-    table: ledger,
-    key: [key],
-    where,
-    returning: [],
-  });
+  const rows = await queries.delete(deleteFrom(ledger, { key: [key], where }));
   return rows.length > 0;
 }
 
@@ -187,7 +183,7 @@ async function removeRequestsBefore(
   const values = rows.map((row) => String(row["request_id"]));
   // A key may have been used again since.
   const where = allOf({ kind: "in", column: key, values, negated: false }, isOld)!;
-  await queries.delete({ kind: "delete", table: ledger, key: [key], where, returning: [] });
+  await queries.delete(deleteFrom(ledger, { key: [key], where }));
 }
 
 const names = ["request_id", "body_hash", "claim", "started_at", "answer"] as const;

@@ -11,6 +11,7 @@ import type { Row } from "../values/row.ts";
 import type { ChildKey, MarkedTable, ParentKey } from "../plans/soft-delete.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { allOf, type Assignment, type Condition, equals, sourceOf } from "../query/statement.ts";
+import { setTo } from "../query/write-statements.ts";
 import { comparand } from "../query/comparisons.ts";
 import { keptOnce } from "../totals/kept-session.ts";
 import { AppError } from "../values/errors.ts";
@@ -70,10 +71,8 @@ async function lockChildren(
 
 function clearedMarks({ marks: { flag, at, by }, changeTimes }: MarkedTable): Assignment[] {
   return [
-    ...(flag ? [{ kind: "set", column: flag, value: flagValue(flag, false) } as const] : []),
-    ...[at, by].flatMap((column) =>
-      column?.nullable ? [{ kind: "set", column, value: null } as const] : [],
-    ),
+    ...(flag ? [setTo(flag, flagValue(flag, false))] : []),
+    ...[at, by].flatMap((column) => (column?.nullable ? [setTo(column, null)] : [])),
     ...changeTimes.map((column) => ({ kind: "keep", column }) as const),
   ];
 }

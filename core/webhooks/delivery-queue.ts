@@ -5,6 +5,7 @@
  */
 import type { DbQueries, DbSession, UnscopedQueries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { deleteFrom, setTo, updateRow, updateRows } from "../query/write-statements.ts";
 import type { QueueCounts } from "../jobs/queue.ts";
 import { deliveryColumns } from "../changes/deliveries.ts";
 import { limits } from "../values/limits.ts";
@@ -250,19 +251,17 @@ async function putOff(
     const isOwn = timeOf(head) <= nowMs && asked.busy.has(idOf(head));
     return isOwn ? nowMs + options.leaseMs : Math.min(timeOf(head), nowMs + besideMs);
   };
-  await own.updateMany({
-    kind: "updateMany",
-    table: ledger,
-    key: [lane],
-    columns: [due_at],
-    rows: heads.map((head) => ({
-      keyValue: [laneIn(head)],
-      values: [new Date(untilMs(head)).toISOString()],
-    })),
-    guard: allOf(isWaiting(looking), compare(due_at, "<=", now)),
-    set: [],
-    returning: [],
-  });
+  await own.updateMany(
+    updateRows(ledger, {
+      key: [lane],
+      columns: [due_at],
+      rows: heads.map((head) => ({
+        keyValue: [laneIn(head)],
+        values: [new Date(untilMs(head)).toISOString()],
+      })),
+      guard: allOf(isWaiting(looking), compare(due_at, "<=", now)),
+    }),
+  );
 }
 
 const idOf = (row: Row): bigint => BigInt(String(row["delivery_id"]));
@@ -278,19 +277,16 @@ async function claim(
   const { delivery_id, due_at, claim: claimed } = deliveryColumns(ledger);
   const token = options.newId();
   const untilMs = Date.parse(options.now()) + options.leaseMs;
-  await own.updateMany({
-    kind: "updateMany",
-    table: ledger,
-    key: [delivery_id],
-    columns: [due_at, claimed],
-    rows: rows.map((row) => ({
-      keyValue: [idOf(row)],
-      values: [new Date(untilMs).toISOString(), token],
-    })),
-    guard: null,
-    set: [],
-    returning: [],
-  });
+  await own.updateMany(
+    updateRows(ledger, {
+      key: [delivery_id],
+      columns: [due_at, claimed],
+      rows: rows.map((row) => ({
+        keyValue: [idOf(row)],
+        values: [new Date(untilMs).toISOString(), token],
+      })),
+    }),
+  );
   return rows.map((row) => ({
     id: idOf(row),
     messageId: String(row["message_id"]),
@@ -312,42 +308,32 @@ async function storeOutcomes(
   const { delivery_id: id, state, due_at, claim: claimed, tries, failed_at, reason } = columns;
   const sent = tried.filter(({ outcome: { kind } }) => kind === "sent");
   if (sent.length > 0)
-    await own.delete({
-      kind: "delete",
-      table: ledger,
-      key: [id],
-      where: isOneOf(
-        id,
-        sent.map(({ delivery }) => delivery.id),
-      ),
-      returning: [],
-    });
+    await own.delete(
+      deleteFrom(ledger, {
+        key: [id],
+        where: isOneOf(
+          id,
+          sent.map(({ delivery }) => delivery.id),
+        ),
+      }),
+    );
   for (const { delivery, outcome } of tried) {
     if (outcome.kind === "sent") continue;
     const dueAt = outcome.kind === "later" ? new Date(outcome.atMs).toISOString() : now;
-    await own.updateOne({
-      kind: "update",
-      table: ledger,
-      key: [id],
-      keyValue: [delivery.id],
-      guard: equals(claimed, delivery.claim),
-      set: [
-        { kind: "set", column: claimed, value: null },
-        { kind: "set", column: due_at, value: dueAt },
-        ...(outcome.kind === "again"
-          ? []
-          : ([
-              { kind: "set", column: tries, value: BigInt(outcome.tries) },
-              { kind: "set", column: reason, value: outcome.reason },
-            ] as const)),
-        ...(outcome.kind === "failed"
-          ? ([
-              { kind: "set", column: state, value: "failed" },
-              { kind: "set", column: failed_at, value: now },
-            ] as const)
-          : []),
-      ],
-      returning: [],
-    });
+    await own.updateOne(
+      updateRow(ledger, {
+        key: [id],
+        keyValue: [delivery.id],
+        guard: equals(claimed, delivery.claim),
+        set: [
+          setTo(claimed, null),
+          setTo(due_at, dueAt),
+          ...(outcome.kind === "again"
+            ? []
+            : [setTo(tries, BigInt(outcome.tries)), setTo(reason, outcome.reason)]),
+          ...(outcome.kind === "failed" ? [setTo(state, "failed"), setTo(failed_at, now)] : []),
+        ],
+      }),
+    );
   }
 }

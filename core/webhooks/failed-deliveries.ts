@@ -2,6 +2,7 @@
 import { deliveryColumns } from "../changes/deliveries.ts";
 import type { DbSession, UnscopedQueries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { setTo, updateRows } from "../query/write-statements.ts";
 import { parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
@@ -85,23 +86,22 @@ export async function retryDeliveries(
   const { message_id, state, due_at, claim, tries, failed_at } = deliveryColumns(place.ledger);
   let count = 0;
   for (let from = 0; from < ids.length; from += limits.inValuesMax)
-    count += await (place.session() as unknown as UnscopedQueries).updateMany({
-      kind: "updateMany",
-      table: place.ledger,
-      key: [message_id],
-      columns: [due_at],
-      rows: ids
-        .slice(from, from + limits.inValuesMax)
-        .map((id) => ({ keyValue: [id], values: [now] })),
-      guard: isFailed(place),
-      set: [
-        { kind: "set", column: state, value: "waiting" },
-        { kind: "set", column: tries, value: 0n },
-        { kind: "set", column: claim, value: null },
-        { kind: "set", column: failed_at, value: null },
-      ],
-      returning: [],
-    });
+    count += await (place.session() as unknown as UnscopedQueries).updateMany(
+      updateRows(place.ledger, {
+        key: [message_id],
+        columns: [due_at],
+        rows: ids
+          .slice(from, from + limits.inValuesMax)
+          .map((id) => ({ keyValue: [id], values: [now] })),
+        guard: isFailed(place),
+        set: [
+          setTo(state, "waiting"),
+          setTo(tries, 0n),
+          setTo(claim, null),
+          setTo(failed_at, null),
+        ],
+      }),
+    );
   return count;
 }
 

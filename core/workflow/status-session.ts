@@ -35,6 +35,7 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../query/statement.ts";
+import { setTo } from "../query/write-statements.ts";
 import { hasCascades, visitCascades } from "../totals/database-cascades.ts";
 import { only, pinned, scalarFor, shownScalar, union } from "../totals/row-values.ts";
 import { AppError, validationFailed } from "../values/errors.ts";
@@ -159,7 +160,7 @@ class StatusTransaction extends PassingTransaction {
     const groups = Map.groupBy(rows, ({ values }) => keyText(places.map((at) => values[at]!)));
     for (const some of groups.values()) {
       const [{ values }] = some as [(typeof some)[0]];
-      const given = places.map((at) => assign(columns[at]!, values[at]!));
+      const given = places.map((at) => setTo(columns[at]!, values[at]!));
       const keys = some.map(({ keyValue }) => keyValue);
       for (const among of keyBatches(key, keys))
         await this.admit(met, allOf(keyIn(key, among), guard)!, [...set, ...given]);
@@ -334,8 +335,6 @@ const keeps = (change: Assignment, status: Json): boolean =>
   (change.kind === "set" && textOf(shownScalar(change.value)) === textOf(status));
 
 const textOf = (value: Json): string | null => (value === null ? null : String(value));
-
-const assign = (column: Column, value: Scalar): Assignment => ({ kind: "set", column, value });
 
 /** Columns that a statement writes, and their values. */
 interface Written {
