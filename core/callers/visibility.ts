@@ -10,6 +10,7 @@ import {
   type SeenRows,
 } from "../plans/soft-delete.ts";
 import { allOf, type Condition } from "../query/statement.ts";
+import { compares } from "../query/key-conditions.ts";
 import type { Column, Columns } from "../values/types/column.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import type { Json } from "../values/json.ts";
@@ -97,17 +98,10 @@ export const flagValue = ({ type }: Column, isMarked: boolean): boolean | bigint
   type === "boolean" ? isMarked : isMarked ? 1n : 0n;
 
 const isSet = (flag: Column): Condition =>
-  flag.type === "boolean"
-    ? { kind: "compare", column: flag, operator: "=", value: true }
-    : { kind: "compare", column: flag, operator: "!=", value: 0n };
+  flag.type === "boolean" ? compares(flag, "=", true) : compares(flag, "!=", 0n);
 
 function isClear(flag: Column): Condition {
-  const clear: Condition = {
-    kind: "compare",
-    column: flag,
-    operator: "=",
-    value: flagValue(flag, false),
-  };
+  const clear = compares(flag, "=", flagValue(flag, false));
   if (!flag.nullable) return clear;
   return { kind: "or", members: [clear, { kind: "null", column: flag, negated: false }] };
 }

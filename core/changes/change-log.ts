@@ -4,13 +4,14 @@ import { isMarked } from "../callers/visibility.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { compares, isOneOf } from "../query/key-conditions.ts";
 import { deleteFrom, insertInto } from "../query/write-statements.ts";
 import { hashOf } from "../values/hash.ts";
 import { canonicalJson, isObject, type Json, parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
-import type { Column, Table } from "../values/types/column.ts";
+import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import type { DbQueries, DbTransaction, UnscopedQueries } from "../query/session.ts";
 import { type RowChange, imageKey } from "./change-book.ts";
@@ -171,18 +172,14 @@ export interface LogPlace {
 export function changesAt({ ledger, recorded, key, now }: LogPlace): Condition {
   const { table_name, record_hash, at, kind, old_values: old } = logColumns(ledger);
   const since = keptSince(recorded, now);
-  const isNot = (column: Column, value: string): Condition => ({
-    kind: "compare",
-    column,
-    operator: "!=",
-    value,
-  });
   const hasEmpty = recorded.isLive && recorded.columns.some(({ name }) => !recorded.kept.has(name));
   return allOf(
     equals(table_name, recorded.table.identity),
     key && equals(record_hash, hashOf(keyText(key))),
-    hasEmpty ? { kind: "or", members: [isNot(kind, "update"), isNot(old, "{}")] } : null,
-    since === null ? null : { kind: "compare", column: at, operator: ">=", value: since },
+    hasEmpty
+      ? { kind: "or", members: [compares(kind, "!=", "update"), compares(old, "!=", "{}")] }
+      : null,
+    since === null ? null : compares(at, ">=", since),
   )!;
 }
 
@@ -214,9 +211,7 @@ export async function removeOldChanges(
   const rows = oldest.filter((row) => Date.parse(String(row["at"])) < Date.parse(since));
   if (rows.length === 0) return 0;
   const values = rows.map(({ change_id }) => BigInt(String(change_id)));
-  await own.delete(
-    deleteFrom(ledger, { key: [key], where: { kind: "in", column: key, values, negated: false } }),
-  );
+  await own.delete(deleteFrom(ledger, { key: [key], where: isOneOf(key, values) }));
   return Math.max(...rows.map((row) => Number(row["seq"] ?? Infinity)));
 }
 

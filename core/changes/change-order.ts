@@ -8,10 +8,11 @@ import type { Db } from "../plans/db-port.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
 import type { DbQueries, DbSession, UnscopedQueries } from "../query/session.ts";
 import { type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { compares } from "../query/key-conditions.ts";
 import { insertInto, setTo, updateRow, updateRows } from "../query/write-statements.ts";
 import { AppError } from "../values/errors.ts";
 import { limits } from "../values/limits.ts";
-import type { Column, Table } from "../values/types/column.ts";
+import type { Table } from "../values/types/column.ts";
 import { changeOf, logColumns, type RecordedChange } from "./change-log.ts";
 
 /** What is known of the order. */
@@ -204,22 +205,16 @@ export async function changesAfter(
 ): Promise<PlacedChange[]> {
   const ledger = await session.ledger("changes");
   const { change_id, seq, table_name, ...columns } = logColumns(ledger);
-  const compare = (column: Column, operator: "=" | ">", value: bigint): Condition => ({
-    kind: "compare",
-    column,
-    operator,
-    value,
-  });
   const rows = await (session as unknown as UnscopedQueries).all(
     selectFrom(sourceOf(ledger), {
       columns: [change_id, seq, table_name, ...Object.values(columns)],
       where: {
         kind: "or",
         members: [
-          compare(seq, ">", BigInt(place)),
+          compares(seq, ">", BigInt(place)),
           {
             kind: "and",
-            members: [compare(seq, "=", BigInt(place)), compare(change_id, ">", BigInt(id))],
+            members: [compares(seq, "=", BigInt(place)), compares(change_id, ">", BigInt(id))],
           },
         ],
       },

@@ -17,6 +17,7 @@ import {
   selectFrom,
   sourceOf,
 } from "../query/statement.ts";
+import { compares } from "../query/key-conditions.ts";
 import { deleteFrom, insertInto, setTo, updateRows } from "../query/write-statements.ts";
 import { hashOf } from "../values/hash.ts";
 import type { Row } from "../values/row.ts";
@@ -118,12 +119,7 @@ export function countClaims(
   { owner, now }: { owner: string; now: string },
 ): Promise<number> {
   const { owner_hash, expires_at } = columnsOf(ledger);
-  const where = allOf(equals(owner_hash, owner), {
-    kind: "compare",
-    column: expires_at,
-    operator: ">",
-    value: now,
-  });
+  const where = allOf(equals(owner_hash, owner), compares(expires_at, ">", now));
   return own.count({ kind: "count", source: sourceOf(ledger), where });
 }
 
@@ -248,12 +244,7 @@ async function changeAll(
   );
 }
 
-const hasExpired = (column: Column, now: string): Condition => ({
-  kind: "compare",
-  column,
-  operator: "<=",
-  value: now,
-});
+const hasExpired = (column: Column, now: string): Condition => compares(column, "<=", now);
 
 const rowOf = (ledger: Table, id: string) =>
   ({ kind: "update", table: ledger, key: [columnsOf(ledger).file_id], keyValue: [id] }) as const;

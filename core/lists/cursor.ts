@@ -15,7 +15,15 @@ import { limits } from "../values/limits.ts";
 import type { Pagination } from "./page.ts";
 import type { Row } from "../values/row.ts";
 import type { ListText } from "../query/list-text.ts";
-import { allOf, type Condition, type Select, type Sort } from "../query/statement.ts";
+import { compares } from "../query/key-conditions.ts";
+import {
+  allOf,
+  type Condition,
+  equals,
+  noRow,
+  type Select,
+  type Sort,
+} from "../query/statement.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 
 /** Everything that determines a list's rows and their order. Other lists refuse its cursors. */
@@ -165,25 +173,18 @@ const placed = ({ column, direction }: Sort, value: string | null): PlacedTerm =
 function isBehind(terms: readonly PlacedTerm[]): Condition {
   const [first, ...others] = terms as [PlacedTerm, ...PlacedTerm[]];
   const further = isFurther(first);
-  if (others.length === 0) return further ?? nothing;
-  const tied = allOf(isEqual(first), isBehind(others))!;
+  if (others.length === 0) return further ?? noRow;
+  const tied = allOf(equals(first.mark, first.value), isBehind(others))!;
   if (further === null) return tied;
   return allOf(boundOf(first), { kind: "or", members: [further, tied] })!;
 }
-
-const nothing: Condition = { kind: "or", members: [] };
-
-const isEqual = ({ mark, value }: PlacedTerm): Condition =>
-  value === null
-    ? { kind: "null", column: mark, negated: false }
-    : { kind: "compare", column: mark, operator: "=", value };
 
 /** Null if nothing can follow: nulls are the smallest. */
 function isFurther({ mark, direction, value }: PlacedTerm): Condition | null {
   if (value === null)
     return direction === "asc" ? { kind: "null", column: mark, negated: true } : null;
-  if (direction === "asc") return { kind: "compare", column: mark, operator: ">", value };
-  const smaller: Condition = { kind: "compare", column: mark, operator: "<", value };
+  if (direction === "asc") return compares(mark, ">", value);
+  const smaller = compares(mark, "<", value);
   if (!mark.nullable) return smaller;
   return { kind: "or", members: [smaller, { kind: "null", column: mark, negated: false }] };
 }
@@ -191,7 +192,7 @@ function isFurther({ mark, direction, value }: PlacedTerm): Condition | null {
 /** Null if no single comparison holds for all further rows. */
 function boundOf({ mark, direction, value }: PlacedTerm): Condition | null {
   if (value === null || (direction === "desc" && mark.nullable)) return null;
-  return { kind: "compare", column: mark, operator: direction === "asc" ? ">=" : "<=", value };
+  return compares(mark, direction === "asc" ? ">=" : "<=", value);
 }
 
 const version = 1;

@@ -1,10 +1,12 @@
 /** Conditions that find rows by their key. */
+import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import { limits } from "../values/limits.ts";
 import { mayHold } from "./comparisons.ts";
 import {
   allOf,
+  type Comparison,
   type Condition,
   equals,
   noRow,
@@ -12,6 +14,20 @@ import {
   sourceOf,
   selectFrom,
 } from "./statement.ts";
+
+export const compares = (column: Column, operator: Comparison, value: Scalar): Condition => ({
+  kind: "compare",
+  column,
+  operator,
+  value,
+});
+
+export const isOneOf = (column: Column, values: readonly Scalar[]): Condition => ({
+  kind: "in",
+  column,
+  values,
+  negated: false,
+});
 
 /** The one row with this key. The key has a column at least. */
 export function keyIs(key: Key, value: KeyValue): Condition {

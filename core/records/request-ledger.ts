@@ -9,6 +9,7 @@ import { AppError } from "../values/errors.ts";
 import type { Runtime } from "../plans/runtime.ts";
 import type { Queries } from "../query/session.ts";
 import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
+import { compares, isOneOf } from "../query/key-conditions.ts";
 import { deleteFrom, insertInto, setTo, updateRow } from "../query/write-statements.ts";
 import { limits } from "../values/limits.ts";
 
@@ -165,12 +166,7 @@ async function removeRequestsBefore(
   { ledger, before, countMax }: { ledger: Table; before: string; countMax: number },
 ): Promise<void> {
   const { request_id: key, started_at } = columnsOf(ledger);
-  const isOld: Condition = {
-    kind: "compare",
-    column: started_at,
-    operator: "<",
-    value: before,
-  };
+  const isOld = compares(started_at, "<", before);
   const rows = await queries.all(
     selectFrom(sourceOf(ledger), {
       columns: [key],
@@ -182,7 +178,7 @@ async function removeRequestsBefore(
   if (rows.length === 0) return;
   const values = rows.map((row) => String(row["request_id"]));
   // A key may have been used again since.
-  const where = allOf({ kind: "in", column: key, values, negated: false }, isOld)!;
+  const where = allOf(isOneOf(key, values), isOld)!;
   await queries.delete(deleteFrom(ledger, { key: [key], where }));
 }
 

@@ -5,13 +5,13 @@
  */
 import type { DbQueries, DbSession, UnscopedQueries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { compares, isOneOf } from "../query/key-conditions.ts";
 import { deleteFrom, setTo, updateRow, updateRows } from "../query/write-statements.ts";
 import type { QueueCounts } from "../jobs/queue.ts";
 import { deliveryColumns } from "../changes/deliveries.ts";
 import { limits } from "../values/limits.ts";
 import type { Row } from "../values/row.ts";
-import type { Scalar } from "../values/scalar.ts";
-import type { Column, Table } from "../values/types/column.ts";
+import type { Table } from "../values/types/column.ts";
 
 /** A delivery that this process sends. */
 export interface Delivery {
@@ -125,10 +125,10 @@ export function createDeliveryQueue(options: QueueOptions): DeliveryQueue {
           where: allOf(equals(columns.project, options.project), ...conditions),
         });
       const isWaiting = equals(columns.state, "waiting");
-      const isLater = compare(columns.due_at, ">", options.now());
+      const isLater = compares(columns.due_at, ">", options.now());
       const all = await count(isWaiting);
       // Only rows that are not due are looked at; a backlog is counted by the index.
-      const delayed = await count(isWaiting, isLater, compare(columns.tries, ">", 0n));
+      const delayed = await count(isWaiting, isLater, compares(columns.tries, ">", 0n));
       const failed = await count(equals(columns.state, "failed"));
       return { waiting: Math.max(0, all - delayed), delayed, failed };
     },
@@ -139,19 +139,6 @@ const roundsMax = 20;
 
 /** How long others of a lane wait before it is looked at again whether the delivery before them was sent. */
 const besideMs = 1_000;
-
-const compare = (column: Column, operator: "<=" | ">", value: Scalar): Condition => ({
-  kind: "compare",
-  column,
-  operator,
-  value,
-});
-const isOneOf = (column: Column, values: readonly Scalar[]): Condition => ({
-  kind: "in",
-  column,
-  values,
-  negated: false,
-});
 
 interface Looking {
   readonly ledger: Table;
@@ -178,7 +165,7 @@ async function dueLanes(
   const rows = await (session as unknown as UnscopedQueries).all(
     selectFrom(sourceOf(looking.ledger), {
       columns: [lane],
-      where: allOf(isWaiting(looking), compare(due_at, "<=", looking.options.now())),
+      where: allOf(isWaiting(looking), compares(due_at, "<=", looking.options.now())),
       sort: [
         { column: due_at, direction: "asc" },
         { column: delivery_id, direction: "asc" },
@@ -259,7 +246,7 @@ async function putOff(
         keyValue: [laneIn(head)],
         values: [new Date(untilMs(head)).toISOString()],
       })),
-      guard: allOf(isWaiting(looking), compare(due_at, "<=", now)),
+      guard: allOf(isWaiting(looking), compares(due_at, "<=", now)),
     }),
   );
 }

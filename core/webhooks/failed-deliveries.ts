@@ -2,6 +2,7 @@
 import { deliveryColumns } from "../changes/deliveries.ts";
 import type { DbSession, UnscopedQueries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
+import { compares } from "../query/key-conditions.ts";
 import { setTo, updateRows } from "../query/write-statements.ts";
 import { parseOwnJson } from "../values/json.ts";
 import { limits } from "../values/limits.ts";
@@ -41,16 +42,10 @@ export async function failedDeliveries(place: DeliveryPlace): Promise<FailedDeli
   const found: FailedDelivery[] = [];
   const limit = limits.deliveriesLookedAt;
   for (let after = 0n; ;) {
-    const isNext: Condition = {
-      kind: "compare",
-      column: delivery_id,
-      operator: ">",
-      value: after,
-    };
     const rows = await (place.session() as unknown as UnscopedQueries).all(
       selectFrom(sourceOf(place.ledger), {
         columns: [delivery_id, message_id, webhook, tries, failed_at, reason, body],
-        where: allOf(isFailed(place), isNext),
+        where: allOf(isFailed(place), compares(delivery_id, ">", after)),
         sort: [{ column: delivery_id, direction: "asc" }],
         limit,
       }),
