@@ -121,15 +121,11 @@ function ratioOf(term: Term, operands: ReadonlyMap<string, string>): Ratio | nul
   if (left === null || right === null) return null;
   switch (term.operator) {
     case "+":
-      return {
-        above: left.above * right.below + right.above * left.below,
-        below: left.below * right.below,
-      };
-    case "-":
-      return {
-        above: left.above * right.below - right.above * left.below,
-        below: left.below * right.below,
-      };
+    case "-": {
+      const added = right.above * left.below;
+      const above = left.above * right.below + (term.operator === "+" ? added : -added);
+      return { above, below: left.below * right.below };
+    }
     case "*":
       return { above: left.above * right.above, below: left.below * right.below };
     case "/":
@@ -161,24 +157,24 @@ function tokensOf(text: string): string[] | null {
 }
 
 /** The length of formulas limits how deep they nest. */
-function sumOf(tokens: string[]): Term | null {
-  let left = productOf(tokens);
-  while (left !== null && (tokens.at(-1) === "+" || tokens.at(-1) === "-")) {
-    const operator = tokens.pop() as "+" | "-";
-    const right = productOf(tokens);
-    left = right && { kind: "operation", operator, left, right };
-  }
-  return left;
-}
+const sumOf = (tokens: string[]): Term | null => chainOf(tokens, ["+", "-"], productOf);
 
-function productOf(tokens: string[]): Term | null {
-  let left = factorOf(tokens);
-  while (left !== null && (tokens.at(-1) === "*" || tokens.at(-1) === "/")) {
-    const operator = tokens.pop() as "*" | "/";
-    const right = factorOf(tokens);
+const productOf = (tokens: string[]): Term | null => chainOf(tokens, ["*", "/"], factorOf);
+
+/** Parts with one of the operators between them, from the left. */
+function chainOf(
+  tokens: string[],
+  operators: readonly Extract<Term, { kind: "operation" }>["operator"][],
+  partOf: (tokens: string[]) => Term | null,
+): Term | null {
+  let left = partOf(tokens);
+  for (;;) {
+    const operator = operators.find((one) => one === tokens.at(-1));
+    if (left === null || operator === undefined) return left;
+    tokens.pop();
+    const right = partOf(tokens);
     left = right && { kind: "operation", operator, left, right };
   }
-  return left;
 }
 
 const zero: Term = { kind: "number", digits: "0" };
