@@ -3,7 +3,7 @@ import type { Column, Table } from "../values/types/column.ts";
 import type { Key } from "../values/types/key.ts";
 import type { AggregateFunction, Computation, Output } from "../query/statement.ts";
 import type { AuditColumns } from "./audit-columns.ts";
-import type { MarkedTable } from "./soft-delete.ts";
+import type { ChildKey, MarkedTable } from "./soft-delete.ts";
 
 /** A column of the header that is computed from its details. */
 export interface HeaderTotal {
@@ -38,13 +38,11 @@ export interface HeaderTable {
 }
 
 /** Rows that the database changes by itself, because of a row that they reference. */
-export interface DatabaseCascade {
+export interface DatabaseCascade extends Pick<ChildKey, "table" | "columns"> {
   /** What becomes of that row: it is deleted, or its `referenced` columns get other values. */
   readonly on: "delete" | "update";
   /** `change`: the columns get other values. */
   readonly effect: "delete" | "change";
-  readonly table: Table;
-  readonly columns: Key;
   /** Of the other table, in the order of `columns`. */
   readonly referenced: Key;
 }

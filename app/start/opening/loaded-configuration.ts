@@ -1,15 +1,12 @@
 /** One loaded configuration: its projects over their databases, and the app that answers for them. */
-import { type Callers, openToAll } from "../../../core/callers/callers.ts";
-import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
+import { openToAll } from "../../../core/callers/callers.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
 import type { Project } from "../../../core/dispatch.ts";
-import type { DeliveryTimes } from "../../../core/webhooks/webhook-sender.ts";
 import { type CheckHost, createHostCheck, isLoopback } from "../../http/guard.ts";
 import type { ConfigState } from "../../http/health.ts";
 import type { App } from "../../http/http.ts";
 import { countInto } from "../../metrics/metrics-watcher.ts";
 import { mountJobsBoard } from "../../http/jobs-board.ts";
-import type { OutboundOptions } from "../../outbound/outbound-client.ts";
 import { ConfigError } from "../settings/config-error.ts";
 import type { Settings } from "../settings/env.ts";
 import { observeProjects } from "../observing/observe-projects.ts";
@@ -19,29 +16,23 @@ import { compression } from "./disk-files.ts";
 import type { ProcessParts } from "./process-parts.ts";
 import { logLeftOut, type ReadProjects } from "../settings/read-projects.ts";
 import {
-  type CompileResult,
   compileLater,
   compileOnce,
+  type CompileResult,
+  type LoadedParts,
   openServed,
   type ServedProject,
 } from "./serve-project.ts";
 import { risksOf, toLog } from "./telling.ts";
 
-export interface LoadOptions {
+export interface LoadOptions extends Omit<LoadedParts, "before"> {
   /** The files as they were read. */
   readonly read: ReadProjects;
   readonly source: Omit<JobsConfiguration, "configs">;
-  readonly importComponent: ImportComponent | undefined;
-  /** Absent: as the projects' `auth` says. */
-  readonly callers: Callers | undefined;
-  /** Answers requests of the service's own hooks. */
-  readonly own: OutboundOptions["own"];
   readonly configState: () => ConfigState;
   /** The text of `/metrics`. */
   readonly metricsText: () => Promise<string>;
   readonly bodyTimeoutMs: number;
-  /** Absent: those of `limits`. */
-  readonly deliveryTimes?: DeliveryTimes | undefined;
   /** The configuration that is served until now; null at the start. */
   readonly before: LoadedConfiguration | null;
 }

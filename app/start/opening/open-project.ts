@@ -5,13 +5,12 @@
 import type { Cache } from "../../../core/cache/cache.ts";
 import type { Access } from "../../../core/callers/access.ts";
 import type { Callers } from "../../../core/callers/callers.ts";
-import { compileProject } from "../../../core/config/compile-project.ts";
+import { type CompiledProject, compileProject } from "../../../core/config/compile-project.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
 import { agentsOf } from "../../../core/config/compiling/compile-agents.ts";
 import { dashboardFaults } from "../../../core/config/checking/dashboard-faults.ts";
 import type { Fault } from "../../../core/config/reading/faults.ts";
 import type { ProjectConfig } from "../../../core/config/reading/read-config.ts";
-import type { Risk } from "../../../core/config/checking/risks.ts";
 import { bindProject, type Project, type Routes } from "../../../core/dispatch.ts";
 import { isUnavailable } from "../../../core/values/errors.ts";
 import type { ProjectJobs } from "../../../core/jobs/jobs.ts";
@@ -121,14 +120,11 @@ function entityIn(routes: Routes | null): Entity | null {
 }
 
 /** The result of compiling against a database that answers. */
-export interface Seen {
+export interface Seen extends Pick<CompiledProject, "notices" | "risks" | "remarks"> {
   /** Those of the endpoints without a fault; the others are `leftOut`. */
   readonly routes: Routes;
   /** What is wrong with the other endpoints; the faults of their files are not among these. */
   readonly faults: readonly Fault[];
-  readonly notices: readonly string[];
-  readonly risks: readonly Risk[];
-  readonly remarks: readonly string[];
   /** Equal as long as the tables and queries of the project are the same in the database. */
   readonly shape: string;
 }

@@ -38,6 +38,7 @@ export interface ServedProject {
 /** What all projects of a loaded configuration share. */
 export interface LoadedParts {
   readonly importComponent: ImportComponent | undefined;
+  /** Answers requests of the service's own hooks. */
   readonly own: OutboundOptions["own"];
   /** Absent: as the project's `auth` says. */
   readonly callers: Callers | undefined;
