@@ -3,8 +3,7 @@
  * computed once per set of roles; scopes depend on claims, too. Both are also kept for each caller as long as it is
  * known, because every request asks for them several times.
  */
-import type { AccessRules, RowRule } from "../plans/access-rules.ts";
-import { everyRole } from "../plans/access-rules.ts";
+import { type AccessRules, everyRole, type RowRule } from "../plans/access-rules.ts";
 import type { Caller } from "../plans/caller.ts";
 import type { Entity } from "../plans/entity.ts";
 import { limits } from "../values/limits.ts";

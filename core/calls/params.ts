@@ -1,8 +1,7 @@
 /** The member `params` of requests to actions whose query names parameters. */
 import type { Grammar } from "../grammar/grammar.ts";
 import { checkParams, namesIn, type QueryParams } from "../plans/query-params.ts";
-import type { JsonSchema } from "../values/json-schema.ts";
-import { orNull } from "../values/json-schema.ts";
+import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Source } from "../values/types/column.ts";

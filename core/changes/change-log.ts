@@ -2,7 +2,7 @@
 import type { RecordedTable } from "../plans/change-tables.ts";
 import { isMarked } from "../callers/visibility.ts";
 import { ledgerColumns } from "../query/ledger-columns.ts";
-import type { Queries } from "../query/session.ts";
+import type { DbQueries, DbTransaction, Queries, UnscopedQueries } from "../query/session.ts";
 import { allOf, type Condition, equals, selectFrom, sourceOf } from "../query/statement.ts";
 import { compares, isOneOf } from "../query/key-conditions.ts";
 import { deleteFrom, insertInto } from "../query/write-statements.ts";
@@ -13,7 +13,6 @@ import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
-import type { DbQueries, DbTransaction, UnscopedQueries } from "../query/session.ts";
 import { type RowChange, imageKey } from "./change-book.ts";
 import { portionsOf } from "./portions.ts";
 

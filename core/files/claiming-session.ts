@@ -5,8 +5,7 @@
  * of the transaction whose the files are. It does not see SQL of handlers. The request is told which claims its writes
  * took: they go if these are undone.
  */
-import type { Caller } from "../plans/caller.ts";
-import { identityOf } from "../plans/caller.ts";
+import { type Caller, identityOf } from "../plans/caller.ts";
 import type { FilesColumn, FileTable, FileTables } from "../plans/file-tables.ts";
 import { findRows } from "../query/find-rows.ts";
 import { keyIs } from "../query/key-conditions.ts";

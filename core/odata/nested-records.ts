@@ -2,8 +2,7 @@
  * `$expand` -> read's `expand`, and records with related ones in them -> the JSON of OData. A list of related records
  * that was cut has the address of its rest; nothing is cut in silence.
  */
-import { expand } from "../lists/expand.ts";
-import type { Expanded, Expansion } from "../lists/expand.ts";
+import { expand, type Expanded, type Expansion } from "../lists/expand.ts";
 import { figuresOf } from "../lists/operations.ts";
 import { invalidParameter } from "../values/errors.ts";
 import type { Json } from "../values/json.ts";

@@ -3,8 +3,7 @@
  * the records there. Only those that the caller may use.
  */
 import type { Entity } from "../plans/entity.ts";
-import type { FoundRelation } from "../query/paths.ts";
-import { PathColumns } from "../query/paths.ts";
+import { type FoundRelation, PathColumns } from "../query/paths.ts";
 import type { Column, Columns, Hop } from "../values/types/column.ts";
 import type { Json } from "../values/json.ts";
 import type { ActionView } from "./describe-endpoint.ts";

@@ -5,8 +5,7 @@
 import type { Rules } from "../rules/compile-rules.ts";
 import { type FieldErrors, validationFailed } from "../values/errors.ts";
 import { closest } from "../values/closest.ts";
-import { isObject, type Json } from "../values/json.ts";
-import { ExactNumber } from "../values/json.ts";
+import { ExactNumber, isObject, type Json } from "../values/json.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { accept } from "../values/types/accept.ts";
 import { columnTypes } from "../values/types/column-types.ts";

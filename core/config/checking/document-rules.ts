@@ -3,14 +3,14 @@
  * computation of the same column is a fault.
  */
 import type { Catalog } from "../../plans/database-catalog.ts";
-import type {
-  DatabaseCascade,
-  DocumentTables,
-  HeaderTable,
-  HeaderTotal,
-  LinesTable,
+import {
+  type DatabaseCascade,
+  type DocumentTables,
+  type HeaderTable,
+  type HeaderTotal,
+  type LinesTable,
+  noDocuments,
 } from "../../plans/document-tables.ts";
-import { noDocuments } from "../../plans/document-tables.ts";
 import type { DetailPlan } from "../../plans/composite-plan.ts";
 import type { Entity } from "../../plans/entity.ts";
 import type { ImportPlan } from "../../plans/import-plan.ts";

@@ -15,8 +15,7 @@ import type { JoinedHop } from "../../query/statement.ts";
 import type { Columns, Hop } from "../../values/types/column.ts";
 import { fits } from "./access-plan.ts";
 import type { Path } from "../reading/faults.ts";
-import type { CompiledEndpoint } from "./survey.ts";
-import type { Survey } from "./survey.ts";
+import type { CompiledEndpoint, Survey } from "./survey.ts";
 
 type Related = ReadonlyMap<Entity, Entity["relations"]>;
 
