@@ -21,9 +21,7 @@ export const exportCancel = defineAction<ExportPlan, string>({
   answer: () => ({ status: 200, schema: exportCancelSchema }),
 
   async run(call) {
-    const { input: id, jobs } = call;
-    const owner = ownerOf(call);
-    const job = await jobs.cancel(["export"], owner, id);
+    const job = await call.jobs.cancel(["export"], ownerOf(call), call.input);
     // The request succeeded, in any state of the job.
     return { status: 200, body: { ...exportState(job, call), success: true } };
   },

@@ -23,8 +23,7 @@ export const exportDownload = defineAction<ExportPlan, string>({
 
   async run(call) {
     const { input: id, entity, jobs } = call;
-    const owner = ownerOf(call);
-    const job = await jobs.find(["export"], owner, id);
+    const job = await jobs.find(["export"], ownerOf(call), id);
     if (job.state !== "completed")
       throw invalidJobState(`The export is not completed; export-status tells how far it is`);
     const key = textMember(job.result, "file");

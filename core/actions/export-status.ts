@@ -22,9 +22,7 @@ export const exportStatus = defineAction<ExportPlan, string>({
   answer: () => ({ status: 200, schema: exportStateSchema }),
 
   async run(call) {
-    const { input: id, jobs } = call;
-    const owner = ownerOf(call);
-    const job = await jobs.find(["export"], owner, id);
+    const job = await call.jobs.find(["export"], ownerOf(call), call.input);
     return { status: 200, body: exportState(job, call) };
   },
 });

@@ -21,11 +21,8 @@ export const startExport = defineAction<ExportPlan, ExportRequest>({
   answer: () => ({ status: 200, schema: startedSchema("export", "pending") }),
 
   async run(call) {
-    const { body, jobs } = call;
-    const owner = ownerOf(call);
-    const job = await jobs.start("export", owner, {
-      request: { ...requestOf(body), ...languageOfJob(call) },
-    });
+    const request = { ...requestOf(call.body), ...languageOfJob(call) };
+    const job = await call.jobs.start("export", ownerOf(call), { request });
     return { status: 200, body: { job_id: job.id, status: "pending" } };
   },
 });

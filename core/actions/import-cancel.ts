@@ -21,9 +21,7 @@ export const importCancel = defineAction<ImportPlan, string>({
   answer: () => ({ status: 200, schema: importCancelSchema }),
 
   async run(call) {
-    const { input: id, jobs } = call;
-    const owner = ownerOf(call);
-    const job = await jobs.cancel(["preview", "commit"], owner, id);
+    const job = await call.jobs.cancel(["preview", "commit"], ownerOf(call), call.input);
     // The request succeeded, in any state of the job.
     return { status: 200, body: { ...importState(job), success: true } };
   },

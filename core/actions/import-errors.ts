@@ -21,8 +21,7 @@ export const importErrors = defineAction<ImportPlan, string>({
 
   async run(call) {
     const { input: id, entity, jobs } = call;
-    const owner = ownerOf(call);
-    const job = await jobs.find(["preview", "commit"], owner, id);
+    const job = await jobs.find(["preview", "commit"], ownerOf(call), id);
     if (job.state !== "completed")
       throw invalidJobState("The job is not completed; import-status tells how far it is");
     const key = textMember(job.result, "rejected");

@@ -27,10 +27,8 @@ export const importStatus = defineAction<ImportPlan, string>({
   answer: () => ({ status: 200, schema: importStateSchema }),
 
   async run(call) {
-    const { input: id, jobs } = call;
-    const owner = ownerOf(call);
-    const job = await jobs.find(["preview", "commit"], owner, id);
-    return job.kind === "preview" ? previewAnswer(job, jobs) : commitAnswer(job, call);
+    const job = await call.jobs.find(["preview", "commit"], ownerOf(call), call.input);
+    return job.kind === "preview" ? previewAnswer(job, call.jobs) : commitAnswer(job, call);
   },
 });
 
