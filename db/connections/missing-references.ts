@@ -1,14 +1,12 @@
 /** Finds which references of a row have no row, where the engine only says that one of them has none: SQLite. */
-import {
-  allOf,
-  equals,
-  type Insert,
-  type Select,
-  selectFrom,
-  type Statement,
-  type UpdateMany,
-  type UpdateOne,
+import type {
+  Insert,
+  Select,
+  Statement,
+  UpdateMany,
+  UpdateOne,
 } from "../../core/query/statement.ts";
+import { allOf, equals, selectFrom } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Column } from "../../core/values/types/column.ts";
 import { referenceMissing, UnnamedReference } from "./app-error.ts";

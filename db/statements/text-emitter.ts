@@ -1,12 +1,7 @@
 /** The pieces of a statement as SQL of one engine: what its dialect makes of them, and what all engines share. */
 import { sql, type SQL } from "drizzle-orm/sql/sql";
-import {
-  answeredAs,
-  type Column,
-  type Hop,
-  type Source,
-  type Table,
-} from "../../core/values/types/column.ts";
+import { answeredAs } from "../../core/values/types/column.ts";
+import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { TextSearch } from "../../core/values/types/text-index.ts";
