@@ -12,7 +12,6 @@ import type {
   LedgerName,
   PartOptions,
   TransactionOptions,
-  UnscopedQueries,
 } from "../query/session.ts";
 import {
   type Calculate,
@@ -47,17 +46,8 @@ export interface Recording {
 export const recordingSession = (session: DbSession, recording: Recording): DbSession =>
   recording.tables.recorded.size === 0 ? session : new RecordingSession(session, recording);
 
-class RecordingTransaction extends PassingTransaction {
-  /** The same, for statements about all rows. */
-  private readonly own: UnscopedQueries;
-  private readonly tables: ChangeTables;
+class RecordingTransaction extends PassingTransaction<ChangeTables> {
   readonly book = new ChangeBook();
-
-  constructor(tx: DbTransaction, tables: ChangeTables) {
-    super(tx);
-    this.own = tx as unknown as UnscopedQueries;
-    this.tables = tables;
-  }
 
   override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
     const forget = this.book.mark();
@@ -152,13 +142,13 @@ class RecordingTransaction extends PassingTransaction {
   }
 
   private recorded({ table }: { readonly table: Table }): RecordedTable | undefined {
-    return this.tables.recorded.get(table.identity);
+    return this.layer.recorded.get(table.identity);
   }
 
   private recordedIn({ source, columns }: Select): RecordedTable | undefined {
     const identity = source.kind === "table" ? source.identity : undefined;
     const isPlain = columns.every(({ via, derived, markOf }) => !via && !derived && !markOf);
-    return identity === undefined || !isPlain ? undefined : this.tables.recorded.get(identity);
+    return identity === undefined || !isPlain ? undefined : this.layer.recorded.get(identity);
   }
 
   /** The rows with these keys as they are now; they are locked. */
@@ -208,7 +198,7 @@ class RecordingTransaction extends PassingTransaction {
   /** The recorded rows that the database changes by itself with the statement. */
   private async reached(statement: Delete | UpdateOne | UpdateMany): Promise<ReachedRows[]> {
     const found: ReachedRows[] = [];
-    const { cascades, recorded } = this.tables;
+    const { cascades, recorded } = this.layer;
     const reaching = { cascades, queries: this.own };
     await visitCascades(reaching, statement, async ({ cascade, where, moved }) => {
       const child = recorded.get(cascade.table.identity);
@@ -247,21 +237,14 @@ interface ReachedRows {
   readonly after: readonly Row[] | null;
 }
 
-class RecordingSession extends PassingSession {
-  private readonly recording: Recording;
-
-  constructor(session: DbSession, recording: Recording) {
-    super(session);
-    this.recording = recording;
-  }
-
+class RecordingSession extends PassingSession<Recording> {
   protected concerns(statement: RowWrite): boolean {
-    const { recorded, cascades } = this.recording.tables;
+    const { recorded, cascades } = this.layer.tables;
     return recorded.has(statement.table.identity) || hasCascades(cascades, statement);
   }
 
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const { tables, author, committed } = this.recording;
+    const { tables, author, committed } = this.layer;
     const ledgers = new Map<LedgerName, () => Table>();
     for (const name of ledgersOf(tables)) ledgers.set(name, await this.ledgerFor(name));
     let isTold = false;
@@ -282,6 +265,6 @@ class RecordingSession extends PassingSession {
   }
 
   protected over(session: DbSession): DbSession {
-    return new RecordingSession(session, this.recording);
+    return new RecordingSession(session, this.layer);
   }
 }

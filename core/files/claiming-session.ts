@@ -15,7 +15,6 @@ import type {
   DbTransaction,
   PartOptions,
   TransactionOptions,
-  UnscopedQueries,
 } from "../query/session.ts";
 import {
   allOf,
@@ -121,33 +120,22 @@ interface Written {
   store(value: Scalar): void;
 }
 
-class ClaimingTransaction extends PassingTransaction {
-  /** The same, for statements about all rows. */
-  private readonly own: UnscopedQueries;
-  private readonly claiming: Claiming;
-  private readonly ledger: () => Table;
+class ClaimingTransaction extends PassingTransaction<Claiming & { readonly ledger: () => Table }> {
   /** Ids of the claims that it took, those of undone parts among them. */
   readonly taken: string[] = [];
-
-  constructor(tx: DbTransaction, claiming: Claiming, ledger: () => Table) {
-    super(tx);
-    this.own = tx as unknown as UnscopedQueries;
-    this.claiming = claiming;
-    this.ledger = ledger;
-  }
 
   override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
     const from = this.taken.length;
     try {
       return await this.tx.part(work, options);
     } catch (error) {
-      this.claiming.taken.undo(this.taken.slice(from), error);
+      this.layer.taken.undo(this.taken.slice(from), error);
       throw error;
     }
   }
 
   override async insert(insert: Narrowed<Insert>): Promise<Row[]> {
-    const files = this.claiming.tables.get(insert.table.identity);
+    const files = this.layer.tables.get(insert.table.identity);
     const places = placesIn(files, insert.columns);
     if (places.length === 0) return this.queries.insert(insert);
     const rows = insert.rows.map((row) => [...row]);
@@ -167,7 +155,7 @@ class ClaimingTransaction extends PassingTransaction {
 
   override async updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
     const { table, key, keyValue, guard } = update;
-    const files = this.claiming.tables.get(table.identity);
+    const files = this.layer.tables.get(table.identity);
     const set = [...update.set];
     const places = placesIn(
       files,
@@ -195,7 +183,7 @@ class ClaimingTransaction extends PassingTransaction {
 
   override async updateMany(update: Narrowed<UpdateMany>): Promise<number> {
     const { table, key } = update;
-    const files = this.claiming.tables.get(table.identity);
+    const files = this.layer.tables.get(table.identity);
     const same = update.set.flatMap((one) => (one.kind === "set" ? [one] : []));
     const shared = same.filter(({ column }) => files?.columns.has(column.name));
     if (shared.length + placesIn(files, update.columns).length === 0)
@@ -240,7 +228,7 @@ class ClaimingTransaction extends PassingTransaction {
     });
     const open = asked.flatMap(({ ids, held }) => ids.filter((id) => !held.has(id)));
     const files: FileLedger | null =
-      open.length === 0 ? null : { ledger: this.ledger(), own: this.own };
+      open.length === 0 ? null : { ledger: this.layer.ledger(), own: this.own };
     const known = files
       ? await findFiles(files, [...new Set(open)], { lock: true })
       : new Map<string, KnownFile>();
@@ -272,7 +260,7 @@ class ClaimingTransaction extends PassingTransaction {
     const claims = [...used].filter((id) => known.get(id)!.owner !== null);
     if (!files) return;
     this.taken.push(...claims);
-    this.claiming.taken.take(claims);
+    this.layer.taken.take(claims);
     await takeClaims(files, claims);
   }
 
@@ -280,7 +268,7 @@ class ClaimingTransaction extends PassingTransaction {
     file: KnownFile,
     { table, name, record }: { table: Table; name: string; record: string | null },
   ): boolean {
-    const { caller, action, now, digest } = this.claiming;
+    const { caller, action, now, digest } = this.layer;
     if (!file.isWhole || file.table !== table.identity || file.column !== name) return false;
     if (file.expiresAtMs === null || file.expiresAtMs <= Date.parse(now())) return false;
     if (file.owner !== null) return file.owner === claimOwner(caller, digest);
@@ -288,36 +276,29 @@ class ClaimingTransaction extends PassingTransaction {
   }
 }
 
-class ClaimingSession extends PassingSession {
-  private readonly claiming: Claiming;
-
-  constructor(session: DbSession, claiming: Claiming) {
-    super(session);
-    this.claiming = claiming;
-  }
-
+class ClaimingSession extends PassingSession<Claiming> {
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const { claiming } = this;
+    const { layer } = this;
     const ledger = await this.ledgerFor("files");
     let latest: ClaimingTransaction | null = null;
     try {
       return await this.session.tx((tx) => {
-        claiming.taken.forget(latest?.taken ?? []);
-        latest = new ClaimingTransaction(tx, claiming, ledger);
+        layer.taken.forget(latest?.taken ?? []);
+        latest = new ClaimingTransaction(tx, { ...layer, ledger });
         return work(latest);
       }, options);
     } catch (error) {
-      claiming.taken.undo((latest as ClaimingTransaction | null)?.taken ?? [], error);
+      layer.taken.undo((latest as ClaimingTransaction | null)?.taken ?? [], error);
       throw error;
     }
   }
 
   protected over(session: DbSession): DbSession {
-    return new ClaimingSession(session, this.claiming);
+    return new ClaimingSession(session, this.layer);
   }
 
   protected concerns({ kind, table }: RowWrite): boolean {
-    return kind !== "delete" && this.claiming.tables.has(table.identity);
+    return kind !== "delete" && this.layer.tables.has(table.identity);
   }
 }
 

@@ -8,12 +8,7 @@ import { everyRole } from "../plans/access-rules.ts";
 import type { NumberPlan, NumberTables } from "../plans/number-tables.ts";
 import { findRows, scalarOf } from "../query/find-rows.ts";
 import { keyIs } from "../query/key-conditions.ts";
-import type {
-  DbSession,
-  DbTransaction,
-  TransactionOptions,
-  UnscopedQueries,
-} from "../query/session.ts";
+import type { DbSession, DbTransaction, TransactionOptions } from "../query/session.ts";
 import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
 import {
   allOf,
@@ -72,19 +67,9 @@ interface Keyed {
   readonly number: Scalar;
 }
 
-class NumberingTransaction extends PassingTransaction {
-  /** The same, for statements about all rows. */
-  private readonly own: UnscopedQueries;
-  private readonly numbering: Numbering;
-  private readonly ledger: () => Table;
-
-  constructor(tx: DbTransaction, numbering: Numbering, ledger: () => Table) {
-    super(tx);
-    this.own = tx as unknown as UnscopedQueries;
-    this.numbering = numbering;
-    this.ledger = ledger;
-  }
-
+class NumberingTransaction extends PassingTransaction<
+  Numbering & { readonly ledger: () => Table }
+> {
   override async insert(insert: Narrowed<Insert>): Promise<Row[]> {
     const plans = this.plansOf(insert.table);
     if (plans.length === 0) return this.queries.insert(insert);
@@ -117,7 +102,7 @@ class NumberingTransaction extends PassingTransaction {
       const row = await this.own.one(selectFrom(source, { columns, where, limit: 1, lock: true }));
       if (row && scalarOf(plan.column, row) !== sent) throw notYours(plan);
     }
-    const isStep = this.numbering.action === "change-status";
+    const isStep = this.layer.action === "change-status";
     const reached = isStep ? reachedBy(set, plans) : [];
     const numbers = await this.numbersFor(update, reached);
     return this.queries.updateOne(
@@ -141,11 +126,11 @@ class NumberingTransaction extends PassingTransaction {
   }
 
   private plansOf({ identity }: Table): readonly NumberPlan[] {
-    return this.numbering.tables.get(identity) ?? [];
+    return this.layer.tables.get(identity) ?? [];
   }
 
   private maySend(plan: NumberPlan): boolean {
-    return maySendNumber(plan, this.numbering.caller);
+    return maySendNumber(plan, this.layer.caller);
   }
 
   /** Rejects with `forbidden` when a record would get another number than it has. */
@@ -176,10 +161,10 @@ class NumberingTransaction extends PassingTransaction {
       const at = places.get(name) ?? columns.push(plan.column) - 1;
       const isSent = rows.some((row) => !isEmpty(row[at]));
       // The number of a record that returns was its own before.
-      if (isSent && !this.maySend(plan) && this.numbering.action !== "revert") throw notYours(plan);
+      if (isSent && !this.maySend(plan) && this.layer.action !== "revert") throw notYours(plan);
       for (const row of rows) {
         const valueOf: ValueOf = (column) => row[places.get(column.name) ?? -1];
-        const { time } = this.numbering;
+        const { time } = this.layer;
         const { onStatus } = plan;
         if (!isEmpty(row[at])) {
           const open = openNumber(plan, { valueOf, errors: {}, time });
@@ -199,9 +184,9 @@ class NumberingTransaction extends PassingTransaction {
   private async give(wanted: readonly WantedNumber[], errors: FieldErrors): Promise<void> {
     if (Object.keys(errors).length > 0) throw validationFailed(errors);
     if (wanted.length === 0) return;
-    const { digest } = this.numbering;
+    const { digest } = this.layer;
     const asked = wanted.map(({ open, give }) => ({ open, isTaken: give !== null }));
-    const texts = await takeNumbers(this.own, asked, { ledger: this.ledger(), digest });
+    const texts = await takeNumbers(this.own, asked, { ledger: this.layer.ledger(), digest });
     for (const [at, { give }] of wanted.entries()) give?.(texts[at]!);
   }
 
@@ -219,7 +204,7 @@ class NumberingTransaction extends PassingTransaction {
   ): Promise<Assignment[]> {
     const errors: FieldErrors = {};
     const numbers: Assignment[] = [];
-    const { time } = this.numbering;
+    const { time } = this.layer;
     const open = await openOf(this.own, { table, key, keyValue, set }, { plans, time, errors });
     const wanted = open.map((one): WantedNumber => {
       const give = (value: string) =>
@@ -247,26 +232,22 @@ class NumberingTransaction extends PassingTransaction {
   }
 }
 
-class NumberingSession extends PassingSession {
-  private readonly numbering: Numbering;
-
-  constructor(session: DbSession, numbering: Numbering) {
-    super(session);
-    this.numbering = numbering;
-  }
-
+class NumberingSession extends PassingSession<Numbering> {
   async tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    const { numbering } = this;
+    const { layer } = this;
     const ledger = await this.ledgerFor("numbers");
-    return this.session.tx((tx) => work(new NumberingTransaction(tx, numbering, ledger)), options);
+    return this.session.tx(
+      (tx) => work(new NumberingTransaction(tx, { ...layer, ledger })),
+      options,
+    );
   }
 
   protected over(session: DbSession): DbSession {
-    return new NumberingSession(session, this.numbering);
+    return new NumberingSession(session, this.layer);
   }
 
   protected concerns({ kind, table }: RowWrite): boolean {
-    return kind !== "delete" && this.numbering.tables.has(table.identity);
+    return kind !== "delete" && this.layer.tables.has(table.identity);
   }
 }
 

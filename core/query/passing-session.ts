@@ -11,6 +11,7 @@ import type {
   LedgerName,
   PartOptions,
   TransactionOptions,
+  UnscopedQueries,
 } from "./session.ts";
 import type {
   Aggregate,
@@ -31,9 +32,12 @@ export type RowWrite = Insert | UpdateOne | UpdateMany | Calculate | Delete;
 
 export class PassingQueries implements DbQueries {
   protected readonly queries: DbQueries;
+  /** The same, for statements about all rows, also those that the caller may not see. */
+  protected readonly own: UnscopedQueries;
 
   constructor(queries: DbQueries) {
     this.queries = queries;
+    this.own = queries as unknown as UnscopedQueries;
   }
 
   all(select: Narrowed<Select>): Promise<Row[]> {
@@ -89,12 +93,15 @@ export class PassingQueries implements DbQueries {
   }
 }
 
-export class PassingTransaction extends PassingQueries implements DbTransaction {
+/** `Layer`: what the layer needs to know. */
+export class PassingTransaction<Layer> extends PassingQueries implements DbTransaction {
   protected readonly tx: DbTransaction;
+  protected readonly layer: Layer;
 
-  constructor(tx: DbTransaction) {
+  constructor(tx: DbTransaction, layer: Layer) {
     super(tx);
     this.tx = tx;
+    this.layer = layer;
   }
 
   part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
@@ -111,12 +118,14 @@ export class PassingTransaction extends PassingQueries implements DbTransaction 
 }
 
 /** Writes to the tables that concern a layer become transactions; all others go to the session below. */
-export abstract class PassingSession extends PassingQueries implements DbSession {
+export abstract class PassingSession<Layer> extends PassingQueries implements DbSession {
   protected readonly session: DbSession;
+  protected readonly layer: Layer;
 
-  constructor(session: DbSession) {
+  constructor(session: DbSession, layer: Layer) {
     super(session);
     this.session = session;
+    this.layer = layer;
   }
 
   /** Whether the write is the layer's business. */

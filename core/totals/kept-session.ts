@@ -5,19 +5,14 @@
 import { past } from "../callers/scoped-session.ts";
 import type {
   Queries,
-  UnscopedQueries,
-  DbQueries,
   DbSession,
-  DbSnapshot,
   DbTransaction,
-  JoinOptions,
-  LedgerName,
   PartOptions,
   TransactionOptions,
 } from "../query/session.ts";
 import type { HeaderTable, LinesTable } from "../plans/document-tables.ts";
 import type { Row } from "../values/row.ts";
-import { PassingQueries } from "../query/passing-session.ts";
+import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
 import {
   allOf,
@@ -54,12 +49,12 @@ export function keptOnce<T>(
 /** Recomputes the totals of this header, even if its lines do not change. False: it has none. */
 export function recount(queries: Queries, table: Table, key: Json | undefined): boolean {
   const own = past(queries, "totals");
-  return own instanceof KeptQueries && own.recount(table, key);
+  return own instanceof KeptTransaction && own.recount(table, key);
 }
 
 function settlementOf(queries: Queries): Settlement | null {
   const own = past(queries, "totals");
-  return own instanceof KeptQueries ? own.settlement : null;
+  return own instanceof KeptTransaction ? own.settlement : null;
 }
 
 /** A header, and its lines. */
@@ -68,22 +63,24 @@ interface Document {
   readonly header: HeaderTable;
 }
 
-class KeptQueries extends PassingQueries {
-  /** The same, for statements about all rows, also those that the caller may not see. */
-  private readonly own: UnscopedQueries;
-  protected readonly keeping: Keeping;
-  readonly settlement: Settlement;
+class KeptTransaction extends PassingTransaction<Keeping> {
+  readonly settlement = new Settlement(this.own, {
+    keeping: this.layer,
+    update: (one) => this.change(one),
+  });
 
-  constructor(queries: DbQueries, keeping: Keeping) {
-    super(queries);
-    this.own = queries as unknown as UnscopedQueries;
-    this.keeping = keeping;
-    const update = (one: UpdateOne): Promise<Row | null> => this.change(one);
-    this.settlement = new Settlement(this.own, { keeping, update });
+  override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+    const undo = this.settlement.mark();
+    try {
+      return await this.tx.part(work, options);
+    } catch (error) {
+      undo();
+      throw error;
+    }
   }
 
   recount({ identity }: Table, key: Json | undefined): boolean {
-    const documents = this.keeping.tables.documents.get(identity) ?? [];
+    const documents = this.layer.tables.documents.get(identity) ?? [];
     for (const one of documents) this.settlement.oweTo(one, key, false);
     return documents.length > 0;
   }
@@ -129,7 +126,7 @@ class KeptQueries extends PassingQueries {
 
   private async change(update: UpdateOne): Promise<Row | null> {
     const lines = this.linesIn(update);
-    const reaches = hasCascades(this.keeping.tables.cascades, update);
+    const reaches = hasCascades(this.layer.tables.cascades, update);
     if (lines === undefined && !reaches) return this.own.updateOne(update);
     const { settlement } = this;
     const follow = await oweCascades(this.reaching, update);
@@ -162,7 +159,7 @@ class KeptQueries extends PassingQueries {
     const { table, key, columns, set, rows, guard } = update;
     const marked = this.markedDocuments(update);
     const lines = this.linesIn(update);
-    const reaches = hasCascades(this.keeping.tables.cascades, update);
+    const reaches = hasCascades(this.layer.tables.cascades, update);
     if (lines === undefined && marked.length === 0 && !reaches)
       return this.queries.updateMany(update);
     const { settlement } = this;
@@ -214,26 +211,19 @@ class KeptQueries extends PassingQueries {
     return gone.map((row) => only(row, returning));
   }
 
-  /** Whether the write may change a total, so that it is more than one statement. */
-  protected concerns({ table }: { readonly table: Table }): boolean {
-    const { lines, documents, cascades } = this.keeping.tables;
-    const { identity } = table;
-    return lines.has(identity) || documents.has(identity) || cascades.has(identity);
-  }
-
   private get reaching(): Reaching {
     const { own, settlement } = this;
-    return { queries: own, settlement, tables: this.keeping.tables };
+    return { queries: own, settlement, tables: this.layer.tables };
   }
 
   private linesIn({ table }: { readonly table: Table }): LinesTable | undefined {
-    return this.keeping.tables.lines.get(table.identity);
+    return this.layer.tables.lines.get(table.identity);
   }
 
   /** Documents whose headers the update marks or unmarks: a restored header gets the totals of its lines. */
   private markedDocuments({ table, set }: UpdateMany): readonly Document[] {
     const names = new Set(set.map(({ column }) => column.name));
-    const documents = this.keeping.tables.documents.get(table.identity) ?? [];
+    const documents = this.layer.tables.documents.get(table.identity) ?? [];
     return documents.filter(({ header: { marking } }) =>
       [marking?.marks.flag, marking?.marks.at].some((column) => column && names.has(column.name)),
     );
@@ -241,7 +231,7 @@ class KeptQueries extends PassingQueries {
 
   private async lockHeaders({ source, where }: Select): Promise<void> {
     const identity = source.kind === "table" ? source.identity : undefined;
-    const lines = identity === undefined ? undefined : this.keeping.tables.lines.get(identity);
+    const lines = identity === undefined ? undefined : this.layer.tables.lines.get(identity);
     if (lines) await this.settlement.lockAbove(lines, { where, table: lines.table });
   }
 
@@ -252,90 +242,18 @@ class KeptQueries extends PassingQueries {
   }
 }
 
-class KeptTransaction extends KeptQueries implements DbTransaction {
-  private readonly tx: DbTransaction;
-
-  constructor(tx: DbTransaction, keeping: Keeping) {
-    super(tx, keeping);
-    this.tx = tx;
-  }
-
-  async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
-    const undo = this.settlement.mark();
-    try {
-      return await this.tx.part(work, options);
-    } catch (error) {
-      undo();
-      throw error;
-    }
-  }
-
-  last<T>(work: () => Promise<T>): Promise<T> {
-    return this.tx.last(work);
-  }
-
-  both<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
-    return this.tx.both(first, second);
-  }
-}
-
-class KeptSession extends KeptQueries implements DbSession {
-  private readonly session: DbSession;
-
-  constructor(session: DbSession, keeping: Keeping) {
-    super(session, keeping);
-    this.session = session;
-  }
-
-  get written(): ReadonlySet<Table | "unknown"> {
-    return this.session.written;
-  }
-
+class KeptSession extends PassingSession<Keeping> {
   tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.session.tx((tx) => work(new KeptTransaction(tx, this.keeping)), options);
+    return this.session.tx((tx) => work(new KeptTransaction(tx, this.layer)), options);
   }
 
-  snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
-    return this.session.snapshot(work);
+  protected over(session: DbSession): DbSession {
+    return new KeptSession(session, this.layer);
   }
 
-  ledger(name: LedgerName): Promise<Table> {
-    return this.session.ledger(name);
-  }
-
-  stream(select: Narrowed<Select>, options: { batchRows: number }): AsyncIterable<Row[]> {
-    return this.session.stream(select, options);
-  }
-
-  longSnapshot<T>(work: (snapshot: DbSnapshot) => Promise<T>): Promise<T> {
-    return this.session.longSnapshot(work);
-  }
-
-  join<T>(work: (joined: DbSession) => Promise<T>, options: JoinOptions): Promise<T> {
-    return this.session.join((joined) => work(new KeptSession(joined, this.keeping)), options);
-  }
-
-  override insert(insert: Narrowed<Insert>): Promise<Row[]> {
-    return this.atomically(insert, (queries) => queries.insert(insert));
-  }
-
-  override updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
-    return this.atomically(update, (queries) => queries.updateOne(update));
-  }
-
-  override updateMany(update: Narrowed<UpdateMany>): Promise<number> {
-    return this.atomically(update, (queries) => queries.updateMany(update));
-  }
-
-  override delete(statement: Narrowed<Delete>): Promise<Row[]> {
-    return this.atomically(statement, (queries) => queries.delete(statement));
-  }
-
-  /** A write that changes totals is a transaction. */
-  private atomically<T>(
-    statement: { readonly table: Table },
-    work: (queries: DbQueries) => Promise<T>,
-  ): Promise<T> {
-    return this.concerns(statement) ? this.tx(work) : work(this.queries);
+  /** Whether the write may change a total, so that it is more than one statement. */
+  protected concerns({ table: { identity } }: RowWrite): boolean {
+    const { lines, documents, cascades } = this.layer.tables;
+    return lines.has(identity) || documents.has(identity) || cascades.has(identity);
   }
 }

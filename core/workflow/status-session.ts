@@ -19,7 +19,6 @@ import type {
   DbTransaction,
   PartOptions,
   TransactionOptions,
-  UnscopedQueries,
 } from "../query/session.ts";
 import {
   allOf,
@@ -68,18 +67,9 @@ interface Met {
   readonly links: readonly OwnerLink[];
 }
 
-class StatusTransaction extends PassingTransaction {
-  /** The same, for statements about all rows. */
-  private readonly own: UnscopedQueries;
-  private readonly guarding: Guarding;
+class StatusTransaction extends PassingTransaction<Guarding> {
   /** Records that are locked and not closed, by the way to them. */
   private readonly open = new Map<OwnerLink, Set<string>>();
-
-  constructor(tx: DbTransaction, guarding: Guarding) {
-    super(tx);
-    this.own = tx as unknown as UnscopedQueries;
-    this.guarding = guarding;
-  }
 
   override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
     try {
@@ -175,7 +165,7 @@ class StatusTransaction extends PassingTransaction {
   }
 
   private rulesOf({ table }: { readonly table: Table }): Met | null {
-    const { guarded, owners } = this.guarding.tables;
+    const { guarded, owners } = this.layer.tables;
     const own = guarded.get(table.identity);
     const links = owners.get(table.identity) ?? [];
     return own === undefined && links.length === 0 ? null : { table, own, links };
@@ -184,7 +174,7 @@ class StatusTransaction extends PassingTransaction {
   private async lockOwnersOf(select: Narrowed<Select>): Promise<void> {
     const { source, where, lock } = select;
     if (!lock || source.kind !== "table") return;
-    const links = this.guarding.tables.owners.get(source.identity ?? "") ?? [];
+    const links = this.layer.tables.owners.get(source.identity ?? "") ?? [];
     if (links.length > 0) await this.lockOwners(links, { ...select, where });
   }
 
@@ -203,7 +193,7 @@ class StatusTransaction extends PassingTransaction {
     const open = await this.lockOwners(links, select, true);
     const partly = links.filter((link) => !open.includes(link) && isPartly(link, assigned));
     const change = set.find(({ column }) => column.name === own?.status.name);
-    const isStep = change !== undefined && this.guarding.action === "change-status";
+    const isStep = change !== undefined && this.layer.action === "change-status";
     const looks = own !== undefined && !isStep && (own.closed.size > 0 || change !== undefined);
     const moving = [...open, ...partly];
     if (!looks && moving.length === 0) return;
@@ -229,7 +219,7 @@ class StatusTransaction extends PassingTransaction {
 
   /** Rejects when the database itself would change a closed record, or details of one, with these rows. */
   private refuseCascades(statement: Delete | UpdateOne | UpdateMany): Promise<void> {
-    const { cascades } = this.guarding.tables;
+    const { cascades } = this.layer.tables;
     const reaching = { cascades, queries: this.own };
     return visitCascades(reaching, statement, async ({ cascade, where }) => {
       const met = this.rulesOf(cascade);
@@ -261,7 +251,7 @@ class StatusTransaction extends PassingTransaction {
 
   /** Whether the action writes these details with their document, which is the record that it is asked for. */
   private isOfDocument({ owner, columns }: OwnerLink): boolean {
-    const { table } = this.guarding;
+    const { table } = this.layer;
     const isTree = columns.some((column) => owner.table.columns.get(column.name) === column);
     return table?.identity === owner.table.identity && !isTree;
   }
@@ -298,26 +288,19 @@ class StatusTransaction extends PassingTransaction {
   }
 }
 
-class StatusSession extends PassingSession {
-  private readonly guarding: Guarding;
-
-  constructor(session: DbSession, guarding: Guarding) {
-    super(session);
-    this.guarding = guarding;
-  }
-
+class StatusSession extends PassingSession<Guarding> {
   protected concerns(statement: RowWrite): boolean {
-    const { guarded, owners, cascades } = this.guarding.tables;
+    const { guarded, owners, cascades } = this.layer.tables;
     const { identity } = statement.table;
     return guarded.has(identity) || owners.has(identity) || hasCascades(cascades, statement);
   }
 
   tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.session.tx((tx) => work(new StatusTransaction(tx, this.guarding)), options);
+    return this.session.tx((tx) => work(new StatusTransaction(tx, this.layer)), options);
   }
 
   protected over(session: DbSession): DbSession {
-    return new StatusSession(session, this.guarding);
+    return new StatusSession(session, this.layer);
   }
 }
 

@@ -145,14 +145,8 @@ interface Source {
  * A session of a request that only reads: all of its reads go to one replica, as long as that answers and the session
  * wrote nothing itself. Streams stay with the primary, because their consumer has no way to begin again.
  */
-class ReplicatedSession extends PassingSession {
-  private readonly choose: () => Promise<Source | null>;
+class ReplicatedSession extends PassingSession<() => Promise<Source | null>> {
   private source: Promise<Source | null> | undefined;
-
-  constructor(primary: DbSession, choose: () => Promise<Source | null>) {
-    super(primary);
-    this.choose = choose;
-  }
 
   override all(select: Narrowed<Select>): Promise<Row[]> {
     return this.reading((queries) => queries.all(select));
@@ -199,7 +193,7 @@ class ReplicatedSession extends PassingSession {
   }
 
   private async reading<T>(work: (session: DbSession) => Promise<T>): Promise<T> {
-    const source = this.written.size > 0 ? null : await (this.source ??= this.choose());
+    const source = this.written.size > 0 ? null : await (this.source ??= this.layer());
     if (source === null) return work(this.session);
     try {
       return await unlessSilent(work(source.session), () => source.ping());
