@@ -3,7 +3,8 @@
  * row by row, the other databases at the end of a statement: only records that come first are there, or gone, for all
  * of them. Cascades of SQLite follow each row, too, and would take deleted records away before they are returned.
  */
-import { foldedText } from "../query/find-rows.ts";
+import { foldedText, scalarOf } from "../query/find-rows.ts";
+import type { Row } from "../values/row.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
 
@@ -38,8 +39,22 @@ export function parentsFirst(records: readonly Setting[], table: Table): Parents
   return parents.every((some) => some.length === 0) ? null : { order: orderOf(parents), parents };
 }
 
-/** Places of records in sets: each behind all that refer to it. The last one also has those that refer in a circle. */
-export function childrenFirst(records: readonly Setting[], table: Table): number[][] {
+/** The columns by which rows of the table refer to others of it. */
+export function ownReferences({ foreignKeys, columns, identity }: Table): Column[] {
+  const within = foreignKeys.filter(({ referencedIdentity }) => referencedIdentity === identity);
+  const names = within.flatMap((one) => [...one.columns, ...one.referencedColumns]);
+  return [...new Set(names)].flatMap((name) => columns.get(name) ?? []);
+}
+
+/**
+ * Places of rows, which have the columns of `ownReferences`, in sets: each behind all that refer to it. The last set also
+ * has those that refer in a circle.
+ */
+export function childrenFirst(rows: readonly Row[], table: Table): number[][] {
+  const related = ownReferences(table);
+  const records = rows.map((row) => ({
+    values: new Map(related.map((column) => [column, scalarOf(column, row)])),
+  }));
   const { parents } = parentsFirst(records, table) ?? { parents: [] };
   const children = records.map(() => 0);
   for (const parent of parents.flat()) children[parent]! += 1;

@@ -15,6 +15,7 @@ import type { Row } from "../values/row.ts";
 import { markRows } from "./mark.ts";
 import { columnsOf, everyRow } from "./marked-rows.ts";
 import { lockedRows, rowKeys, shownOf } from "./matching.ts";
+import { childrenFirst, ownReferences } from "./parents-first.ts";
 import { recordPlan, type RecordPlan } from "./record.ts";
 import { allOf, type Condition, sourceOf } from "../query/statement.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
@@ -49,10 +50,11 @@ export async function removeAll(
   return queries.delete({ kind: "delete", table, key, where, returning: [...shown.values()] });
 }
 
-/** The columns of rows that `removeRows` takes: also the key if answers hide it. */
+/** The columns of rows that `removeRows` takes: also the key and references among the rows if answers hide them. */
 export function removedColumns({ write: { key, shown, table }, marking }: DeletePlan): Column[] {
   const marked = (marking ? columnsOf(marking) : []).map(({ name }) => name);
-  const names = new Set([...shown.keys(), ...key.map(({ name }) => name), ...marked]);
+  const needed = [...key, ...ownReferences(table)].map(({ name }) => name);
+  const names = new Set([...shown.keys(), ...needed, ...marked]);
   return [...names].map((name) => table.columns.get(name)!);
 }
 
@@ -101,7 +103,9 @@ async function remove(plan: RecordPlan, rows: readonly Row[], tx: Queries): Prom
   const { table, key, shown, cascades } = plan.write;
   await removeDetails(cascades, headerKeysOf(plan, rows), tx);
   const items: Row[] = [];
-  for (const values of keyBatches(key, rowKeys(plan, rows))) {
+  // A row in one statement may refer to one in a later statement, but not the other way round.
+  const inOrder = childrenFirst(rows, table).flatMap((places) => places.map((at) => rows[at]!));
+  for (const values of keyBatches(key, rowKeys(plan, inOrder))) {
     const among = keyIn(key, values);
     const returning = [...shown.values()];
     items.push(...(await tx.delete({ kind: "delete", table, key, where: among, returning })));

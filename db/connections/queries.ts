@@ -19,6 +19,7 @@ import type {
   UpdateMany,
   UpdateOne,
 } from "../../core/query/statement.ts";
+import { ownReferences } from "../../core/records/parents-first.ts";
 import { keysMax } from "../../core/query/key-conditions.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Dialect } from "../statements/dialect.ts";
@@ -26,14 +27,7 @@ import { travelAsLists } from "../statements/insert-rows.ts";
 import { mustNarrow } from "../statements/walk-writes.ts";
 import type { Execute } from "./execute.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
-import {
-  givesKeys,
-  insertAndRead,
-  ownReferences,
-  readAndDelete,
-  updateAndRead,
-  updateEach,
-} from "./read-back.ts";
+import { givesKeys, insertAndRead, readAndDelete, updateAndRead, updateEach } from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
 export interface Runner {

@@ -22,7 +22,7 @@ import {
   type UpdateMany,
   type UpdateOne,
 } from "../../core/query/statement.ts";
-import { childrenFirst } from "../../core/records/parents-first.ts";
+import { childrenFirst, ownReferences } from "../../core/records/parents-first.ts";
 import { columnTypes } from "../../core/values/types/column-types.ts";
 import type { Execute } from "./execute.ts";
 import { refuseMissing, refuseUnchanged } from "./passed-over.ts";
@@ -55,7 +55,7 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
     key.map(
       (column, at) =>
         row[places[at]!] ??
-        shownScalar(returned[index], column) ??
+        returnedKey(returned[index], column) ??
         (column.generated === "identity" ? insertId : null),
     ),
   );
@@ -77,8 +77,8 @@ export async function insertAndRead(insert: Insert, execute: Execute): Promise<R
   return stored;
 }
 
-/** The column's value in a row; null without one. */
-function shownScalar(row: Row | undefined, { name, type }: Column): Scalar {
+/** The key's value in a row from RETURNING; null without one. */
+function returnedKey(row: Row | undefined, { name, type }: Column): Scalar {
   const shown = row?.[name] ?? null;
   return shown === null ? null : columnTypes[type].fromShown(shown);
 }
@@ -122,28 +122,19 @@ export async function readAndDelete(statement: Delete, execute: Execute): Promis
     if (rows.length > 0) await execute(statement);
     return rows;
   }
-  const related = ownReferences(table);
-  const unasked = related.filter((column) => !isOfKey(returning, column));
+  const unasked = ownReferences(table).filter((column) => !isOfKey(returning, column));
   const asked = { key, returning: [...returning, ...unasked] };
   const found = await readKeyed(table, asked, where, execute);
-  const records = found.map(({ row }) => ({
-    values: new Map(related.map((column) => [column, shownScalar(row, column)])),
-  }));
-  for (const { row } of found) for (const { name } of unasked) delete row[name];
-  for (const places of childrenFirst(records, table))
+  const rows = found.map(({ row }) => row);
+  const sets = childrenFirst(rows, table);
+  for (const row of rows) for (const { name } of unasked) delete row[name];
+  for (const places of sets)
     for (const keys of keyBatches(
       key,
       places.map((place) => found[place]!.keyValue),
     ))
       await execute({ ...statement, where: keyIn(key, keys), returning: [] });
-  return found.map((entry) => entry.row);
-}
-
-/** The columns by which rows of the table refer to others of it. */
-export function ownReferences({ foreignKeys, columns, identity }: Table): Column[] {
-  const within = foreignKeys.filter(({ referencedIdentity }) => referencedIdentity === identity);
-  const names = within.flatMap((one) => [...one.columns, ...one.referencedColumns]);
-  return [...new Set(names)].flatMap((name) => columns.get(name) ?? []);
+  return rows;
 }
 
 async function readOne(

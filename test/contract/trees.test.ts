@@ -23,7 +23,16 @@ beforeAll(async () => {
         },
       },
     ],
+    setUp: () => [
+      `create table cells (tenant varchar(10) not null, cell varchar(10) not null, parent varchar(10),
+         primary key (tenant, cell), foreign key (tenant, parent) references cells (tenant, cell))`,
+    ],
     endpoints: {
+      cells: {
+        tableName: "cells",
+        action: { "bulk-create": true, "bulk-delete": true },
+        hiddenFields: ["parent"],
+      },
       trees: {
         tableName: "trees",
         action: { delete: true, "create-composite": true, "update-composite": true },
@@ -141,6 +150,19 @@ test.each(["all", "each"])("upsert in mode %s lets records refer to new ones", a
   expect(await fixture.sql("select parent_id from nodes where node_id = 'a'")).toEqual([
     { parent_id: "n2" },
   ]);
+});
+
+test("more records than one statement takes go before those that they refer to", async () => {
+  const data = Array.from({ length: 700 }, (_, at) => ({
+    tenant: "t",
+    cell: String(at),
+    parent: at === 0 ? null : String(at % 7 === 0 ? 0 : at - 1),
+  }));
+  expect((await post("cells/bulk-create", { data })).status).toBe(201);
+  const keys = data.map(({ tenant, cell }) => ({ tenant, cell }));
+  const answer = await post("cells/bulk-delete", { keys });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  expect(answer.body.data).toEqual(keys);
 });
 
 // Only InnoDB cannot delete them in one statement.
