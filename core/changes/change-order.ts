@@ -174,7 +174,6 @@ async function setOrder(
     updateRow(order, {
       key: [name],
       keyValue: [rowName],
-
       set: [
         ...(last === undefined ? [] : [setTo(last_seq, BigInt(last))]),
         ...(first === undefined ? [] : [setTo(first_seq, BigInt(first))]),

@@ -171,7 +171,6 @@ export async function giveFiles(
       key: [file_id],
       columns: [record_hash],
       rows: given.map(({ id, record }) => ({ keyValue: [id], values: [record] })),
-
       set: [setTo(expires_at, null)],
     }),
   );
@@ -236,7 +235,6 @@ async function changeAll(
   await own.updateMany(
     updateRows(ledger, {
       key: [columnsOf(ledger).file_id],
-
       rows: ids.map((id) => ({ keyValue: [id], values: [] })),
       guard,
       set: changes,

@@ -54,7 +54,6 @@ export async function storeJobResult(
     updateRow(ledger, {
       key: [columnOf(ledger, "job_id")],
       keyValue: [jobId],
-
       set: [setTo(column, JSON.stringify(result))],
     }),
   );

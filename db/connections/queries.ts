@@ -65,7 +65,7 @@ export class StatementQueries implements DbQueries {
 
   async estimate(count: Count): Promise<number | null> {
     try {
-      return await estimateOf(count, this.runner);
+      return await estimateOf(count, this.runner, (table) => this.count(table));
     } catch (error) {
       // A server can refuse EXPLAIN for what it allows to read: a view over tables that this user has no right to.
       if (error instanceof AppError && error.kind === "internal") return null;
@@ -223,6 +223,7 @@ const foundBlocksMin = 40;
 async function estimateOf(
   { source, where }: Count,
   { dialect, read }: Pick<Runner, "dialect" | "read">,
+  countRows: (count: Count) => Promise<number>,
 ): Promise<number | null> {
   const { estimate } = dialect;
   if (estimate === undefined) return null;
@@ -230,7 +231,8 @@ async function estimateOf(
   if (where !== null && (estimate.samples === undefined || !isTable)) return null;
   const expected = estimate.read((await read({ kind: "estimate", source, where: null })).rows);
   // A table that the server has not looked at yet counts as ten pages, however few rows it has.
-  if (where === null) return isTable && expected < sampleRowsMin ? null : expected;
+  const isSmall = isTable && expected < sampleRowsMin;
+  if (where === null) return isSmall ? countRows({ kind: "count", source, where }) : expected;
   const halvings = Math.floor(Math.log2(expected / sampleRowsMin));
   // Half of a table takes nearly as long as all of it.
   if (halvings < 2) return null;

@@ -55,6 +55,8 @@ describe("count none", () => {
 });
 
 describe("count estimated", () => {
+  const mode = () => (shop.fixture.engine === "sqlite" ? "exact" : "estimated");
+
   test("read with an estimate says how it counted", async () => {
     const { pagination } = (await read({ page: 1, count: "estimated" })).body;
     expect(pagination).toEqual({
@@ -64,7 +66,7 @@ describe("count estimated", () => {
       total_pages: rowsMax / 10,
       has_next: true,
       has_previous: false,
-      count_mode: "exact",
+      count_mode: mode(),
     });
   });
 
@@ -72,7 +74,7 @@ describe("count estimated", () => {
     const body = { page: 1, per_page: 1, select: ["item_id"] };
     const { pagination: exact } = (await read(body, "items")).body;
     const { pagination } = (await read({ ...body, count: "estimated" }, "items")).body;
-    expect(pagination).toEqual({ ...exact, count_mode: "exact" });
+    expect(pagination).toEqual({ ...exact, count_mode: mode() });
   });
 
   test("read with an estimate shows the rows that it shows with a count", async () => {
