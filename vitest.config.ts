@@ -42,14 +42,15 @@ const long =
   "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-keys,wide-scopes,wide-tables}.test.ts";
 
 /** The same, but alike on each engine: the deep tests have them on one. */
-const longAlike = "test/contract/{extraction,files-kept,wide-imports}.test.ts";
+const longAlike =
+  "test/contract/{definitions,extraction,extraction-generated,files-kept,wide-imports}.test.ts";
 
 /**
  * What is decided before a statement is made, or by its conditions alone, is alike on each engine. One engine tests it
  * in each run, the others before a release.
  */
 const alike =
-  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,batch-openapi,change-status-hooks,closed-statuses,compression,config-start,console-page,dashboard,datatables-hostile,datatables-settings,definitions,docs-page,extraction-*,files-deadline,front-page,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,max-offset,messages,metrics,next-statuses,not-found,odata-service,openapi,openapi-answers,openapi-notes,refine,reload,secrets-in-logs,secure-headers,strict,surfaces,traces-jobs,webhooks,wrong-credentials}.test.ts";
+  "test/contract/{access-claims,access-matrix,access-scopes,agents-*,batch-openapi,change-status-hooks,closed-statuses,compression,config-start,console-page,dashboard,datatables-hostile,datatables-settings,docs-page,extraction-changes,files-deadline,front-page,hostile-lists,http,idempotency,import-files,import-handlers,import-locks,import-preview,import-rules,import-samples,import-upload,max-offset,messages,metrics,next-statuses,not-found,odata-service,openapi,openapi-answers,openapi-notes,refine,reload,secrets-in-logs,secure-headers,strict,surfaces,traces-jobs,webhooks,wrong-credentials}.test.ts";
 
 /** Tests of the contract that `engineProject` leaves to another command. */
 function restProject(

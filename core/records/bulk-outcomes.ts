@@ -223,8 +223,9 @@ export interface Storing<Item> {
 }
 
 /**
- * Stores the records together. If the database refuses them, half as many are tried, and after each success twice as
- * many: so few statements find one that is at fault, and no more than two for each are needed where all are.
+ * Stores the records together. If the database refuses them, half as many are tried, then half of the rest of those, and
+ * behind those twice as many after each success: so few statements find one that is at fault, and one for each is enough
+ * where all are.
  */
 export async function storeParts<Item extends { readonly index: number }>(
   tx: Transaction,
@@ -232,16 +233,19 @@ export async function storeParts<Item extends { readonly index: number }>(
   storing: Storing<Item>,
 ): Promise<void> {
   const { outcomes, isOneByOne } = storing;
-  for (let at = 0, size = isOneByOne ? 1 : items.length; at < items.length;) {
+  let size = isOneByOne ? 1 : items.length;
+  let at = 0;
+  /** The place behind those among which one is at fault. */
+  let suspected = 0;
+  while (at < items.length) {
     const some = items.slice(at, at + size);
     const refusal = await storePart(tx, some, storing);
-    if (refusal !== null && some.length > 1) {
-      size = Math.ceil(some.length / 2);
-      continue;
-    }
-    if (refusal !== null) outcomes.refuse(some[0]!.index, refusal);
-    else if (!isOneByOne) size *= 2;
-    at += some.length;
+    const next = at + some.length;
+    if (refusal !== null) suspected = next;
+    if (refusal === null || some.length === 1) at = next;
+    if (refusal !== null && at === next) outcomes.refuse(some[0]!.index, refusal);
+    if (at < suspected) size = Math.ceil((suspected - at) / 2);
+    else if (refusal === null && !isOneByOne) size *= 2;
   }
   outcomes.refuseCollected();
 }
