@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdtempSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, statfsSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -200,8 +200,19 @@ async function keep(
   }
 }
 
+/** In memory where that has much room: hundreds of databases come and go. */
 function newFolder(name: ServerName): string {
-  return mkdtempSync(join(tmpdir(), `rowgate-test-${name}-`));
+  return mkdtempSync(join(hasRoomInMemory() ? inMemory : tmpdir(), `rowgate-test-${name}-`));
+}
+
+/** A file system of Linux; that of a container is mostly small. */
+const inMemory = "/dev/shm";
+const roomBytes = 8 * 1024 ** 3;
+
+function hasRoomInMemory(): boolean {
+  if (!existsSync(inMemory)) return false;
+  const { bavail, bsize } = statfsSync(inMemory);
+  return Math.min(bavail * bsize, process.availableMemory()) > roomBytes;
 }
 
 export async function freePort(): Promise<number> {
