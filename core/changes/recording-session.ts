@@ -6,13 +6,7 @@
 import type { ChangeTables, RecordedTable } from "../plans/change-tables.ts";
 import { keyBatches, keyIn } from "../query/key-conditions.ts";
 import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
-import type {
-  DbSession,
-  DbTransaction,
-  LedgerName,
-  PartOptions,
-  TransactionOptions,
-} from "../query/session.ts";
+import type { DbSession, DbTransaction, LedgerName, TransactionOptions } from "../query/session.ts";
 import {
   type Calculate,
   type Condition,
@@ -49,14 +43,8 @@ export const recordingSession = (session: DbSession, recording: Recording): DbSe
 class RecordingTransaction extends PassingTransaction<ChangeTables> {
   readonly book = new ChangeBook();
 
-  override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
-    const forget = this.book.mark();
-    try {
-      return await this.tx.part(work, options);
-    } catch (error) {
-      forget();
-      throw error;
-    }
+  protected override mark(): () => void {
+    return this.book.mark();
   }
 
   /** Rows that are locked are probably changed next: their whole image is read at once. */

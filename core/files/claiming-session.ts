@@ -10,12 +10,7 @@ import type { FilesColumn, FileTable, FileTables } from "../plans/file-tables.ts
 import { findRows } from "../query/find-rows.ts";
 import { keyIs } from "../query/key-conditions.ts";
 import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
-import type {
-  DbSession,
-  DbTransaction,
-  PartOptions,
-  TransactionOptions,
-} from "../query/session.ts";
+import type { DbSession, DbTransaction, TransactionOptions } from "../query/session.ts";
 import {
   allOf,
   type Insert,
@@ -124,14 +119,9 @@ class ClaimingTransaction extends PassingTransaction<Claiming & { readonly ledge
   /** Ids of the claims that it took, those of undone parts among them. */
   readonly taken: string[] = [];
 
-  override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+  protected override mark(): (error: unknown) => void {
     const from = this.taken.length;
-    try {
-      return await this.tx.part(work, options);
-    } catch (error) {
-      this.layer.taken.undo(this.taken.slice(from), error);
-      throw error;
-    }
+    return (error) => this.layer.taken.undo(this.taken.slice(from), error);
   }
 
   override async insert(insert: Narrowed<Insert>): Promise<Row[]> {

@@ -104,8 +104,19 @@ export class PassingTransaction<Layer> extends PassingQueries implements DbTrans
     this.layer = layer;
   }
 
-  part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
-    return this.tx.part(work, options);
+  async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
+    const undo = this.mark();
+    try {
+      return await this.tx.part(work, options);
+    } catch (error) {
+      undo(error);
+      throw error;
+    }
+  }
+
+  /** Returns what to call when the part of the transaction that begins now was rolled back. */
+  protected mark(): (error: unknown) => void {
+    return () => {};
   }
 
   last<T>(work: () => Promise<T>): Promise<T> {

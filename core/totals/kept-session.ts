@@ -3,13 +3,7 @@
  * caller's scope and the database, so no code that writes rows needs to know about it. It does not see SQL of handlers.
  */
 import { past } from "../callers/scoped-session.ts";
-import type {
-  Queries,
-  DbSession,
-  DbTransaction,
-  PartOptions,
-  TransactionOptions,
-} from "../query/session.ts";
+import type { Queries, DbSession, DbTransaction, TransactionOptions } from "../query/session.ts";
 import type { HeaderTable, LinesTable } from "../plans/document-tables.ts";
 import type { Row } from "../values/row.ts";
 import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
@@ -69,14 +63,8 @@ class KeptTransaction extends PassingTransaction<Keeping> {
     update: (one) => this.change(one),
   });
 
-  override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
-    const undo = this.settlement.mark();
-    try {
-      return await this.tx.part(work, options);
-    } catch (error) {
-      undo();
-      throw error;
-    }
+  protected override mark(): () => void {
+    return this.settlement.mark();
   }
 
   recount({ identity }: Table, key: Json | undefined): boolean {

@@ -14,12 +14,7 @@ import {
 } from "../plans/status-tables.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
 import { PassingSession, PassingTransaction, type RowWrite } from "../query/passing-session.ts";
-import type {
-  DbSession,
-  DbTransaction,
-  PartOptions,
-  TransactionOptions,
-} from "../query/session.ts";
+import type { DbSession, DbTransaction, TransactionOptions } from "../query/session.ts";
 import {
   allOf,
   type Assignment,
@@ -71,14 +66,9 @@ class StatusTransaction extends PassingTransaction<Guarding> {
   /** Records that are locked and not closed, by the way to them. */
   private readonly open = new Map<OwnerLink, Set<string>>();
 
-  override async part<T>(work: () => Promise<T>, options?: PartOptions): Promise<T> {
-    try {
-      return await this.tx.part(work, options);
-    } catch (error) {
-      // Its locks may have been released.
-      this.open.clear();
-      throw error;
-    }
+  /** The part's locks may have been released. */
+  protected override mark(): () => void {
+    return () => this.open.clear();
   }
 
   override native(statement: Narrowed<Native>): Promise<Row[]> {

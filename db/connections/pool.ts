@@ -45,9 +45,12 @@ export interface Taking {
 /** Reads share only with reads, because a read can be ended at any time, and its connection with it. */
 export type Sharing = "reads" | "writes" | null;
 
-interface Waiter {
+interface Asker {
   readonly part: CallerPart;
   readonly shares: Sharing;
+}
+
+interface Waiter extends Asker {
   readonly take: (connection: Connection) => void;
   readonly refuse: (error: Error) => void;
 }
@@ -142,7 +145,7 @@ export class Pool {
     return null;
   }
 
-  private use(connection: Connection, { part, shares }: Pick<Waiter, "part" | "shares">): Busy {
+  private use(connection: Connection, { part, shares }: Asker): Busy {
     const isShared = shares !== null && this.isShared;
     const sinceMs = isShared ? performance.now() : 0;
     const busy: Busy = { connection, shares: isShared ? shares : null, parts: [part], sinceMs };
@@ -157,10 +160,7 @@ export class Pool {
   }
 
   /** `afterMs`: only connections whose statements began after that. */
-  private join(
-    { part, shares }: Pick<Waiter, "part" | "shares">,
-    afterMs: number,
-  ): Connection | null {
+  private join({ part, shares }: Asker, afterMs: number): Connection | null {
     let least: Busy | null = null;
     let statements: number = limits.sharedStatementsMax;
     for (const busy of this.busy) {
@@ -202,10 +202,7 @@ export class Pool {
     return waiting;
   }
 
-  private wait(
-    deadlineAtMs: number,
-    { part, shares }: Pick<Waiter, "part" | "shares">,
-  ): Promise<Connection> {
+  private wait(deadlineAtMs: number, { part, shares }: Asker): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const atMs = Math.min(deadlineAtMs, performance.now() + this.acquireTimeoutMs);
       const entry = this.deadlines.watch(atMs, () => {
