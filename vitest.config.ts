@@ -87,7 +87,7 @@ function fuzzProject(engine: EngineName): TestProjectInlineConfiguration {
     extends: true,
     test: {
       name: `fuzz-${engine}`,
-      provide: { engine, fuzzRequests: Number(process.env["FUZZ_REQUESTS"] ?? 1_200) },
+      provide: { engine, fuzzRequests: Number(process.env["FUZZ_REQUESTS"] ?? 600) },
       include: [fuzz],
     },
   };
@@ -129,10 +129,10 @@ function filesOfOthers(folder: string, engine: EngineName): string[] {
 }
 
 /** The contract of the core in workerd, over HTTP: no components, no files. Slow: each request opens connections. */
-const core = "adjust,batch-edge,bulk,composite-create,create,read";
+const core = "adjust,batch-edge,create,read";
 /** These use the runtime in the same way on both engines, or need no database at all. */
 const coreOnce =
-  "agents-protocol,aggregate,change-status,composite-update,odata-values,rate-limits,upsert,wrong-credentials";
+  "agents-protocol,aggregate,bulk,change-status,composite-create,composite-update,odata-values,rate-limits,upsert,wrong-credentials";
 
 function workerdProject(engine: EngineName): TestProjectInlineConfiguration {
   const files = engine === "postgres" ? `${core},${coreOnce}` : core;
@@ -190,17 +190,14 @@ export default defineConfig({
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
       },
       ...engines.map(engineProject),
-      placesProject("sqlite", "export,files-kept,import,import-files"),
-      placesProject(
-        "postgres",
-        "export,files-kept,import,import-files,import-handlers,import-large",
-      ),
+      placesProject("sqlite", "export,files-kept,import,import-files,import-large"),
+      placesProject("postgres", "export,import,import-handlers"),
       restProject("long-sqlite", { engine: "sqlite", tests: [long, longAlike] }),
       restProject("long-postgres", { engine: "postgres", tests: [long] }),
       restProject("long-mysql", { engine: "mysql", tests: [long] }),
       restProject("alike-postgres", { engine: "postgres", tests: [alike, longAlike] }),
       restProject("alike-mysql", { engine: "mysql", tests: [alike, longAlike] }),
-      // What is the same on PostgreSQL is left out.
+      // What is the same on the others is left out.
       placesProject("mysql", "import-handlers,import-large"),
       ...engines.map(faultsProject),
       ...engines.map(fuzzProject),

@@ -6,7 +6,7 @@ import { openSession } from "../servers/session.ts";
 import { openOver } from "../stores/services.ts";
 import { historyEndpoints, historyTables, runHistory } from "./cache-history.ts";
 
-const loadMs = 20_000;
+const loadMs = 8_000;
 
 test(
   "no list shows less than what was acknowledged before it was asked for",

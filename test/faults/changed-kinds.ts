@@ -21,7 +21,7 @@ export interface Form {
 export type Case = readonly [type: string, value: string, as: Form, then: Form];
 
 const clients = 16;
-const rounds = 3;
+const rounds = 2;
 const rows = 20;
 /** After a change: how long clients continue reading, and how long the service can answer with errors. */
 const [readMs, settleMs] = [400, 20_000];

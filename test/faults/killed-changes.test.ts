@@ -15,7 +15,7 @@ import {
 import { useKilledService, type Victim } from "./killed-service.ts";
 import type { ServiceProcess } from "./service-process.ts";
 
-const rounds = Number(process.env["TEST_KILLS"] ?? 2);
+const rounds = Number(process.env["TEST_KILLS"] ?? 1);
 
 /** `updates`: of each record after its creation. `lastsMs`: about as long as a write. */
 const requests = { writers: 8, records: 1, updates: 3, lastsMs: 20 };

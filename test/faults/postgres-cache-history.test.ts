@@ -6,7 +6,7 @@ import { openSession } from "../servers/session.ts";
 import { historyEndpoints, historyTables, runHistory } from "./cache-history.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-const loadMs = 20_000;
+const loadMs = 10_000;
 
 test(
   "no list of two processes shows less than what either acknowledged before it was asked for",

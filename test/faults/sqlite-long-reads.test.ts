@@ -143,7 +143,7 @@ describe("a read of minutes", () => {
   });
 
   test("of one caller leaves room for the long reads of others", async () => {
-    const { post } = await serve({ database: { statementTimeoutMs: 12_000 } });
+    const { post } = await serve({ database: { statementTimeoutMs: 8_000 } });
     const keyed = (address: string) => ({ "X-Forwarded-For": address });
     const greedy = Array.from({ length: 8 }, () =>
       post("facts/aggregate", worstJoin, keyed("10.0.0.1")),

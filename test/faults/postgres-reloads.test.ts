@@ -8,12 +8,11 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { serveProcess, type ServeProcess } from "../running/serve-process.ts";
 import { openSession, type PlainSession } from "../servers/session.ts";
 
-const engine = inject("engine");
 const clients = 16;
 const reloads = 100;
 const poolMax = 6;
@@ -27,8 +26,8 @@ let database: FreshDatabase;
 let session: PlainSession;
 let folder: string;
 beforeAll(async () => {
-  database = await freshDatabase(engine);
-  session = await openSession(engine, database.url);
+  database = await freshDatabase("postgres");
+  session = await openSession("postgres", database.url);
   await session.run(
     "create table things (id varchar(36) primary key, name varchar(40), stock integer)",
   );
@@ -80,11 +79,8 @@ const loadsOf = async (url: string): Promise<number> => {
 };
 
 async function connections(): Promise<number> {
-  if (engine === "sqlite") return 0;
   const text =
-    engine === "postgres"
-      ? "select count(*) as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
-      : "select count(*) as n from information_schema.processlist where db = database() and id <> connection_id()";
+    "select count(*) as n from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
   return Number((await session.run(text))[0]!["n"]);
 }
 
