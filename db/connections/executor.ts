@@ -243,7 +243,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     execute,
     async begin(connection, opening, deadlineAtMs) {
       try {
-        const isAtOnce = engine.pipelines && opening.length > 1;
+        const isAtOnce = engine.pipelines === "all" && opening.length > 1;
         if (!isAtOnce) for (const command of opening) await send(connection, command, deadlineAtMs);
         else await send(connection, { ...opening[0]!, behind: opening.slice(1) }, deadlineAtMs);
       } catch (error) {

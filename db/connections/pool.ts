@@ -7,7 +7,7 @@ import type { ConnectionCounts, DbObserver } from "../../core/plans/observer.ts"
 import { unavailable } from "../../core/values/errors.ts";
 import { limits } from "../../core/values/limits.ts";
 import { createDeadlines, type Deadlines, tooLate } from "../../core/values/deadlines.ts";
-import type { Connection } from "../engines/engine.ts";
+import type { Connection, Quick } from "../engines/engine.ts";
 import { type CallerPart, CallerParts } from "./pool-parts.ts";
 import type { ReachLog } from "./reach-log.ts";
 
@@ -24,8 +24,6 @@ export interface PoolOptions {
   readonly connectTimeoutMs?: number;
   /** All connections are for one caller, which can use all of them. */
   readonly isForOneCaller?: boolean | undefined;
-  /** A connection can carry several quick statements at a time, see `tryAcquire`. */
-  readonly isShared?: boolean;
   /** The timer of the database; absent: a new one. */
   readonly deadlines?: Deadlines;
   /** Learns how long callers waited. */
@@ -43,7 +41,7 @@ export interface Taking {
 }
 
 /** Reads share only with reads, because a read can be ended at any time, and its connection with it. */
-export type Sharing = "reads" | "writes" | null;
+export type Sharing = Quick | null;
 
 interface Asker {
   readonly part: CallerPart;
@@ -73,7 +71,6 @@ interface Busy {
 export class Pool {
   private readonly connect: () => Promise<Connection>;
   private readonly sizeMax: number;
-  private readonly isShared: boolean;
   private readonly acquireTimeoutMs: number;
   private readonly connectTimeoutMs: number;
   private readonly deadlines: Deadlines;
@@ -98,7 +95,6 @@ export class Pool {
       acquireTimeoutMs = limits.acquireTimeoutMs,
       connectTimeoutMs = limits.connectTimeoutMs,
       isForOneCaller = false,
-      isShared = false,
       deadlines = createDeadlines(),
       observer,
       reachLog,
@@ -107,7 +103,6 @@ export class Pool {
     this.connect = connect;
     this.sizeMax = sizeMax;
     this.parts = new CallerParts(isForOneCaller ? sizeMax : Math.max(1, Math.floor(sizeMax / 2)));
-    this.isShared = isShared;
     this.acquireTimeoutMs = acquireTimeoutMs;
     this.connectTimeoutMs = connectTimeoutMs;
     this.deadlines = deadlines;
@@ -146,7 +141,7 @@ export class Pool {
   }
 
   private use(connection: Connection, { part, shares }: Asker): Busy {
-    const isShared = shares !== null && this.isShared;
+    const isShared = shares !== null && connection.carries?.includes(shares) === true;
     const sinceMs = isShared ? performance.now() : 0;
     const busy: Busy = { connection, shares: isShared ? shares : null, parts: [part], sinceMs };
     part.held++;

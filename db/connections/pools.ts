@@ -47,8 +47,8 @@ export function createPools(
 ): Pools {
   const isLimited = engine.connectionsMax < Infinity;
   const size = Math.min(connectionsMax, engine.connectionsMax);
-  const { sharesConnections: isShared, longReadsMax } = engine;
-  const common = { isForOneCaller, isShared, deadlines, observer, reachLog };
+  const { longReadsMax } = engine;
+  const common = { isForOneCaller, deadlines, observer, reachLog };
   const readers = new Pool(() => engine.connect("read"), size, {
     ...common,
     // With only one connection, a busy one is normal, so waiting ends only at the request's deadline.

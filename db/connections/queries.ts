@@ -26,6 +26,7 @@ import type { Dialect } from "../statements/dialect.ts";
 import { travelAsLists } from "../statements/insert-rows.ts";
 import { mustNarrow } from "../statements/walk-writes.ts";
 import type { Execute } from "./execute.ts";
+import type { WithRead } from "./transaction.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
 import { givesKeys, insertAndRead, readAndDelete, updateAndRead, updateEach } from "./read-back.ts";
 
@@ -36,7 +37,9 @@ export interface Runner {
   /** Runs one INSERT, UPDATE or DELETE. */
   readonly write: Execute;
   /** Runs several statements as one. */
-  readonly atomically: <T>(work: (execute: Execute) => Promise<T>) => Promise<T>;
+  readonly atomically: <T>(
+    work: (execute: Execute, parts: { readonly withRead: WithRead }) => Promise<T>,
+  ) => Promise<T>;
 }
 
 /** A class, because one is created per request: methods are shared, closures would not be. */
@@ -113,7 +116,9 @@ export class StatementQueries implements DbQueries {
   async updateOne(update: UpdateOne): Promise<Row | null> {
     const { dialect, read, write, atomically } = this.runner;
     if (!isWhole(answered(update), dialect))
-      return atomically((execute) => updateAndRead(answered(update), execute));
+      return atomically((execute, { withRead }) =>
+        updateAndRead(answered(update), { execute, withRead }),
+      );
     const { rows, matched } = await write(update);
     const row = rows[0] ?? (matched > 0 ? {} : null);
     if (row === null) await refuseUnchanged(update, 0, read);
@@ -122,7 +127,8 @@ export class StatementQueries implements DbQueries {
 
   async updateMany(update: UpdateMany): Promise<number> {
     const { dialect, read, write, atomically } = this.runner;
-    if (isView(update)) return atomically((execute) => updateEach(update, execute));
+    if (isView(update))
+      return atomically((execute, { withRead }) => updateEach(update, { execute, withRead }));
     const rowsMax = updateRowsMax(update, dialect);
     const change = async (part: UpdateMany, reading: Execute, execute: Execute) => {
       const { matched } = await execute(part);
@@ -191,10 +197,10 @@ function isChangedLater(statement: Insert | UpdateOne | Delete): boolean {
 /** The INSERT in parts that the engine accepts; one row each when that is the only way to get the generated keys. */
 function partsOf(insert: Insert, dialect: Dialect): Insert[] {
   const { columns, rows } = insert;
-  const isReadBack = !isWhole(insert, dialect);
-  const oneByOne = columns.length === 0 || (isReadBack && !givesKeys(insert));
+  const isWithRead = !isWhole(insert, dialect);
+  const oneByOne = columns.length === 0 || (isWithRead && !givesKeys(insert));
   // A power of two, so that INSERTs of different lengths share few texts.
-  const several = isReadBack ? keysMax(insert.key) : limits.inValuesMax;
+  const several = isWithRead ? keysMax(insert.key) : limits.inValuesMax;
   const rowsMax = oneByOne
     ? 1
     : 2 ** Math.floor(Math.log2(Math.min(dialect.paramsMax / columns.length, several)));

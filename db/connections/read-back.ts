@@ -26,6 +26,7 @@ import { childrenFirst, ownReferences } from "../../core/records/parents-first.t
 import { columnTypes } from "../../core/values/types/column-types.ts";
 import type { Execute } from "./execute.ts";
 import { refuseMissing, refuseUnchanged } from "./passed-over.ts";
+import type { WithRead } from "./transaction.ts";
 
 /** Whether every row contains its key. */
 export function givesKeys({ key, columns, rows }: Insert): boolean {
@@ -83,32 +84,44 @@ function returnedKey(row: Row | undefined, { name, type }: Column): Scalar {
   return shown === null ? null : columnTypes[type].fromShown(shown);
 }
 
+/** How a transaction runs its statements. */
+interface Running {
+  readonly execute: Execute;
+  readonly withRead: WithRead;
+}
+
 /** The changed row; null when no row matched. */
-export async function updateAndRead(update: UpdateOne, execute: Execute): Promise<Row | null> {
+export async function updateAndRead(
+  update: UpdateOne,
+  { execute, withRead }: Running,
+): Promise<Row | null> {
   const { table, key, returning } = update;
-  const { matched } = await execute(update);
-  if (matched === 0) {
-    await refuseUnchanged(update, 0, execute);
-    return null;
-  }
-  if (matched > 1) throw severalRows(table, key);
   const keyValue = key.map((column, at) => {
     const moved = update.set.find(
       (change) => change.kind === "set" && change.column.name === column.name,
     );
     return moved?.kind === "set" ? moved.value : update.keyValue[at]!;
   });
-  return readOne(table, { key, keyValue, returning }, execute);
+  const [{ matched }, { rows }] = await withRead(
+    () => execute(update),
+    () => execute(selectOf(table, { key, keyValue, returning })),
+  );
+  if (matched === 0) {
+    await refuseUnchanged(update, 0, execute);
+    return null;
+  }
+  if (matched > 1) throw severalRows(table, key);
+  return rows[0] ?? refuseUnshown(table);
 }
 
 /** One statement per row; returns how many rows existed. */
-export async function updateEach(update: UpdateMany, execute: Execute): Promise<number> {
+export async function updateEach(update: UpdateMany, running: Running): Promise<number> {
   const { table, key, columns, rows, guard, set } = update;
   let done = 0;
   for (const { keyValue, values } of rows) {
     const own = columns.map((column, at) => ({ kind: "set", column, value: values[at]! }) as const);
     const one = { kind: "update", table, key, keyValue, guard } as const;
-    const row = await updateAndRead({ ...one, set: [...own, ...set], returning: key }, execute);
+    const row = await updateAndRead({ ...one, set: [...own, ...set], returning: key }, running);
     if (row !== null) done++;
   }
   return done;
@@ -137,24 +150,27 @@ export async function readAndDelete(statement: Delete, execute: Execute): Promis
   return rows;
 }
 
-async function readOne(
-  table: Table,
-  { key, keyValue, returning }: { key: Key; keyValue: KeyValue; returning: readonly Column[] },
-  execute: Execute,
-): Promise<Row> {
-  const { rows } = await execute({
-    ...lockingSelect(table, returning, keyIs(key, keyValue)),
-    lock: false,
-  });
-  if (rows[0] === undefined) {
-    if (table.kind === "view") throw unshown(table);
-    throw new Error(`A row that was just written to ${table.name} is not there`);
-  }
-  return rows[0];
+interface Keyed {
+  readonly key: Key;
+  readonly keyValue: KeyValue;
+  readonly returning: readonly Column[];
 }
 
-const unshown = ({ name }: Table): AppError =>
-  new AppError("rejectedByDatabase", `The view ${name} would not show the record`);
+async function readOne(table: Table, keyed: Keyed, execute: Execute): Promise<Row> {
+  const { rows } = await execute(selectOf(table, keyed));
+  return rows[0] ?? refuseUnshown(table);
+}
+
+const selectOf = (table: Table, { key, keyValue, returning }: Keyed): Select => ({
+  ...lockingSelect(table, returning, keyIs(key, keyValue)),
+  lock: false,
+});
+
+function refuseUnshown({ kind, name }: Table): never {
+  if (kind === "view")
+    throw new AppError("rejectedByDatabase", `The view ${name} would not show the record`);
+  throw new Error(`A row that was just written to ${name} is not there`);
+}
 
 const unknownKey = ({ name }: Table, key: Key): AppError =>
   new AppError(

@@ -31,7 +31,7 @@ import type { Ledger } from "./ledger.ts";
 import { type Runner, StatementQueries } from "./queries.ts";
 import type { Room } from "./room.ts";
 import type { Streaming } from "./streaming.ts";
-import type { Transact, Work } from "./transaction.ts";
+import type { WithRead, Transact, Work } from "./transaction.ts";
 
 export interface SessionParts {
   readonly engine: Engine;
@@ -121,14 +121,14 @@ export function createSessions(
     return retrying(deadlineAtMs, () => run(one, shares));
   }
 
-  const runnerOver = (execute: Execute): Runner => ({
+  const runnerOver = (execute: Execute, parts: { readonly withRead: WithRead }): Runner => ({
     dialect,
     read: execute,
     write: execute,
-    atomically: (part) => part(execute),
+    atomically: (part) => part(execute, parts),
   });
-  const inTransaction = (execute: Execute): StatementQueries =>
-    new StatementQueries(runnerOver(execute));
+  const inTransaction = (...running: Parameters<typeof runnerOver>): StatementQueries =>
+    new StatementQueries(runnerOver(...running));
 
   /** A class, because one is created per request: methods are shared, closures would not be. */
   class PooledSession extends StatementQueries implements DbSession {
@@ -174,21 +174,21 @@ export function createSessions(
 
     tx<T>(work: (tx: DbTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
       return this.atomically(
-        (execute, parts) => work(Object.assign(inTransaction(execute), parts)),
+        (execute, parts) => work(Object.assign(inTransaction(execute, parts), parts)),
         options,
       );
     }
 
     snapshot<T>(work: (queries: DbQueries) => Promise<T>): Promise<T> {
-      return this.atOneMoment((execute) => work(inTransaction(execute)));
+      return this.atOneMoment((execute, parts) => work(inTransaction(execute, parts)));
     }
 
     join<T>(
       work: (joined: DbSession) => Promise<T>,
       { isReadOnly, isUndone }: JoinOptions,
     ): Promise<T> {
-      const joined: Work<T> = (execute, { part, both }) =>
-        work(new JoinedSession(runnerOver(execute), { part, both, outer: this }));
+      const joined: Work<T> = (execute, { part, both, withRead }) =>
+        work(new JoinedSession(runnerOver(execute, { withRead }), { part, both, outer: this }));
       return isReadOnly
         ? this.atOneMoment(joined)
         : this.atomically(joined, { isUndone }, limits.batchTriesMax);

@@ -17,8 +17,14 @@ import type { Execute } from "./execute.ts";
 /** The work of a transaction. */
 export type Work<T> = (
   execute: Execute,
-  parts: Pick<DbTransaction, "part" | "last" | "both">,
+  parts: Pick<DbTransaction, "part" | "last" | "both"> & { readonly withRead: WithRead },
 ) => Promise<T>;
+
+/**
+ * A write, and a read that counts only if the write did something: sent at once where the engine can, because a read
+ * may also run where the write failed, and the transaction with it.
+ */
+export type WithRead = <A, B>(write: () => Promise<A>, read: () => Promise<B>) => Promise<[A, B]>;
 
 /** The pool in which a transaction runs, and the statements that open it. */
 export interface Transacting extends Omit<Sending, "signal"> {
@@ -102,7 +108,7 @@ export function createTransact({
       });
     let isLast = false;
     const last: DbTransaction["last"] = (work) => {
-      isLast = engine.pipelines && !isUndone;
+      isLast = engine.pipelines === "all" && !isUndone;
       return work();
     };
     const begun = createBeginning(openingOf({ texts: begin, local }), (opening) =>
@@ -122,17 +128,19 @@ export function createTransact({
       begins: () => (sincePart = createWritten()),
       foreseeCommit: () => engine.foreseeCommit(connection),
     });
+    const withRead: WithRead = async (first, second) =>
+      engine.pipelines === null
+        ? [await first(), await second()]
+        : steps.together(() => Promise.all([first(), second()]));
     const both: DbTransaction["both"] = async (first, second) =>
-      engine.pipelines
-        ? steps.together(() => Promise.all([first(), second()]))
-        : [await first(), await second()];
+      engine.pipelines === "all" ? withRead(first, second) : [await first(), await second()];
     try {
-      if (!engine.pipelines || isUndone) await begun.now();
+      if (engine.pipelines === null || isUndone) await begun.now();
       const checkCommit = isUndone
         ? await foresee(connection, () => engine.foreseeCommit(connection), { deadlineAtMs })
         : null;
       const result = await within(
-        work(statements, { part, last, both }),
+        work(statements, { part, last, both, withRead }),
         deadlineAtMs,
         tooLate(requestOverdue),
       );

@@ -40,13 +40,10 @@ export interface Command {
   readonly take?: TakeRow | undefined;
   /** The operator's own statement, whose columns are not known yet: the result has `fields`. */
   readonly isNative?: boolean;
-  /**
-   * Only if `Engine.sharesConnections`: it shares the connection, so it fails with a conflict instead of waiting long
-   * for a lock.
-   */
+  /** A write that can share the connection, where that carries several: it fails with a conflict instead of waiting long for a lock. */
   readonly waitsBriefly?: boolean;
   /**
-   * Only if `Engine.pipelines`: statements that are sent with this one without waiting for answers. If one of them
+   * As `Engine.pipelines` allows: statements that are sent with this one without waiting for answers. If one of them
    * fails, this one fails too, with a `BehindError` where only one behind it failed.
    */
   readonly before?: readonly Command[];
@@ -69,10 +66,15 @@ export interface StreamCommand extends Command {
   readonly onFields?: (fields: readonly unknown[]) => void;
 }
 
+/** Kinds of single statements that took little time so far. */
+export type Quick = "reads" | "writes";
+
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
 export interface Connection {
   /** False once it broke or was destroyed; every further `send` fails. */
   readonly alive: boolean;
+  /** Of which it carries several at a time: they are sent at once and answered in order. Absent: of none. */
+  readonly carries?: readonly Quick[];
   /**
    * Fails with the driver's own error, and with a conflict when a COMMIT undid the transaction. If the driver works on
    * the calling thread, returns the result directly and throws errors.
@@ -201,10 +203,11 @@ export interface Engine {
   readonly longReadsMax: number;
   /** Whether the read may block the thread that runs it, and so belongs on a connection for `longRead`. */
   isLong(connection: Connection, read: PlannedRead): boolean;
-  /** True: a connection takes statements while others run; they are sent at once and answered in order. */
-  readonly sharesConnections: boolean;
-  /** True: a connection sends several statements at once (`Command.before`, `Command.behind`). */
-  readonly pipelines: boolean;
+  /**
+   * What a connection sends with a statement: "all" that is around it, or only "openings", because statements behind one
+   * that failed would run. Null: a connection sends them one by one.
+   */
+  readonly pipelines: "openings" | "all" | null;
   connect(role: "read" | "write" | "longRead"): Promise<Connection>;
   /**
    * The statement that sets a transaction's local settings, sent right after the first one of `begin`. `caller`: null =

@@ -26,8 +26,8 @@ const parts: Readonly<Record<string, () => Promise<() => Promise<Request>>>> = {
   },
   async pool() {
     // The connections are never used.
-    const connect = async () => ({ alive: true }) as Connection;
-    const pool = new Pool(connect, atOnce, { isShared: true });
+    const connect = async () => ({ alive: true, carries: ["reads"] }) as unknown as Connection;
+    const pool = new Pool(connect, atOnce);
     return async () => {
       const own = Array.from({ length: 20 }, () => 0);
       const connection = await pool.acquire(Infinity, {

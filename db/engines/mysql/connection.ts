@@ -10,13 +10,15 @@ import {
   type Command,
   type Connection,
   type EngineOptions,
+  type Quick,
   type RawResult,
-  rowsFor,
   type StreamCommand,
 } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
+import { setUp } from "./session-settings.ts";
+import { execute, PreparedStatements, sendAhead, type Take } from "./prepared.ts";
 
 /** A column of a result, as the protocol describes it. */
 export interface Field {
@@ -42,44 +44,41 @@ export interface MysqlConnection extends Connection {
 /** Per connection; the server limits them for all clients together (16382 by default). */
 const preparedMax = 200;
 
-/** Rows and metadata locks: waiting longer than this is a conflict. */
-const lockWaitSeconds = 10;
-
-/** A slow reader of a stream may leave the server waiting this long. */
-const streamStallSeconds = 600;
-
 /** Where the server is, and how to reach it, in the words of the driver. */
 export interface Target extends ConnectionOptions {
   /** Continues in plain text if the server has no TLS. */
   readonly mayBePlain: boolean;
+  /** Statements may be sent before those before them are answered, if the server says that it is MariaDB. */
+  readonly mayPipeline: boolean;
 }
 
 type Opening = Pick<EngineOptions, "statementTimeoutMs" | "openTls">;
 
 /** A connection that has its session set up. Rejects within `limits.connectTimeoutMs`. */
 export async function openConnection(
-  { mayBePlain, ...target }: Target,
+  { mayBePlain, mayPipeline, ...target }: Target,
   opening: Opening,
 ): Promise<MysqlConnection> {
+  const making = { ...opening, mayPipeline };
   try {
-    return await openOnce(target, opening);
+    return await openOnce(target, making);
   } catch (error) {
     if (!mayBePlain || (error as { code?: unknown }).code !== "HANDSHAKE_NO_SSL_SUPPORT")
       throw error;
     const { ssl: _none, ...plain } = target;
-    return openOnce(plain, opening);
+    return openOnce(plain, making);
   }
 }
 
 async function openOnce(
   target: ConnectionOptions,
-  { statementTimeoutMs, openTls }: Opening,
+  { statementTimeoutMs, openTls, mayPipeline }: Opening & Pick<Target, "mayPipeline">,
 ): Promise<MysqlConnection> {
   const driver =
     target.ssl && openTls
       ? await createSecure(target, openTls)
       : mysql.createConnection({ ...target, ...driverOptions });
-  const connection = new MysqlSession(driver, statementTimeoutMs);
+  const connection = new MysqlSession(driver, { statementTimeoutMs, mayPipeline });
   return new Promise((resolve, reject) => {
     // The driver's own timer ends with the handshake, but the set-up can hang too.
     const timer = setTimeout(() => {
@@ -128,7 +127,8 @@ const driverOptions: ConnectionOptions = {
   multipleStatements: false,
   // FOUND_ROWS is the driver's default and stays: an UPDATE counts the rows that it matched.
   flags: ["-LOCAL_FILES", "-IGNORE_SPACE"],
-  maxPreparedStatements: preparedMax,
+  // `PreparedStatements` closes them before.
+  maxPreparedStatements: preparedMax * 2,
   connectTimeout: limits.connectTimeoutMs,
   enableKeepAlive: true,
   keepAliveInitialDelay: 10_000,
@@ -144,48 +144,6 @@ function canEval(): boolean {
   }
 }
 
-/**
- * The last mode: a key of 0 is stored, and does not request a new key. NO_ZERO_DATE is not among them: it would refuse
- * each row that leaves a column to its default `0000-00-00`, which many older tables have. No request can send that date.
- */
-const sqlMode =
-  "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO";
-
-/**
- * The statement that makes the settings of a session. MySQL runs the content of `/*!80000 … *\/` and MariaDB that of
- * `/*M! … *\/`: one statement serves both.
- */
-export function settingsFor(statementTimeoutMs: number): string {
-  const settings = [
-    "names utf8mb4",
-    "time_zone = '+00:00'",
-    // MariaDB cuts fractions of a second by itself; MySQL would round them.
-    `sql_mode = /*M! '${sqlMode}' */ /*!80000 '${sqlMode},TIME_TRUNCATE_FRACTIONAL' */`,
-    "foreign_key_checks = 1",
-    // With it, `id is null` finds the row that was inserted last.
-    "sql_auto_is_null = 0",
-    "sql_safe_updates = 0",
-    `innodb_lock_wait_timeout = ${lockWaitSeconds}`,
-    `lock_wait_timeout = ${lockWaitSeconds}`,
-    `net_write_timeout = ${streamStallSeconds}`,
-  ];
-  const timeout =
-    statementTimeoutMs > 0
-      ? ` /*M! , max_statement_time = ${statementTimeoutMs / 1000} */ /*!80000 , max_execution_time = ${statementTimeoutMs} */`
-      : "";
-  return `set ${settings.join(", ")}${timeout}`;
-}
-
-/** The bytes that the server takes at once. */
-async function setUp(connection: Connection, statementTimeoutMs: number): Promise<number> {
-  // Within a transaction it could commit, so it is no part of the settings.
-  await rowsFor(connection, `${settingsFor(statementTimeoutMs)}, autocommit = 1`);
-  // The variable behind it has different names on the two servers; the statement is the same.
-  await rowsFor(connection, "set session transaction isolation level read committed");
-  const [row] = await rowsFor(connection, "select @@max_allowed_packet as bytes");
-  return Number(row!["bytes"]);
-}
-
 /** MySQL cannot prepare these. None returns rows, so the text protocol's different value formats do not matter. */
 const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set)\b/i;
 
@@ -194,17 +152,28 @@ interface UnderWay extends Placed {
   abort(error: Error): void;
 }
 
+type SessionOptions = Pick<EngineOptions, "statementTimeoutMs"> & Pick<Target, "mayPipeline">;
+
 /** A session over the driver's connection, with all commands and streams that are running on it. */
 class MysqlSession implements MysqlConnection {
   alive = true;
-  packetBytesMax = Infinity;
+  /** Writes do not share: they would wait for a lock for a second at least, which is the least that the server takes. */
+  carries: readonly Quick[] = [];
+  private packetBytesMax = Infinity;
   private readonly driver: mysql.Connection;
-  private readonly statementTimeoutMs: number;
+  private readonly options: SessionOptions;
   private readonly underWay = new Bag<UnderWay>();
+  private readonly prepared: PreparedStatements;
+  /** Statements are sent before those before them are answered. MySQL does not promise to take them. */
+  private pipelines = false;
+  /** Commands under way that the driver sends when it comes to them, or whose exchange has several parts. */
+  private unsent = 0;
 
-  constructor(driver: mysql.Connection, statementTimeoutMs: number) {
+  constructor(driver: mysql.Connection, options: SessionOptions) {
     this.driver = driver;
-    this.statementTimeoutMs = statementTimeoutMs;
+    this.options = options;
+    // A new one is prepared before the oldest is closed.
+    this.prepared = new PreparedStatements(driver, preparedMax - 1);
     // An `error` event without a listener would end the process.
     driver.on("error", (error: Error) => this.end(error));
     driver.on("end", () =>
@@ -212,17 +181,42 @@ class MysqlSession implements MysqlConnection {
     );
   }
 
-  async send({ text, params, reuse }: Command): Promise<RawResult> {
+  async send({ before = [], ...command }: Command): Promise<RawResult> {
+    if (before.length === 0) return this.sendOne(command);
+    // A lock can end the transaction by a conflict. What is behind it would then run without one.
+    if (!before.every(({ text }) => unpreparable.test(text))) {
+      for (const one of before) await this.sendOne(one);
+      return this.sendOne(command);
+    }
+    const sent = [...before, command].map((one) => this.sendOne(one));
+    // Whatever fails, the connection has to be free afterwards.
+    await Promise.allSettled(sent);
+    for (const one of sent.slice(0, -1)) await one;
+    return sent.at(-1)!;
+  }
+
+  private async sendOne({ text, params, reuse }: Command): Promise<RawResult> {
     const { driver } = this;
     // The server would close the connection, and with it the transaction, in which smaller statements can go on.
     if (isAbove(this.packetBytesMax, params)) throw packetTooLarge();
+    const prepared = reuse ? this.prepared.find(text) : undefined;
+    const isPlain = prepared === undefined && unpreparable.test(text);
+    const isKnown = isPlain || prepared !== undefined;
+    const isAhead = isKnown && this.pipelines && this.unsent === 0;
     const result = await this.command<RawResult>((done) => {
       const take: Take = (error, answer, fields) =>
         error ? done(error, nothing) : done(null, rawResult(answer, fields));
-      if (unpreparable.test(text)) driver.query(text, take);
-      else driver.execute(text, params as never[], take);
-    });
-    if (!reuse && this.alive) driver.unprepare(text);
+      if (isAhead) this.prepared.gather();
+      if (prepared) execute(prepared, params, { driver, isAhead, take });
+      else if (!isPlain) driver.execute(text, params as never[], take);
+      else {
+        const query = driver.query(text, take);
+        if (isAhead) sendAhead(query, driver);
+      }
+    }, isAhead);
+    if (!this.alive || isKnown) return result;
+    if (reuse) this.prepared.keep(text);
+    else driver.unprepare(text);
     return result;
   }
 
@@ -235,6 +229,7 @@ class MysqlSession implements MysqlConnection {
     const rows = execution.stream({ highWaterMark: batchRows });
     const own: UnderWay = { abort: (error) => void rows.destroy(error), place: -1 };
     this.underWay.add(own);
+    this.unsent++;
     let isOver = false;
     try {
       let batch: RawRow[] = [];
@@ -251,6 +246,7 @@ class MysqlSession implements MysqlConnection {
       throw error;
     } finally {
       this.underWay.delete(own);
+      this.unsent--;
       // Otherwise the server would first send all remaining rows.
       if (!isOver)
         this.end(lostConnection("The stream was left early", "PROTOCOL_CONNECTION_LOST"));
@@ -269,12 +265,17 @@ class MysqlSession implements MysqlConnection {
   }
 
   async setUp(): Promise<void> {
-    this.packetBytesMax = await setUp(this, this.statementTimeoutMs);
+    const { statementTimeoutMs, mayPipeline } = this.options;
+    const { packetBytesMax, isMariadb } = await setUp(this, statementTimeoutMs);
+    this.packetBytesMax = packetBytesMax;
+    this.pipelines = isMariadb && mayPipeline;
+    this.carries = this.pipelines ? ["reads"] : [];
   }
 
   async reset(): Promise<void> {
     // The server closes the prepared statements, and the driver forgets them.
     await this.command<null>((done) => this.driver.reset((error) => done(error, null)));
+    this.prepared.clear();
     await this.setUp();
   }
 
@@ -310,14 +311,19 @@ class MysqlSession implements MysqlConnection {
     (this.driver as unknown as { stream: { destroy(): void } }).stream.destroy();
   }
 
-  /** One command of the driver as a promise that also settles when the connection ends. */
-  private command<T>(start: (done: (error: Error | null, result: T) => void) => void): Promise<T> {
+  /** One command of the driver as a promise that also settles when the connection ends. `isSent`: see `unsent`. */
+  private command<T>(
+    start: (done: (error: Error | null, result: T) => void) => void,
+    isSent = false,
+  ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (!this.alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
       const own: UnderWay = { abort: reject, place: -1 };
       this.underWay.add(own);
+      if (!isSent) this.unsent++;
       const settle = (error: Error | null, result?: T): void => {
         this.underWay.delete(own);
+        if (!isSent) this.unsent--;
         if (error === null) return resolve(result as T);
         reject(error);
         const isOver =
@@ -333,8 +339,6 @@ class MysqlSession implements MysqlConnection {
     });
   }
 }
-
-type Take = (error: Error | null, answer: unknown, fields: readonly unknown[]) => void;
 
 const nothing: RawResult = { rows: [], matched: 0, insertId: null };
 

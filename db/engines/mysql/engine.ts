@@ -11,7 +11,8 @@ import { unreadableUrl } from "../database-address.ts";
 import { connectOptions, readTls, type Tls, tlsOptionNames, type TlsSources } from "../tls.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import { kinds, namesQuery, outputsOf, readQuery, readTable } from "./catalog.ts";
-import { type MysqlConnection, openConnection, settingsFor, type Target } from "./connection.ts";
+import { type MysqlConnection, openConnection, type Target } from "./connection.ts";
+import { settingsFor } from "./session-settings.ts";
 import { readRoutines } from "./routines.ts";
 import { connectFault } from "./connect-fault.ts";
 import { createDialect } from "./dialect.ts";
@@ -25,7 +26,7 @@ import { indexName, plainTerm } from "../advised-index.ts";
 
 /**
  * `url`: `mysql:` or `mariadb:` with a database. Allowed options: those of TLS (`tls.ts`; `ssl` may also hold the
- * driver's options as JSON: `{"ca":"…"}`) and `socketPath`. Rejects with an Error that names what is wrong in it.
+ * driver's options as JSON: `{"ca":"…"}`), `socketPath` and `pipelining=false`. Rejects with an Error that names what is wrong in it.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
   const target = readUrl(url, options);
@@ -35,6 +36,8 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     system: "mysql",
     dialect: createDialect(options.decimals),
     connect: () => openConnection(target, options),
+    // The server runs what is behind a statement that failed.
+    pipelines: "openings",
     begin: ["start transaction"],
     // The first statement applies only to the next transaction.
     beginSnapshot: [
@@ -105,7 +108,7 @@ function targetOf(url: URL, sources: TlsSources): Target {
   const unknown = [...options.keys()].find((name) => !known.has(name) && !tlsOptionNames.has(name));
   if (unknown !== undefined)
     throw new Error(
-      `The database URL has an unknown option "${unknown}"; known: sslmode, sslrootcert, sslcert, sslkey, ssl, socketPath`,
+      `The database URL has an unknown option "${unknown}"; known: sslmode, sslrootcert, sslcert, sslkey, ssl, socketPath, pipelining`,
     );
   const tls = readTls(options, sources);
   const socketPath = options.get("socketPath");
@@ -125,10 +128,11 @@ function targetOf(url: URL, sources: TlsSources): Target {
     ...(socketPath !== null && { socketPath }),
     ...(ssl && { ssl }),
     mayBePlain: tls.mode === "prefer",
+    mayPipeline: options.get("pipelining") !== "false",
   };
 }
 
-const known: ReadonlySet<string> = new Set(["ssl", "socketPath"]);
+const known: ReadonlySet<string> = new Set(["ssl", "socketPath", "pipelining"]);
 
 const placeOf = ({ host = "", port = 0, user = "", database = "" }: Target) => ({
   host,

@@ -55,9 +55,7 @@ export async function open(url: string, options: EngineOptions): Promise<Engine>
     system: "postgresql",
     dialect: createDialect(options.decimals, () => folding ?? null),
     connect,
-    // A pooler may hand each statement to another session.
-    sharesConnections: !target.isPooled,
-    pipelines: true,
+    pipelines: "all",
     localSettings,
     // Independent of the server's default: a statement sees what was committed before it, and waits for other writers.
     begin: ["begin isolation level read committed"],

@@ -12,6 +12,7 @@ import {
   type Command,
   type Connection,
   type Hearing,
+  type Quick,
   type RawResult,
   type StreamCommand,
 } from "../engine.ts";
@@ -53,6 +54,7 @@ const resetText =
 /** A session with the server over a socket. Statements that are sent while others run are answered after them. */
 export class PostgresSession implements PostgresConnection {
   alive = true;
+  readonly carries: readonly Quick[];
   private readonly address: Address;
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
@@ -68,6 +70,8 @@ export class PostgresSession implements PostgresConnection {
   constructor(address: Address, socket: net.Socket | TlsSocket) {
     this.address = address;
     this.socket = socket;
+    // A pooler may hand each statement to another session.
+    this.carries = address.isPooled ? [] : ["reads", "writes"];
     this.client = clientOver(address, socket, {
       onClose: () => {
         this.alive = false;

@@ -15,6 +15,8 @@ const engine = await open("sqlite::memory:", {
   decimals: "number",
 });
 const connect = (): Promise<Connection> => engine.connect("read");
+const connectShared = async (): Promise<Connection> =>
+  Object.assign(await connect(), { carries: ["reads", "writes"] });
 const soon = (ms = 1_000): number => performance.now() + ms;
 
 async function kindOf(work: Promise<unknown>): Promise<string> {
@@ -173,7 +175,7 @@ describe("a pool whose connections can be shared", () => {
   const most = limits.sharedStatementsMax;
 
   const opened = async (sizeMax = 1): Promise<Pool> => {
-    const pool = new Pool(connect, sizeMax, { isShared: true });
+    const pool = new Pool(connectShared, sizeMax);
     pool.release(await pool.acquire(soon()));
     return pool;
   };
@@ -339,7 +341,7 @@ describe("a caller of a pool", () => {
   });
 
   test("may join shared connections of others, and holds one of them when it is left to it", async () => {
-    const pool = new Pool(connect, 2, { isShared: true });
+    const pool = new Pool(connectShared, 2);
     const one = await pool.acquire(soon(), { caller: "other", shares: "reads" });
     const two = await pool.acquire(soon(), { caller: "greedy", shares: "reads" });
     expect(pool.tryAcquire({ caller: "greedy", shares: "reads" })).toBe(one);
