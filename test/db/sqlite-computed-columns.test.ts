@@ -24,10 +24,12 @@ beforeAll(async () => {
       "CREATE VIEW broken AS SELECT rowid AS id, total + 1 AS more, json_extract(note, '$.a') AS a FROM orders",
       `CREATE VIEW list AS SELECT id, born > 1975 AS priv, count(*) OVER () AS n, born + 1 AS years, rate * 2 doubled,
          CAST(born AS TEXT) AS digits, 'x' || id AS code, CASE id WHEN 'a' THEN 7 ELSE 'seven' END AS loose, max(at, at) AS seen FROM people`,
+      `CREATE VIEW starred AS SELECT born > 1975 AS late, p.*, rate > 2 AS fast, o.*, born + 0 AS year, id = 'a' AS own
+         FROM people AS p LEFT JOIN orders AS o ON o.person = p.id AND o.total = 9`,
     ],
     endpoints: {
       ...Object.fromEntries(
-        ["sums", "parts", "broken"].map((viewName) => [
+        ["sums", "parts", "broken", "starred"].map((viewName) => [
           viewName,
           { viewName, primaryKey: "id", action: { read: true, aggregate: true } },
         ]),
@@ -80,6 +82,11 @@ test("each is shown as what it is", async () => {
       seen: "2026-01-01T00:00:00.000Z",
     },
   ]);
+});
+
+test("expressions before and after the columns of a star are shown as what they are", async () => {
+  const { body } = await fixture.post("starred/read", { limit: 1 });
+  expect(body.data).toMatchObject([{ late: true, born: 1990, total: 9, year: 1990, own: true }]);
 });
 
 test.each([

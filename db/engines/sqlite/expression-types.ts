@@ -9,7 +9,8 @@ import type { ColumnType } from "../../../core/values/types/column.ts";
 export type DeclaredType = (select: string) => ColumnType | null;
 
 /**
- * One type per column, null if its text is not conclusive. Null for all if the list cannot be split, as with `*`.
+ * One type per column, null if its text is not conclusive. Null for all if the list cannot be split. What a `*` stands
+ * for is not known, so only expressions before the first and after the last one have a type.
  * `declared`: results of arithmetic are numbers then, and extremes and choices have the type of their columns.
  */
 export function expressionTypes(
@@ -18,9 +19,17 @@ export function expressionTypes(
   declared: DeclaredType | null = null,
 ): readonly (ColumnType | null)[] | null {
   const list = listOf(bracketsOf(wordsOf(select)), { declared, prefix: "", source: "" });
-  if (list?.items.length !== columns) return null;
-  return list.items.map((item) => typeOf(item, list.scope));
+  if (list === null) return null;
+  const types = list.items.map((item) => typeOf(item, list.scope));
+  const star = list.items.findIndex(isStar);
+  if (star < 0) return types.length === columns ? types : null;
+  const after = types.slice(list.items.findLastIndex(isStar) + 1);
+  const between = Math.max(columns - star - after.length, 0);
+  return [...types.slice(0, star), ...Array<null>(between).fill(null), ...after];
 }
+
+/** `*`, or `x.*`. */
+const isStar = (item: readonly Word[]): boolean => item.at(-1)?.text === "*";
 
 /** Where an expression stands. */
 interface Scope {
@@ -67,7 +76,7 @@ interface List {
   readonly scope: Scope;
 }
 
-/** The expressions in the list of the outermost SELECT; null where there is not one SELECT, or `*` in its list. */
+/** The expressions in the list of the outermost SELECT; null where there is not one SELECT. */
 function listOf(words: readonly Word[], outer: Scope): List | null {
   const from = words.findIndex(({ text }) => text === "SELECT");
   if (from < 0 || words.some(({ text }) => compounds.has(text))) return null;
@@ -77,7 +86,6 @@ function listOf(words: readonly Word[], outer: Scope): List | null {
   };
   const end = endAfter(from);
   const items = splitAt(withoutDistinct(words.slice(from + 1, end)), ",");
-  if (items.some((item) => item.at(-1)?.text === "*")) return null;
   const opening = words.findIndex(({ text }) => text === "WITH");
   const prefix = opening >= 0 && opening < from ? textOf(words.slice(opening, from)) : outer.prefix;
   const source = words[end]?.text === "FROM" ? textOf(words.slice(end, endAfter(end))) : "";
