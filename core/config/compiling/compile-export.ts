@@ -6,7 +6,7 @@ import { allOf, type Condition, sourceOf } from "../../query/statement.ts";
 import { withPathsOf } from "./named-paths.ts";
 import { keyAmong, type Keys } from "./key-plan.ts";
 import { forEverybody, type Reading, scopeCondition } from "./plans.ts";
-import type { FoundQuery, Survey } from "./survey.ts";
+import { type FoundQuery, isAtFault, type Survey } from "./survey.ts";
 
 /** Null if the endpoint has nothing to export. `shown`: the table's columns that answers show. */
 export function exportOf(
@@ -33,7 +33,8 @@ export function exportOf(
   const visible = new Map([...origin.columns].filter(([name]) => !hidden.has(name)));
   const columns = isTable ? own.shown : visible;
   const exported = exportedOf(survey, visible, isTable);
-  if (exported.length === 0 && payload.action["export"] === true)
+  const isNamed = !isAtFault(survey, "fieldName", "exportColumns");
+  if (exported.length === 0 && isNamed && payload.action["export"] === true)
     survey.fault(["hiddenFields"], { expected: "at least one column that is left to export" });
   const shown = {
     headings: new Map(Object.entries(payload.fieldLabels ?? {})),

@@ -5,7 +5,7 @@ import { columnTypes } from "../../values/types/column-types.ts";
 import { type Reading, scopeOf } from "./plans.ts";
 import { keyAmong, type Keys } from "./key-plan.ts";
 import { withPathsOf } from "./named-paths.ts";
-import type { Survey } from "./survey.ts";
+import { isAtFault, type Survey } from "./survey.ts";
 
 /** Null if the entity has nothing to look up. A configured lookup that is not possible is a fault. */
 export function lookupOf(
@@ -42,7 +42,8 @@ export function lookupOf(
       scope,
       dependsOn,
     };
-  if (action["lookup"] === true && asked === undefined) {
+  const isNamed = !isAtFault(survey, "primaryKey", "fieldName");
+  if (action["lookup"] === true && asked === undefined && isNamed) {
     survey.fault(path, {
       expected:
         keys.names.length > 1

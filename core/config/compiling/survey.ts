@@ -88,6 +88,10 @@ export interface Survey {
   columns(names: readonly string[], columns: Columns, path: Path, of: string): Column[];
 }
 
+/** Whether a fault of one of these properties was found: what depends on it is no fault of its own. */
+export const isAtFault = ({ faults }: Survey, ...properties: readonly string[]): boolean =>
+  faults.some(({ path }) => properties.includes(/^\w*/.exec(path)![0]));
+
 /** A view that the database cannot read is as good as none; a database that does not answer is another matter. */
 export const nullUnlessAway = (error: unknown): null => {
   if (error instanceof AppError) throw error;

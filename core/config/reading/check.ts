@@ -29,7 +29,7 @@ export function checkShape<Schema extends z.ZodType>(
 ): Checked<z.output<Schema>> {
   const result = schema.safeParse(value);
   if (result.success) return { value: result.data, rest: result.data, faults: [] };
-  const { issues } = result.error;
+  const issues = withoutEchoes(result.error.issues);
   const rest = schema.safeParse(withoutFaulty(value, issues, needed)).data ?? null;
   return { value: null, rest, faults: issues.flatMap((issue) => explain(issue, [])) };
 
@@ -73,7 +73,8 @@ export function checkShape<Schema extends z.ZodType>(
   }
 
   /** The author probably meant the branch whose kind of value matches. Without one, all kinds are named. */
-  function explainUnion(branches: readonly Issue[][], path: Path): Fault[] {
+  function explainUnion(reported: readonly Issue[][], path: Path): Fault[] {
+    const branches = reported.map(withoutEchoes);
     const ofKind = branches.filter(
       (issues) => !issues.some((issue) => issue.path.length === 0 && isOfKind(issue)),
     );
@@ -101,6 +102,14 @@ function withoutFaulty(
     if (isObject(holder)) for (const name of names) delete holder[name];
   }
   return copy;
+}
+
+/** Zod checks the length of lists and texts even where the value should be something else. */
+function withoutEchoes(issues: readonly Issue[]): Issue[] {
+  const mistyped = new Set(
+    issues.filter(({ code }) => code === "invalid_type").map(({ path }) => path.join("\n")),
+  );
+  return issues.filter(({ code, path }) => code !== "too_small" || !mistyped.has(path.join("\n")));
 }
 
 const isOfKind = (issue: Issue): boolean =>
