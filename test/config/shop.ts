@@ -119,6 +119,7 @@ export const tables: readonly Table[] = [
     column("integer", { name: "flag", ruleTypes: ["boolean"], range: { min: -128n, max: 127n } }),
     text("day", { native: "TEXT", ruleTypes: ["decimal"] }),
     column("integer", { name: "created_by" }),
+    text("updated_at", { lengthMax: 23 }),
   ]),
 ];
 

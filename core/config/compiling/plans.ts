@@ -142,16 +142,19 @@ export function setBy(
 /** What the service writes into created_by and updated_by must fit. */
 const actorLengthMin = "Update from API".length;
 
+const timeLengthMin = "2026-01-31T10:00:00.000Z".length;
+
 /** Whether the column can store the time of a change, as a timestamp or as text. */
-export const keepsTimes = ({ type }: Column): boolean =>
-  columnTypes[type].isInstant || columnTypes[type].isText;
+export const keepsTimes = (column: Column): boolean =>
+  columnTypes[column.type].isInstant || holdsText(column, timeLengthMin);
+
+const holdsText = ({ type, lengthMax }: Column, length: number): boolean =>
+  columnTypes[type].isText && (lengthMax ?? Infinity) >= length;
 
 /** Whether the column can store what the service writes into audit columns of that kind. */
 export function fitsAudit(kind: AuditField["kind"], column: Column): boolean {
   if (column.generated !== "none") return false;
-  return kind === "time"
-    ? keepsTimes(column)
-    : columnTypes[column.type].isText && (column.lengthMax ?? Infinity) >= actorLengthMin;
+  return kind === "time" ? keepsTimes(column) : holdsText(column, actorLengthMin);
 }
 
 /** The audit columns that exist and can store what the service writes into them. */
@@ -174,7 +177,7 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
       return { ...field, column, isReadOnly: readOnly.includes(column.name) };
     const expected =
       kind === "time"
-        ? "a timestamp or text column"
+        ? `a timestamp, or a text column that holds at least ${timeLengthMin} characters`
         : `a text column that holds at least ${actorLengthMin} characters`;
     if (given !== undefined) survey.fault(["auditColumns", property], { expected });
     else if (isFilled)
