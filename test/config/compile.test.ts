@@ -472,6 +472,7 @@ describe("adjustConfig", () => {
     ["the larger of both", { price: { min: -5, allowNegativeResult: false } }, "0"],
     ["the larger of both, the other way", { price: { min: 5, allowNegativeResult: false } }, "5"],
     ["a tiny minimum without an exponent", { price: { min: 1e-7 } }, "0.0000001"],
+    ["the database's own name of its type", { price: { type: "numeric(12,2)" } }, null],
   ])("%s", async (_, fields, min) => {
     const { entity } = await entityOf({
       ...base,

@@ -110,10 +110,7 @@ const join = z.strictObject({
 });
 
 const adjustField = z.strictObject({
-  type: z
-    .enum(["integer", "decimal", "number", "float"])
-    .optional()
-    .describe("For readers: the column's own type decides."),
+  type: filledText.optional().describe("For readers: the column's own type decides."),
   min: z
     .union([z.number(), z.string().regex(/^-?\d+(\.\d+)?$/, "a number, or its digits as text")])
     .optional()
