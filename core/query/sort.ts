@@ -18,27 +18,30 @@ import { columnOf } from "./comparisons.ts";
 import { describedColumns } from "./paths.ts";
 import type { Sort } from "./statement.ts";
 
-const fault = () =>
-  invalidParameter(
-    'sort_columns must be an array of {column, direction} with a direction of "ASC" or "DESC"',
-  );
+const faultOf = (terms: string) => () =>
+  invalidParameter(`sort_columns must be an array of ${terms} of "ASC" or "DESC"`);
+
+const faults = {
+  direction: faultOf("{column, direction} with a direction"),
+  "direction or order": faultOf("{column, order} with an order"),
+};
 
 const directionSchema: JsonSchema = { enum: ["ASC", "DESC", "asc", "desc"], default: "ASC" };
 
-const direction = absentOr(
-  value(
-    (sent): sent is string => typeof sent === "string" && /^(asc|desc)$/i.test(sent),
-    fault,
-    () => directionSchema,
-  ),
-  null,
-);
-
-/** Names of a term's direction. */
-const terms = {
-  direction: object({ column: text(fault), direction }, { fault }),
-  "direction or order": object({ column: text(fault), direction, order: direction }, { fault }),
-};
+/** One term; `names`: of its direction. */
+function termOf(names: keyof typeof faults): Grammar<SentTerm> {
+  const fault = faults[names];
+  const direction = absentOr(
+    value(
+      (sent): sent is string => typeof sent === "string" && /^(asc|desc)$/i.test(sent),
+      fault,
+      () => directionSchema,
+    ),
+    null,
+  );
+  const order = names === "direction" ? {} : { order: direction };
+  return object({ column: text(fault), direction, ...order }, { fault });
+}
 
 /**
  * `[{column, direction?}]`, ascending by default. If a column is named twice, the first one counts. `names`: how
@@ -47,14 +50,14 @@ const terms = {
  */
 export function sortColumns(
   columns: Columns,
-  names: keyof typeof terms = "direction",
+  names: keyof typeof faults = "direction",
 ): Grammar<Sort[]> {
-  const term: Grammar<SentTerm> = terms[names];
+  const term = termOf(names);
   return optional(
     meaning(
       list(
         meaning(term, (sent) => sortOf(sent, columns)),
-        { fault },
+        { fault: faults[names] },
       ),
       firstMentions,
     ),

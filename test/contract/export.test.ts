@@ -357,6 +357,12 @@ describe.each(longTestPlaces)("export, %s", (place) => {
       expect([answer.status, answer.body.error]).toEqual([400, error]);
     });
 
+    test("an order that is neither up nor down, and tells how its terms are written", async () => {
+      const body = { sort_columns: [{ column: "code", order: "up" }] };
+      const { message } = (await shop.post("items/export", body)).body;
+      expect(message).toContain("an array of {column, order} with an order");
+    });
+
     test("a request that is too large for a job", async () => {
       const value = Array.from({ length: 900 }, (_, at) => `${at}`.padEnd(400, "x"));
       const where = { conditions: [{ key: "code", operator: "IN", value }] };
