@@ -21,6 +21,8 @@ export interface ChangeListener {
 /** A page that begins to listen to several endpoints does so within a moment. */
 const soonMs = 20;
 const pauseMs = { first: 250, longest: 30_000 };
+/** While no stream is open, whose data would be a sign to look, another caller is noticed after this time. */
+const lookMs = 5000;
 /** The service sends something every 15 seconds. */
 const silenceMs = 45_000;
 
@@ -36,9 +38,9 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
 
   const changes = (query = ""): string => `${project.apiUrl}/changes${query}`;
 
-  function settleSoon(): void {
+  function settleSoon(delayMs = soonMs): void {
     clearTimeout(timer);
-    timer = setTimeout(() => void noticeCaller().then(settle, settle), soonMs);
+    timer = setTimeout(() => void noticeCaller().then(settle, settle), delayMs);
   }
 
   /** Another caller may be allowed what the one before was refused. */
@@ -58,6 +60,7 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
     running = null;
     if (names.length === 0) {
       since = null;
+      if (asked.size > 0) settleSoon(lookMs);
       return;
     }
     const abort = new AbortController();
@@ -79,8 +82,18 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
       }
       // Not all at the same time, where the service was away for many pages.
       const delayMs = Math.min(pauseMs.first * 2 ** failures, pauseMs.longest);
-      await new Promise((resolve) => setTimeout(resolve, delayMs * (0.5 + Math.random())));
+      if (await isOtherAfter(delayMs * (0.5 + Math.random()))) failures = 0;
     }
+  }
+
+  /** Waits, but not longer when there is another caller, whom the service may not refuse. */
+  async function isOtherAfter(delayMs: number): Promise<boolean> {
+    const own = caller;
+    for (let leftMs = delayMs; leftMs > 0 && caller === own; leftMs -= lookMs) {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(leftMs, lookMs)));
+      await noticeCaller().catch(() => own);
+    }
+    return caller !== own;
   }
 
   /** One endpoint that is not live, or not the caller's, must not take the others with it. */
