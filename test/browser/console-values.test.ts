@@ -30,6 +30,9 @@ const place = openConsole({
       fieldValidation: [{ name: "strict_amount", type: "decimal" }],
       action: { read: true, first: true, create: true, update: true, adjust: true },
       adjustConfig: { fields: { amount: { type: "decimal" } } },
+      console: {
+        views: { Afternoon: { where: [{ key: "hour", operator: ">", value: "12:00" }] } },
+      },
     },
     "pictures.json": {
       tableName: "pictures",
@@ -261,7 +264,7 @@ test("lists find JSON and arrays by an element", async () => {
   const found = () => page.locator(".grid tbody .open").allTextContents();
   await expect.poll(found).toEqual(["Second"]);
   const filter = (field: string) => page.locator(`input[aria-label="Filter by ${field}"]`);
-  expect(await filter("Hour").getAttribute("placeholder")).toBe("14:30");
+  expect(await filter("Hour").getAttribute("placeholder")).toBe("> 14:30, 08:00..12:00");
   await filter("Tags").fill("2");
   await expect.poll(found).toEqual(["First"]);
   await filter("Tags").fill("");
@@ -272,4 +275,36 @@ test("lists find JSON and arrays by an element", async () => {
     await filter("Doc").fill('{"name": "saw"}');
     await expect.poll(found).toEqual(["First"]);
   }
+});
+
+test("lists find times by ranges, and moments up to the end of their day", async () => {
+  await place.sql(
+    `INSERT INTO samples (id, label, moment, hour) VALUES
+      (2, 'Second', '2026-03-14T22:59:59.999999Z', '12:00:00'), (3, 'Third', '2026-03-14T23:00:00Z', '13:30:00')`,
+  );
+  const page = await place.visit("#/demo/samples?f.hour=10:00..12:00&cols=label%2Cmoment%2Chour");
+  const found = () => page.locator(".grid tbody .open").allTextContents();
+  await expect.poll(found).toEqual(["First", "Second"]);
+  const filter = (field: string) => page.locator(`input[aria-label="Filter by ${field}"]`);
+  expect(await filter("Hour").getAttribute("placeholder")).toBe("> 14:30, 08:00..12:00");
+  const cases: [field: string, text: string, labels: string[]][] = [
+    ["Hour", "> 12:00", ["Third"]],
+    ["Hour", "<= 12:00", ["First", "Second"]],
+    ["Hour", "13:30", ["Third"]],
+    ["Hour", ">= 10:00", ["First", "Second", "Third"]],
+    // The days of the browser, which is in Berlin.
+    ["Moment", "2026-03-14", ["First", "Second"]],
+    ["Moment", "> 2026-03-14", ["Third"]],
+    ["Moment", "<= 2026-03-14", ["First", "Second"]],
+    ["Moment", ">= 2026-03-15", ["Third"]],
+    ["Moment", "2026-03-13..2026-03-14", ["First", "Second"]],
+    ["Moment", "2026..9999", ["First", "Second", "Third"]],
+  ];
+  for (const [field, text, labels] of cases) {
+    await filter(field).fill(text);
+    await expect.poll(found, { message: `${field} ${text}` }).toEqual(labels);
+  }
+  await page.locator(".views-menu summary").click();
+  await page.locator(".views-menu li a").filter({ hasText: "Afternoon" }).click();
+  await expect.poll(found).toEqual(["Third"]);
 });

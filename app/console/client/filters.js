@@ -82,9 +82,10 @@ export function conditionsOf({ name: key, type, references }, text) {
   if (isNumber({ type })) return ranged(key, asked, numberRange);
   if (type === "date") return ranged(key, asked, dateRange);
   if (type === "timestamp") return ranged(key, asked, momentRange);
-  if (type === "uuid" || type === "time") {
+  if (type === "time") return ranged(key, asked, timeRange);
+  if (type === "uuid") {
     const value = asked.replace(/^=\s*/, "");
-    return (type === "uuid" ? uuid : time).test(value) ? [{ key, operator: "=", value }] : null;
+    return uuid.test(value) ? [{ key, operator: "=", value }] : null;
   }
   if (type === "array") return [{ key, operator: "CONTAINS", value: asked }];
   if (type === "json") return [{ key, operator: "CONTAINS", value: elementIn(asked) }];
@@ -123,35 +124,38 @@ export function filterText({ operator, value }, field) {
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const time = /^-?\d{1,3}:[0-5]\d(:[0-5]\d(\.\d+)?)?$/;
 
-/** The first and last value that a text stands for. @typedef {{ from: string, to: string }} Range */
+/** The first and the last value that a text stands for. @typedef {{ from: string, to: string }} Closed */
+/** The last value, or the first one after it. @typedef {Closed | { from: string, next: string }} Range */
 
 /** @param {string} key @param {string} text @param {(part: string) => Range | null} rangeOf @returns {Condition[] | null} */
 function ranged(key, text, rangeOf) {
-  const [, operator = "", operand = ""] = operatorPattern.exec(text) ?? [];
+  const [, sent = "", operand = ""] = operatorPattern.exec(text) ?? [];
   const [first = "", last] = operand.split("..");
-  const [start, end] = [rangeOf(first.trim()), last === undefined ? null : rangeOf(last.trim())];
-  if (last !== undefined) return start && end && [between(key, start.from, end.to)];
-  if (!start) return null;
-  if (operator === ">") return [{ key, operator, value: start.to }];
-  if (operator === ">=") return [{ key, operator, value: start.from }];
-  if (operator === "<") return [{ key, operator, value: start.from }];
-  if (operator === "<=") return [{ key, operator, value: start.to }];
-  return start.from === start.to
-    ? [{ key, operator: "=", value: start.from }]
-    : [between(key, start.from, start.to)];
+  const start = rangeOf(first.trim());
+  const end = last === undefined ? start : rangeOf(last.trim());
+  if (!start || !end) return null;
+  const compared = (/** @type {string} */ operator, /** @type {string} */ value) => [
+    { key, operator, value },
+  ];
+  const isClosed = "to" in end;
+  const edge = isClosed ? end.to : end.next;
+  const operator = last === undefined ? sent : "";
+  if (operator === ">=" || operator === "<") return compared(operator, start.from);
+  if (operator === ">") return compared(isClosed ? ">" : ">=", edge);
+  if (operator === "<=") return compared(isClosed ? "<=" : "<", edge);
+  if (!isClosed) return [...compared(">=", start.from), ...compared("<", edge)];
+  if (start.from === edge) return compared("=", edge);
+  return [{ key, operator: "BETWEEN", value: [start.from, edge] }];
 }
 
-/** @param {string} key @param {string} from @param {string} to @returns {Condition} */
-const between = (key, from, to) => ({ key, operator: "BETWEEN", value: [from, to] });
-
-/** As JSON has it, or else as this language writes it, for addresses that people typed. @param {string} text @returns {Range | null} */
+/** As JSON has it, or else as this language writes it, for addresses that people typed. @param {string} text @returns {Closed | null} */
 function numberRange(text) {
   const isPlain = (/** @type {string | null} */ one) => /^-?\d+(\.\d+)?$/.test(one ?? "");
   const number = isPlain(text) ? text : readNumber(text);
   return number !== null && isPlain(number) ? { from: number, to: number } : null;
 }
 
-/** `2026`, `2026-03` and `2026-03-14`. @param {string} text @returns {Range | null} */
+/** `2026`, `2026-03` and `2026-03-14`. @param {string} text @returns {Closed | null} */
 function dateRange(text) {
   const [, year, month, day] = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(text) ?? [];
   if (year === undefined) return null;
@@ -166,12 +170,17 @@ function dateRange(text) {
   return { from: `${start}-01`, to: `${start}-${two(days)}` };
 }
 
-/** The days of the browser's own time zone. @param {string} text @returns {Range | null} */
+/** @param {string} text @returns {Range | null} */
+const timeRange = (text) => (time.test(text) ? { from: text, to: text } : null);
+
+const lastMoment = new Date("9999-12-31T23:59:59.999Z");
+
+/** The days of the browser's own time zone. Databases keep more digits of a second than a browser. @param {string} text @returns {Range | null} */
 function momentRange(text) {
   const days = dateRange(text);
   if (!days) return null;
-  const from = new Date(`${days.from}T00:00:00`);
-  const to = new Date(`${days.to}T23:59:59.999`);
-  if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) return null;
-  return { from: from.toISOString(), to: to.toISOString() };
+  const [from, next] = [new Date(`${days.from}T00:00:00`), new Date(`${days.to}T00:00:00`)];
+  next.setDate(next.getDate() + 1);
+  if (Number.isNaN(from.getTime()) || Number.isNaN(next.getTime())) return null;
+  return { from: from.toISOString(), next: (next < lastMoment ? next : lastMoment).toISOString() };
 }

@@ -34,8 +34,8 @@ export function checkViewCondition(
   { column, condition: asked, path }: ViewCondition,
 ): void {
   const { operator, value } = asked;
-  const ranged = ["integer", "decimal", "float", "date", "timestamp"].includes(column.type);
-  const single = ["text", "boolean", "uuid", "time"].includes(column.type);
+  const ranged = ["integer", "decimal", "float", "date", "timestamp", "time"].includes(column.type);
+  const single = ["text", "boolean", "uuid"].includes(column.type);
   if (operator !== "IS NULL" && !ranged && !(single && operator === "=")) {
     const takes = single ? "= or IS NULL" : "IS NULL";
     survey.fault([...path, "operator"], {
