@@ -27,6 +27,8 @@ export interface ConsoleOptions {
   readonly engine?: "sqlite" | "postgres";
   /** Properties of files of the demo, by file: `products.json`. */
   readonly changes?: Readonly<Record<string, object>>;
+  /** Further configuration files with their content: `open/project.json`. */
+  readonly files?: Readonly<Record<string, object>>;
   /** SQL on the demo's database before the service starts. */
   readonly prepare?: string;
   /** Further origins that pages are allowed to contact. */
@@ -154,6 +156,7 @@ export function openConsole(options: ConsoleOptions = {}): ConsolePlace {
 async function openParts({
   engine = "sqlite",
   changes = {},
+  files: more = {},
   prepare,
 }: ConsoleOptions): Promise<Parts> {
   const program = inject("chromium");
@@ -169,6 +172,7 @@ async function openParts({
     const path = `demo/${name}`;
     files.set(path, JSON.stringify({ ...JSON.parse(files.get(path) ?? "{}"), ...change }));
   }
+  for (const [path, content] of Object.entries(more)) files.set(path, JSON.stringify(content));
   const env = {
     DEMO_DATABASE_URL: database.url,
     STORAGE_URL: `file:${join(folder, "files")}`,

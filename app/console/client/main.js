@@ -54,6 +54,15 @@ function viewOf({ parts: [project, endpoint, third] }, { projects }) {
   return viewNamed(third);
 }
 
+/** Whether the caller sees what the address names. @param {Route} route @param {import("./model.js").Index} index */
+function isSeen({ parts: [project, endpoint] }, { projects }) {
+  if (endpoint === undefined && (project === undefined || project === "jobs"))
+    return projects.length > 0;
+  const found = projects.find(({ name }) => name === project);
+  if (!found || endpoint === undefined) return found !== undefined;
+  return found.status !== "ready" || found.endpoints.some(({ name }) => name === endpoint);
+}
+
 /** @param {string | undefined} third part of an address */
 const viewNamed = (third) => (third !== undefined && third in views ? third : "grid");
 
@@ -90,8 +99,7 @@ async function visit(event) {
       loadView(viewNamed(route.parts[2])).catch(() => null);
     }
     const index = await loading;
-    const mustSignIn = index.signIn && index.projects.length === 0;
-    const view = mustSignIn ? "sign-in" : viewOf(route, index);
+    const view = index.signIn && !isSeen(route, index) ? "sign-in" : viewOf(route, index);
     const { show } = await loadView(view);
     if (visiting !== visits) return;
     shell.show(index, route);
