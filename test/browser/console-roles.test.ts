@@ -38,7 +38,14 @@ const place = openConsole({
     "suppliers.json": {
       access: { owner: "*" },
       softDelete: true,
-      action: { read: true, first: true, create: true, delete: true, restore: true },
+      action: {
+        read: true,
+        first: true,
+        create: true,
+        update: true,
+        delete: true,
+        restore: true,
+      },
       components: {},
     },
   },
@@ -114,21 +121,70 @@ test("a person signs in at the issuer, and comes back with a token", async () =>
   expect(page.url()).toBe(`${place.url}/console#/demo/products?q=hammer`);
 });
 
+const ended = JSON.stringify({ header: "X-Api-Key", value: "an old key", name: "Key" });
+
 test.each([
   ["in a list", "#/demo/products?q=hammer", ".grid thead th:not(.pick)"],
-  ["in a new form", "#/demo/suppliers/new", "form button[type=submit]"],
+  ["in a new form", "#/demo/suppliers/new", ".save-bar button[type=submit]"],
 ])("a person whose key has ended %s signs in, and is back", async (_where, hash, pressed) => {
   const page = await place.visit(hash);
   await page.locator("#secret").waitFor();
   await signIn(page, "key of the owner");
   await page.locator(pressed).first().waitFor();
-  const ended = JSON.stringify({ header: "X-Api-Key", value: "an old key", name: "Key" });
   await page.evaluate(`sessionStorage.setItem("rowgate.credentials", ${JSON.stringify(ended)})`);
   await page.locator(pressed).first().click();
   await page.locator("#secret").waitFor();
   await signIn(page, "key of the owner");
   await page.locator(pressed).first().waitFor();
   expect(page.url().startsWith(`${place.url}/console${hash}`)).toBe(true);
+  for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
+});
+
+test.each([
+  ["a stored record", "#/demo/suppliers/record/s1", "city", "Vienna"],
+  ["a new record", "#/demo/suppliers/new", "code", "XX-002"],
+])(
+  "the form of %s keeps what was typed when the key has ended",
+  async (_what, hash, name, text) => {
+    const page = await place.visit(hash);
+    await page.locator("#secret").waitFor();
+    await signIn(page, "key of the owner");
+    const field = page.locator(`form [name=${name}]`);
+    await field.fill(text);
+    await page.evaluate(`sessionStorage.setItem("rowgate.credentials", ${JSON.stringify(ended)})`);
+    await page.locator("form button[type=submit]").click();
+    const dialog = page.locator(".dialog");
+    await dialog.locator("#secret").waitFor();
+    expect(await problems(page)).toEqual([]);
+    await place.picture(page, "sign-in-over");
+    await dialog.locator("#secret").fill("another key");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => dialog.locator(".fault-text").innerText()).toMatch(/not valid/);
+    await signIn(page, "key of the owner");
+    await expect.poll(() => dialog.count()).toBe(0);
+    expect(await field.inputValue()).toBe(text);
+    await expect.poll(() => page.locator(".person-name").allTextContents()).toEqual(["API key"]);
+    for (const one of ["name", "city", "country"])
+      if (hash.endsWith("new")) await page.locator(`form [name=${one}]`).fill("Graz");
+    await page.locator("form button[type=submit]").click();
+    await expect.poll(() => page.locator(".notice.done").count()).toBe(1);
+    const stored = await place.sql(`SELECT 1 FROM suppliers WHERE ${name} = '${text}'`);
+    expect(stored).toHaveLength(1);
+    for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
+  },
+);
+
+test("a form keeps what was typed while a person signs in at the issuer again", async () => {
+  const page = await place.visit("#/demo/suppliers/record/s1");
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  await page.locator("form [name=city]").fill("Linz");
+  await page.evaluate(`sessionStorage.setItem("rowgate.credentials", ${JSON.stringify(ended)})`);
+  await page.locator("form button[type=submit]").click();
+  await page.locator(".dialog button.primary").click();
+  await expect.poll(() => page.locator(".person-name").allTextContents()).toEqual(["Anna Example"]);
+  expect(await page.locator(".dialog").count()).toBe(0);
+  expect(await page.locator("form [name=city]").inputValue()).toBe("Linz");
   for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
 });
 

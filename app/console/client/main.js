@@ -15,7 +15,9 @@ import {
   restoreScroll,
 } from "./router.js";
 import { createShell } from "./shell.js";
+import { tellFault } from "./notices.js";
 import { finishSignIn } from "./open-id.js";
+import { hasUnsaved } from "./records/record-editing.js";
 import { credentials, signOut } from "./session.js";
 import { startTheme } from "./theme.js";
 import { t } from "./words.js";
@@ -137,9 +139,20 @@ function faultOf(error) {
   );
 }
 
-onRefused(() => {
-  if (!isSigningIn()) location.hash = "#/sign-in";
-});
+let isAsking = false;
+/** Asks for new credentials; over the page, if it has changes that are not saved. */
+async function askToSignIn() {
+  if (isSigningIn() || isAsking) return;
+  if (!hasUnsaved()) return void (location.hash = "#/sign-in");
+  isAsking = true;
+  const { signInOver } = await import("./views/sign-in.js");
+  const isIn = await signInOver().finally(() => (isAsking = false));
+  if (!isIn) return;
+  if (hasUnsaved()) shell.show(await loadIndex(), currentRoute());
+  else await visit();
+}
+
+onRefused(() => void askToSignIn().catch(tellFault));
 addEventListener("hashchange", (event) => void visit(event));
 await finishSignIn();
 await visit();

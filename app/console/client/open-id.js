@@ -22,15 +22,31 @@ const base64url = (bytes) =>
 
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-/** Leaves the page. @param {Issuer} issuer */
-export async function startSignIn(issuer) {
+/**
+ * Leaves the page; with `onDone`, another window goes there, and this page gets its token.
+ * @param {Issuer} issuer @param {() => void} [onDone]
+ */
+export async function startSignIn(issuer, onDone) {
   const { openIdConnectUrl, "x-client-id": clientId, "x-scope": scope } = issuer;
   if (!globalThis.isSecureContext) throw new Error(t("signIn.needsHttps"));
   const { authorization_endpoint: start, token_endpoint: tokens } = await load(openIdConnectUrl);
+  // Null: the browser opens no window.
+  const other = onDone ? open("", "_blank") : null;
   const [verifier, state] = [random(), random()];
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
   const hash = addressToSignInFor();
-  sessionStorage.setItem(place, JSON.stringify({ verifier, state, tokens, clientId, hash }));
+  const started = { verifier, state, tokens, clientId, hash, isFor: other && state };
+  const there = other ?? window;
+  there.sessionStorage.setItem(place, JSON.stringify(started));
+  if (other) {
+    const channel = new BroadcastChannel(place);
+    channel.onmessage = ({ data }) => {
+      if (data.isFor !== state) return;
+      channel.close();
+      useToken(data.token);
+      onDone?.();
+    };
+  }
   const url = new URL(start);
   const query = {
     response_type: "code",
@@ -42,7 +58,7 @@ export async function startSignIn(issuer) {
     code_challenge_method: "S256",
   };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-  location.assign(url);
+  there.location.assign(url);
 }
 
 /** Uses the issuer's code, if the issuer has sent the browser back. */
@@ -56,7 +72,11 @@ export async function finishSignIn() {
   try {
     if (query.get("state") !== started.state || code === null)
       throw new Error(query.get("error_description") ?? t("signIn.notFinished"));
-    useToken(await tokenFor(code, started));
+    const token = await tokenFor(code, started);
+    useToken(token);
+    if (!started.isFor) return;
+    new BroadcastChannel(place).postMessage({ token, isFor: started.isFor });
+    close();
   } catch (error) {
     tellFault(error);
   }

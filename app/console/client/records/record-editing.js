@@ -109,13 +109,21 @@ export async function withoutInput(element, work) {
   }
 }
 
+/** Of the forms and lists that are open. @type {Set<() => boolean>} */
+const guarded = new Set();
+
+/** Whether the page has changes that are not saved. */
+export const hasUnsaved = () => [...guarded].some((isTouched) => isTouched());
+
 /** Asks before changes are lost. @param {() => boolean} isTouched */
 export function guard(isTouched) {
   const warn = (/** @type {Event} */ event) => isTouched() && event.preventDefault();
   addEventListener("beforeunload", warn);
+  guarded.add(isTouched);
   return () => {
     if (isTouched() && !confirm(t("form.leave"))) return false;
     removeEventListener("beforeunload", warn);
+    guarded.delete(isTouched);
     return true;
   };
 }
