@@ -53,17 +53,21 @@ function parseMember(one: unknown, place: Place): Condition | null {
 
 function parseCriterion(one: Sent, columns: Columns): Condition | null {
   const { condition, origData } = one;
-  if (isUnset(condition) || isUnset(origData)) return null;
+  if (isUnset(condition)) return null;
   if (typeof condition !== "string" || !conditions.has(condition)) {
     const found = typeof condition === "string" ? ` "${condition.slice(0, 100)}"` : "";
     throw invalidPayload(`Unknown condition${found} in searchBuilder`);
   }
-  if (typeof origData !== "string") throw invalidPayload("origData must be the name of a field");
+  const operands = operandsOf(one);
+  // The library leaves it out of criteria of the page's script that have only a title.
+  if (isUnset(origData) && operands.every(isBlank) && !condition.endsWith("null")) return null;
+  if (typeof origData !== "string" || isUnset(origData))
+    throw invalidPayload("A criterion of searchBuilder needs origData, the name of its field");
   const column = columnOf(origData, columns, "searchBuilder");
   // As in the browser, an empty text is a value of a column that the page shows as dates.
   if (condition.endsWith("null") && /^(date|moment|luxon)/.test(String(one["type"])))
     return { kind: "null", column, negated: condition === "!null" };
-  return eitherSpelling(column, condition as Test, operandsOf(one));
+  return eitherSpelling(column, condition as Test, operands);
 }
 
 /**

@@ -295,10 +295,13 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
       one: crit("qty", "", "5"),
     },
     {
-      name: "searchBuilder passes over a criterion without a field",
-      one: crit(undefined, "=", "5"),
+      name: "searchBuilder passes over a criterion without a field and a value",
+      one: crit(undefined, "="),
     },
-    { name: "searchBuilder passes over a criterion with an empty field", one: crit("", "=", "5") },
+    {
+      name: "searchBuilder passes over a criterion with an empty field and value",
+      one: crit("", "=", ""),
+    },
     { name: "searchBuilder passes over a criterion without a value", one: crit("qty", "=") },
     {
       name: "searchBuilder passes over a criterion with an empty value",
@@ -498,6 +501,18 @@ const refused: { name: string; searchBuilder: unknown; error: string }[] = [
       name: "searchBuilder refuses a field by its title",
       one: crit("A title", "=", "1"),
       error: "Invalid field",
+    },
+    {
+      name: "searchBuilder refuses a criterion with a title and no field",
+      one: crit(undefined, "=", "1"),
+    },
+    {
+      name: "searchBuilder refuses a criterion whose field a form calls undefined",
+      one: crit("undefined", "between", "1", "2"),
+    },
+    {
+      name: "searchBuilder refuses a criterion without a field that takes no value",
+      one: crit("", "!null"),
     },
     { name: "searchBuilder refuses an unknown condition", one: crit("qty", "~", "1") },
     {
