@@ -5,6 +5,7 @@
  */
 import type { Action, Bound, Call, Write } from "./calls/action.ts";
 import type { Answer } from "./calls/answer.ts";
+import { errorTable } from "./calls/error-table.ts";
 import type { Access } from "./callers/access.ts";
 import type { Scope } from "./callers/scope.ts";
 import { isNamed } from "./records/record.ts";
@@ -101,31 +102,41 @@ interface Drive {
 
 async function drive(bound: Bound, driving: Drive): Promise<Answer> {
   const { call, session, keepAnswer } = driving;
-  if (bound.mode === "writes") {
-    const begun = bound.begin(call);
-    const work = begun instanceof Promise ? await begun : begun;
-    if (call.dryRun) mustUndo(call);
-    refuseIllFormed(call, driving.errors);
-    return write(work, driving);
-  }
+  if (bound.mode === "writes") return write(await begin(bound, driving), driving);
   const answer = await bound.run(call);
   return keepAnswer ? keepAnswer(session, answer) : answer;
 }
 
+/** Rejects as the action does, with Invalid payload for an impossible dry run, and as `illFormed` says. */
+async function begin(bound: Bound & { mode: "writes" }, { call, errors }: Drive): Promise<Write> {
+  const fault = illFormed(call, errors);
+  try {
+    const begun = bound.begin(call);
+    const work = begun instanceof Promise ? await begun : begun;
+    if (call.dryRun) mustUndo(call);
+    if (fault === null) return work;
+  } catch (error) {
+    // What is wrong with the body is told before what the database or a lock says.
+    const isOfBody = error instanceof AppError && errorTable[error.kind].status === 400;
+    if (fault === null || isOfBody) throw error;
+  }
+  throw fault;
+}
+
 /**
- * Refuses strings that are not valid Unicode anywhere in the request: strings that belong to no column (remarks,
- * reasons, unknown members) would reach hooks and handlers unchecked. The action's own field errors come first. Rejects
- * with Validation failed when the string belongs to a field, else with Invalid payload.
+ * The error for strings that are not valid Unicode anywhere in the request: strings that belong to no column (remarks,
+ * reasons, unknown members) would reach hooks and handlers unchecked. The action's own faults of the body come first.
+ * Validation failed when the string belongs to a field, else Invalid payload; null: there is none.
  */
-function refuseIllFormed({ body, options, entity }: Call, errors: Drive["errors"]): void {
+function illFormed({ body, options, entity }: Call, errors: Drive["errors"]): AppError | null {
   const place = illFormedPlace(body) ?? illFormedPlace(options, "options");
-  if (place === null) return;
+  if (place === null) return null;
   const fault = "must be well formed Unicode";
   const isField =
     errors.has("validationFailed") &&
     Object.hasOwn(body, place) &&
     entity.write?.shown.has(place) === true;
-  throw isField ? validationFailed({ [place]: [fault] }) : invalidPayload(`${place} ${fault}`);
+  return isField ? validationFailed({ [place]: [fault] }) : invalidPayload(`${place} ${fault}`);
 }
 
 function mustUndo({ entity: { write, insert } }: Call): void {

@@ -10,8 +10,9 @@ import type { Answer } from "./harness.ts";
 import { openShop, type Shop } from "./shop.ts";
 
 const crud = { create: true, first: true, update: true, delete: true, lock: true };
+const bulk = { "bulk-update": true, "bulk-delete": true };
 const endpoints = {
-  items: { tableName: "items", primaryKey: "item_id", action: crud },
+  items: { tableName: "items", primaryKey: "item_id", action: { ...crud, ...bulk } },
   twins: { tableName: "items", primaryKey: "item_id", action: crud },
   masked: { tableName: "items", primaryKey: "item_id", action: crud, hiddenFields: ["item_id"] },
   cascade: { ...shopOptions.endpoints["cascade"], action: crud },
@@ -250,6 +251,26 @@ describe("with enforceResourceLocks", () => {
   test("a token of 8000 characters is only a wrong one", async () => {
     check(await update(holding("x".repeat(8_000))), refusal);
   });
+});
+
+describe.each([{}, { enabled: true }, { enforceResourceLocks: true }])("with %j", (locking) => {
+  const shop = openWith(locking);
+  beforeEach(() => makeItems(shop));
+  const where = () => ({ conditions: [{ key: "secret", operator: "=", value: id }] });
+
+  const bodies: { action: string; body: () => object }[] = [
+    { action: "update", body: () => ({ item_id: `${id}-no`, name: "new" }) },
+    { action: "bulk-update", body: () => ({ data: [{ item_id: `${id}-no`, name: "new" }] }) },
+    { action: "bulk-update", body: () => ({ where: where(), set: { name: "new" }, expect: 0 }) },
+    { action: "bulk-delete", body: () => ({ where: where(), expect: 0 }) },
+  ];
+  test.each(bodies)(
+    "$action tells of text that is not Unicode before it looks at records",
+    async ({ action, body }) => {
+      const sent = { ...body(), "\ud800": 1 };
+      check(await shop.post("items", action, sent), { status: 400, error: "Invalid payload" });
+    },
+  );
 });
 
 const lockMessage = /lock/i;
