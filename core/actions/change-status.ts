@@ -15,6 +15,7 @@ import { checkIfMatch, etagOf } from "../records/etag.ts";
 import { runAfter, runBefore } from "../records/events.ts";
 import type { Queries } from "../query/session.ts";
 import { readBack, updateAudit } from "../records/record.ts";
+import { keyAsJson } from "../records/replay.ts";
 import { doneSchema, writtenSchema } from "../records/record-schema.ts";
 import { orNull } from "../values/json-schema.ts";
 import { wholeObject } from "../values/json-shapes.ts";
@@ -109,6 +110,7 @@ export const changeStatus = defineAction<ChangeNeeds, StatusRequest>({
             workflow: { previousStatus: from, newStatus: to, hooksExecuted: hooks.executed },
           },
           etag: etagOf(record, plan.read),
+          subject: keyAsJson(keyValue),
           later: hooks.later,
         };
       },

@@ -32,6 +32,7 @@ import {
 import { etagOf } from "../records/etag.ts";
 import { isChange, settingAll } from "../records/changed-record.ts";
 import { hasHandlers, runAfter, runBefore } from "../records/events.ts";
+import { keyAsJson } from "../records/replay.ts";
 import { past } from "../callers/scoped-session.ts";
 import type { Queries } from "../query/session.ts";
 import { keptOnce, recount } from "../totals/kept-session.ts";
@@ -108,7 +109,8 @@ export const updateComposite = defineAction<
       await runAfter(call, tx, { event: "onAfterUpdate", data, oldRecord, record });
       const message = `${entity.name} data successfully updated`;
       const shown = { ...record, _operations: countsOf(changes) };
-      return { status: 200, body: { message, data: shown }, etag: etagOf(record, plan.read) };
+      const [etag, subject] = [etagOf(record, plan.read), keyAsJson(keyValue)];
+      return { status: 200, body: { message, data: shown }, etag, subject };
     });
   },
 });

@@ -38,6 +38,7 @@ export async function narrowReplay(
     ...(workflow?.fields.keys() ?? []),
     ...(composite?.shownTotals.keys() ?? []),
     ...(composite?.details.map(({ table }) => table.name) ?? []),
+    "_operations",
   ]);
   const members = new Map(Object.entries(data).filter(([name]) => shown.has(name)));
   for (const detail of composite?.details ?? []) {

@@ -22,6 +22,14 @@ beforeAll(async () => {
           name: "text(40)",
           cost: "integer",
           place_id: "text(36)",
+          status: "text(20)",
+        },
+      },
+      {
+        name: "item_parts",
+        columns: {
+          part_id: "key",
+          item_id: { type: "text(36)", references: { table: "items", column: "item_id" } },
         },
       },
       { name: "places", columns: { place_id: "key", tenant: "text(10)", name: "text(40)" } },
@@ -41,8 +49,12 @@ beforeAll(async () => {
           "bulk-update": true,
           "bulk-delete": true,
           upsert: true,
+          "change-status": true,
+          "update-composite": true,
         },
         fieldNameLookup: { text: "name" },
+        masterDetail: { detailTable: "item_parts", foreignKey: "item_id" },
+        workflow: {},
         access: {
           admin: "*",
           limited: "*",
@@ -55,6 +67,8 @@ beforeAll(async () => {
             "bulk-create",
             "bulk-delete",
             "upsert",
+            "change-status",
+            "update-composite",
           ],
           reader: ["read"],
           moved: ["create", "read", "update", "delete"],
@@ -333,6 +347,23 @@ describe("a repeat under an Idempotency-Key", () => {
     expect(again.body.data[0].body).toMatchObject({ success: true, data: null });
     expect(again.body.data[2]).toEqual(first.body.data[2]);
     expect(await rows()).toHaveLength(2);
+  });
+
+  test.each([
+    ["update", { item_id: "u", name: "mine" }],
+    ["change-status", { item_id: "u", status: "mine" }],
+    ["update-composite", { items: { item_id: "u", name: "mine" } }],
+  ])("of a step %s shows the record only while the caller may see it", async (action, body) => {
+    check(await batch("clerk", [create("u")]), { status: 200 });
+    const headers = { "Idempotency-Key": `${action}-${run}` };
+    const steps = [{ endpoint: "items", action, body }];
+    const first = await batch("clerk", steps, {}, headers);
+    check(first, { status: 200 });
+    expect((await batch("clerk", steps, {}, headers)).body).toEqual(first.body);
+    await move("u");
+    const again = await batch("clerk", steps, {}, headers);
+    expect(again.headers.get("Idempotency-Replayed")).toBe("true");
+    expect(again.body.data[0]).toMatchObject({ status: 200, body: { success: true, data: null } });
   });
 
   test("of independent steps has the same refusals again", async () => {
