@@ -19,8 +19,14 @@ const known = {
   by: { usual: "deleted_by", words: ["deleted by"] },
 } as const;
 
-/** Null if there are no such columns: a name is not enough if the column cannot store a mark. */
-export function deletedMarks({ columns, primaryKey, transactional }: Table): DeletedMarks | null {
+/**
+ * Null if there are no such columns: a name is not enough if the column cannot store a mark. `refuse`: a column has the
+ * usual name, but cannot, so that softDelete would be a fault.
+ */
+export function deletedMarks(
+  { columns, primaryKey, transactional }: Table,
+  refuse: (name: string, expected: string) => void = () => {},
+): DeletedMarks | null {
   if (primaryKey.length === 0 || !transactional) return null;
   const pick = (member: keyof typeof known): string => {
     const { usual, words } = known[member];
@@ -30,8 +36,14 @@ export function deletedMarks({ columns, primaryKey, transactional }: Table): Del
     return names.includes(usual) ? usual : (names[0] ?? usual);
   };
   const found = { flag: pick("flag"), at: pick("at"), by: pick("by") };
-  const marks = marksIn(columns, found, () => {});
-  if (marks === null || primaryKey.some((name) => Object.values(found).includes(name))) return null;
+  let isRefused = false;
+  const marks = marksIn(columns, found, (member, expected, { name }) => {
+    if (member === "by" || name !== known[member].usual) return;
+    isRefused = true;
+    refuse(name, expected);
+  });
+  if (isRefused || marks === null) return null;
+  if (primaryKey.some((name) => Object.values(found).includes(name))) return null;
   const { flag, at } = markNames(marks);
   // A text could hold anything, and a number could count.
   const isTime = marks.at !== null && columnTypes[marks.at.type].isInstant;

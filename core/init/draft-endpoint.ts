@@ -50,7 +50,12 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
   const { label } = found;
   const lookup = draftLookup(table, { isView, label });
   const document = isView ? null : documentOf(found, context);
-  const deleted = isView || !mayUpdate(table) ? null : deletedMarks(table);
+  const unfit: Guess[] = [];
+  const names = [...table.columns.keys()];
+  const deleted =
+    isView || !mayUpdate(table)
+      ? null
+      : deletedMarks(table, (name, expected) => unfit.push(unfitMark(names, name, expected)));
   const references = isView ? [] : referencesOf(found, context.tables);
   const labels = Object.fromEntries(
     [...outline.columnComments].flatMap(([name, comment]) => {
@@ -66,7 +71,7 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
     // A grid needs a table or a query; a view can take the place of the table.
     tableName: tableNameOf(outline),
     ...keyOf(table),
-    fieldName: [...table.columns.keys()],
+    fieldName: names,
     ...(!isView && withRules(rulesOf(found))),
     ...(hidden.length > 0 && { hiddenFields: hidden }),
     ...(lookup && { fieldNameLookup: { id: lookup.id, text: lookup.text } }),
@@ -112,8 +117,9 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
           ),
         ]
       : []),
+    ...unfit,
     ...(document?.guesses ?? []),
-    ...numberGuesses(numbers, [...table.columns.keys()]),
+    ...numberGuesses(numbers, names),
     ...references.flatMap(({ heading, label: by }): Guess[] =>
       by === null
         ? []
@@ -133,6 +139,12 @@ export function draftEndpoint(found: Headed, context: DraftContext): EndpointDra
   ];
   return { payload, guesses };
 }
+
+const unfitMark = (names: readonly string[], name: string, expected: string): Guess => ({
+  kind: "doubtful",
+  path: `fieldName[${names.indexOf(name)}]`,
+  text: `${name} looks like a mark of deleted records, but softDelete needs ${expected}; delete removes records`,
+});
 
 function numberGuesses({ settings, doubts }: DraftNumbers, names: readonly string[]): Guess[] {
   const written = [...settings].map(([name, { format }]) =>

@@ -24,6 +24,7 @@ describe("softDelete is refused for", () => {
     ],
     ["a flag that is a text", withSetting({ flag: "sku" }), "softDelete.flag", "boolean"],
     ["a time that is a number", withSetting({ at: "stock", flag: "is_active" }), "softDelete.at"],
+    ["a user that is a number", withSetting({ by: "stock" }), "softDelete.by", "text column"],
     [
       "a view without the columns",
       withSetting({ flag: "none" }, { viewName: "product_view" }),

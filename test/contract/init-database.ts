@@ -57,6 +57,8 @@ export function messyDatabase(engine: EngineName): string[] {
     `create table countries (code char(2) primary key, name varchar(60) not null unique)`,
     `create table cities (id ${id}, name varchar(60) not null, country_code char(2) not null references countries(code))`,
     `create table guests (id ${id}, name varchar(60) not null, ${q("isDeleted")} boolean not null, deleted_at ${instant[engine]}, deleted_by varchar(40))`,
+    `create table visits (id ${id}, name varchar(60) not null, is_deleted boolean not null, deleted_at ${instant[engine]}, deleted_by integer references employees(id))`,
+    `create table stays (id ${id}, name varchar(60) not null, is_deleted boolean not null, deleted_at date)`,
     "create table log_lines (happened varchar(40), what varchar(200))",
     "create table enrolments (student integer not null, course integer not null, grade decimal(3,1), primary key (student, course))",
     "create table attendees (student integer not null, hour integer not null, primary key (student, hour))",

@@ -94,6 +94,8 @@ const common = [
   "paid_orders",
   "project_2",
   "project_lines",
+  "stays",
+  "visits",
 ];
 const expected = {
   sqlite: [...common, "astray", "keyless"],
@@ -153,6 +155,23 @@ describe("the files", () => {
     expect((await endpointOf("cities")).softDelete).toBeUndefined();
     expect(summary).toContain(
       "delete marks records in isDeleted, deleted_at, deleted_by, and restore brings them back",
+    );
+  });
+
+  test("leave out a column that cannot say who deleted a record", async () => {
+    const { softDelete, fieldName, fieldValidation } = await endpointOf("visits");
+    expect([softDelete, fieldName.includes("deleted_by")]).toEqual([true, true]);
+    expect(fieldValidation.map(({ name }: { name: string }) => name)).toEqual([
+      "name",
+      "deleted_by",
+    ]);
+  });
+
+  test("have no soft delete where a mark has another type, and the summary says so", async () => {
+    const { action, softDelete } = await endpointOf("stays");
+    expect([action.delete, action.restore, softDelete]).toEqual([true, undefined, undefined]);
+    expect(summary).toMatch(
+      /stays\.json:\d+ {2}deleted_at looks like a mark of deleted records, but softDelete needs a timestamp or text column that may be null; delete removes records/,
     );
   });
 
