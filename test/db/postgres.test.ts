@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import net from "node:net";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { inspect } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { limits } from "../../core/values/limits.ts";
 import { accept } from "../../core/values/types/accept.ts";
 import { sourceOf } from "../../core/query/statement.ts";
@@ -35,6 +35,7 @@ beforeAll(async () => {
   own = await engine.connect("write");
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   for (const connection of opened.splice(0)) connection.destroy();
 });
 afterAll(async () => {
@@ -231,6 +232,14 @@ describe("connecting", () => {
       'unknown target_session_attrs "master"; known: any, read-write',
     );
   });
+
+  test.each(["any", "prefer-standby", "standby", "no such word"])(
+    "goes by the URL, not by PGTARGETSESSIONATTRS=%s of the environment",
+    async (role) => {
+      vi.stubEnv("PGTARGETSESSIONATTRS", role);
+      expect((await connect(await open(database.url, options))).alive).toBe(true);
+    },
+  );
 
   test("to a server that hangs up rejects instead of trying for ever", async () => {
     const server = await listen((socket) => socket.end());

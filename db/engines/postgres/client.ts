@@ -30,6 +30,8 @@ export interface Address {
 
 export type Client = postgres.Sql;
 
+type ClientOptions = postgres.Options<Record<string, postgres.PostgresType>>;
+
 interface ClientEvents {
   /** The session is gone. */
   onClose(): void;
@@ -44,8 +46,9 @@ export function clientOver(
   { onClose, onMessage }: ClientEvents,
 ): Client {
   let handedOut = false;
-  return postgres(address.url, {
+  const { options } = postgres(address.url, {
     ...driverOptions,
+    ...withoutRole,
     prepare: !address.isPooled,
     ssl: address.openTls ? false : sslOf(address),
     connection: address.settings,
@@ -62,8 +65,13 @@ export function clientOver(
     },
     onclose: onClose,
     onnotify: (_channel: string, text: string) => onMessage(text),
-  } as postgres.Options<Record<string, postgres.PostgresType>>);
+  } as ClientOptions);
+  // Options that the driver has read once are taken as they are.
+  return postgres({ ...options, target_session_attrs: undefined } as unknown as ClientOptions);
 }
+
+/** A word of the driver's own list, so that it does not read PGTARGETSESSIONATTRS. `connection.ts` asks for the role. */
+export const withoutRole = { target_session_attrs: "primary" } as const;
 
 /** The driver's `ssl` option. Only with `prefer` does it continue in plain text if the server has no TLS. */
 function sslOf({ tls, host }: Address) {

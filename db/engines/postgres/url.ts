@@ -5,6 +5,7 @@
 import postgres from "postgres";
 import type { EngineOptions } from "../engine.ts";
 import { unreadableUrl } from "../database-address.ts";
+import { withoutRole } from "./client.ts";
 import { readTls, type Tls, tlsOptionNames } from "../tls.ts";
 
 export interface Target {
@@ -133,7 +134,7 @@ function refuseBinding(asked: URLSearchParams): void {
 /** The driver's reading of the URL; it connects only when a statement is sent. */
 function parse(url: string) {
   try {
-    return postgres(url, { max: 1 }).options;
+    return postgres(url, { max: 1, ...withoutRole }).options;
   } catch {
     throw unreadableUrl("PostgreSQL");
   }
