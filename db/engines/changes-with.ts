@@ -3,7 +3,7 @@
  * deletes its lines, and these delete theirs.
  */
 
-/** Tables by their identity (`schema.name`, lower case). */
+/** Tables by their identity. */
 export interface TableLinks {
   /** A change of `from` may change rows of `to`. */
   readonly links: readonly { readonly from: string; readonly to: string }[];

@@ -340,7 +340,7 @@ export interface Table {
   readonly refusals?: readonly TableRefusal[];
   /** False if the engine's storage cannot roll back (MyISAM). */
   readonly transactional: boolean;
-  /** `schema.name` in lower case: equal for equal tables, however a configuration spells them. */
+  /** `schema.name`: equal for equal tables, however a configuration spells them, and different for all others. */
   readonly identity: string;
   /**
    * Identities of other tables whose rows may change with this one's (cascades, partitions); null = any table, because

@@ -136,9 +136,13 @@ export const kinds: Kinds = {
 
 const nullType = 6;
 
+/** Some systems ignore the case of names, and then tell it as a statement wrote it. */
+const identityOf = (schema: string, table: string): string =>
+  `if(@@lower_case_table_names = 0, concat(${schema}, '.', ${table}), lower(concat(${schema}, '.', ${table})))`;
+
 const tableQuery = `
   select t.TABLE_TYPE as kind, e.TRANSACTIONS as transactional, version() as version,
-    lower(concat(t.TABLE_SCHEMA, '.', t.TABLE_NAME)) as identity
+    ${identityOf("t.TABLE_SCHEMA", "t.TABLE_NAME")} as identity
   from information_schema.TABLES t left join information_schema.ENGINES e on e.ENGINE = t.ENGINE
   where t.TABLE_SCHEMA = coalesce(?, database()) and t.TABLE_NAME = ?`;
 
@@ -159,20 +163,20 @@ const referencesQuery = `
   select CONSTRAINT_NAME as name, COLUMN_NAME as column_name,
     if(REFERENCED_TABLE_SCHEMA = database(), REFERENCED_TABLE_NAME,
       concat(REFERENCED_TABLE_SCHEMA, '.', REFERENCED_TABLE_NAME)) as referenced,
-    lower(concat(REFERENCED_TABLE_SCHEMA, '.', REFERENCED_TABLE_NAME)) as referenced_identity,
+    ${identityOf("REFERENCED_TABLE_SCHEMA", "REFERENCED_TABLE_NAME")} as referenced_identity,
     REFERENCED_COLUMN_NAME as referenced_column
   from information_schema.KEY_COLUMN_USAGE
   where TABLE_SCHEMA = coalesce(?, database()) and TABLE_NAME = ? and REFERENCED_TABLE_NAME is not null
   order by CONSTRAINT_NAME, ORDINAL_POSITION`;
 
 const cascadesQuery = `
-  select distinct lower(concat(CONSTRAINT_SCHEMA, '.', TABLE_NAME)) as child,
-    lower(concat(UNIQUE_CONSTRAINT_SCHEMA, '.', REFERENCED_TABLE_NAME)) as parent
+  select distinct ${identityOf("CONSTRAINT_SCHEMA", "TABLE_NAME")} as child,
+    ${identityOf("UNIQUE_CONSTRAINT_SCHEMA", "REFERENCED_TABLE_NAME")} as parent
   from information_schema.REFERENTIAL_CONSTRAINTS
   where DELETE_RULE in ('CASCADE', 'SET NULL', 'SET DEFAULT') or UPDATE_RULE in ('CASCADE', 'SET NULL', 'SET DEFAULT')`;
 
 const triggersQuery = `
-  select distinct lower(concat(EVENT_OBJECT_SCHEMA, '.', EVENT_OBJECT_TABLE)) as identity
+  select distinct ${identityOf("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE")} as identity
   from information_schema.TRIGGERS`;
 
 /** Triggers that may change a row before it is stored. */
