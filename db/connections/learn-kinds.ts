@@ -15,7 +15,7 @@ export function createLearnKinds(
 ) {
   return ({ reading }: Pick<Compiled, "reading">, { fields, isPreparedAnew }: Told): void => {
     if (isPreparedAnew) onSchemaDoubt?.("A statement had to be prepared anew");
-    if (reading === null || fields === undefined) return;
+    if (reading === null || fields === undefined || reading.asExpected.has(fields)) return;
     const { columns } = reading;
     if (fields.length !== columns.length) return;
     const expected = (reading.kinds ??= columns.map((column) => expectedOf(column, kinds)));
@@ -33,7 +33,8 @@ export function createLearnKinds(
       reading.become(read, `The column "${name}" has become ${kinds.answered(fields[first])}`);
     }
     // Reported at each run: after the tables are looked up again, this statement is no longer used.
-    if (reading.difference !== null) onSchemaDoubt?.(reading.difference);
+    if (reading.difference === null) reading.asExpected.add(fields);
+    else onSchemaDoubt?.(reading.difference);
   };
 }
 

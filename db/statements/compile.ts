@@ -77,6 +77,8 @@ export class RowReading {
   difference: string | null = null;
   /** The engine's `Kinds` of each column; null until first needed. */
   kinds: readonly (string | null)[] | null = null;
+  /** Descriptions of columns that are of these kinds: drivers give the same ones with each answer to a known statement. */
+  asExpected = new WeakSet<readonly unknown[]>();
   private decoder: ((rows: RawRow[]) => Row[]) | null = null;
   private flat: ListReading | null = null;
   private nested: ListReading | null = null;
@@ -99,6 +101,7 @@ export class RowReading {
     this.columns = columns;
     this.difference = difference;
     this.kinds = null;
+    this.asExpected = new WeakSet();
     this.decoder = null;
     this.flat = null;
     this.nested = null;
