@@ -567,6 +567,12 @@ const names: readonly Case[] = [
     '"stock"',
   ],
   [
+    "a label that fieldName leaves out",
+    { ...base, fieldName: ["sku"], fieldNameLookup: { text: "name" } },
+    "fieldNameLookup.text",
+    "a column of what the endpoint shows",
+  ],
+  [
     "an unknown lookup id",
     { ...base, fieldNameLookup: { id: "productid" } },
     "fieldNameLookup.id",

@@ -7,6 +7,9 @@ import { keyAmong, type Keys } from "./key-plan.ts";
 import { withPathsOf } from "./named-paths.ts";
 import { isAtFault, type Survey } from "./survey.ts";
 
+/** Fields that `fieldName` leaves out and hidden ones are not among them. */
+const ofShown = "what the endpoint shows";
+
 /** Null if the entity has nothing to look up. A configured lookup that is not possible is a fault. */
 export function lookupOf(
   survey: Survey,
@@ -20,13 +23,11 @@ export function lookupOf(
   const id =
     asked?.id === undefined
       ? ((keys.names.length === 1 ? shown.get(keys.names[0]!) : undefined) ?? null)
-      : survey.column(asked.id, shown, [...path, "id"], reading.label);
+      : survey.column(asked.id, shown, [...path, "id"], ofShown);
   // Without a second field the key is its own label.
   const second = fieldName?.[1] ?? [...shown.keys()][1] ?? keys.names[0] ?? "";
   const text =
-    asked?.text === undefined
-      ? (shown.get(second) ?? null)
-      : labelOf(survey, asked.text, shown, reading.label);
+    asked?.text === undefined ? (shown.get(second) ?? null) : labelOf(survey, asked.text, shown);
   const key = keyAmong(reading.columns, keys.ofLists);
   if (id && text)
     return {
@@ -55,7 +56,7 @@ export function lookupOf(
 }
 
 /** `name`, or columns and quoted texts joined with `||`. */
-function labelOf(survey: Survey, text: string, shown: Columns, of: string): Column | null {
+function labelOf(survey: Survey, text: string, shown: Columns): Column | null {
   const path = ["fieldNameLookup", "text"];
   const whole = shown.get(text);
   if (whole && columnTypes[whole.type].hasText) return whole;
@@ -67,7 +68,7 @@ function labelOf(survey: Survey, text: string, shown: Columns, of: string): Colu
       continue;
     }
     const isName = /^\w+(\.\w+)*$/.test(part);
-    const column = isName ? survey.column(part, withPathsOf(survey, shown), path, of) : null;
+    const column = isName ? survey.column(part, withPathsOf(survey, shown), path, ofShown) : null;
     if (column === null) {
       if (!isName) {
         survey.fault(path, { expected: "columns and quoted texts joined with ||" });
