@@ -73,9 +73,9 @@ export const bulkDelete = defineAction<DeletePlan, ByKey | ByWhere>({
   },
 });
 
-const deleterMembers = ({ marking, write: { shown } }: DeletePlan) => {
+const deleterMembers = ({ marking, write: { shown } }: DeletePlan, { rules }: Entity) => {
   const by = marking?.marks.by ?? null;
-  return actorMembers(by ? [by] : [], shown);
+  return actorMembers(by ? [by] : [], shown, rules);
 };
 
 const byKey = (plan: DeletePlan, entity: Entity) =>
@@ -86,7 +86,7 @@ const byKey = (plan: DeletePlan, entity: Entity) =>
         etags: etags(entity),
         mode: bulkMode,
         ...bulkMembers,
-        ...deleterMembers(plan),
+        ...deleterMembers(plan, entity),
       },
       { required: ["keys"] },
     ),
@@ -100,7 +100,7 @@ const byWhere = (plan: DeletePlan, entity: Entity) =>
       expect: expected(entity),
       mode: bulkMode,
       ...bulkMembers,
-      ...deleterMembers(plan),
+      ...deleterMembers(plan, entity),
     },
     { required: ["where", "expect"] },
   );

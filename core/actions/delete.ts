@@ -27,7 +27,7 @@ export const deleteRecords = defineAction<DeletePlan, Named>({
   sees: "active",
   takesOptions: true,
   needs: deletePlan,
-  grammar: (plan) => namedRecords(plan, plan.marking?.marks.by ?? null),
+  grammar: (plan, { entity }) => namedRecords(plan, plan.marking?.marks.by ?? null, entity),
   answer: (plan, { entity }) => ({
     status: 200,
     schema: recordsAnswerSchema(plan, entity, "deleted"),

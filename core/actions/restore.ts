@@ -26,7 +26,7 @@ export const restore = defineAction<RestorePlan, Named>({
   sees: "marked",
   takesOptions: true,
   needs: restorePlan,
-  grammar: (plan) => namedRecords(plan, null),
+  grammar: (plan, { entity }) => namedRecords(plan, null, entity),
   answer: (plan, { entity }) => ({
     status: 200,
     schema: recordsAnswerSchema(plan, entity, "restored"),

@@ -96,7 +96,11 @@ const grammar = (plan: UpsertPlan, entity: Entity) =>
 function records(plan: UpsertPlan, entity: Entity): Grammar<Record<string, unknown>[]> {
   const record = asSent(() => {
     const columns = recordColumns(plan, entity);
-    const actors = actorMembers(actorsOf(plan.write.audit, "update"), plan.write.shown);
+    const actors = actorMembers(
+      actorsOf(plan.write.audit, "update"),
+      plan.write.shown,
+      entity.rules,
+    );
     return object({ ...recordMembers(columns, "create"), ...actors });
   }, notARecord);
   const many = recordList("data", record, entity);

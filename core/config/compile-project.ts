@@ -193,7 +193,7 @@ async function compileEntity(
   noteTypes(survey, table, [isOther ? reading : null, query, exportQuery]);
 
   const keys = keysOf(survey, table);
-  const audit = table ? auditOf(survey, table.columns) : [];
+  const audit = table ? auditOf(survey, table.columns, compiledRules) : [];
   const shown = table ? shownColumns(survey, table, keys, audit) : none;
   const dependencies = await dependenciesFor(survey, table);
   const softDelete = softDeleteOf(survey, {

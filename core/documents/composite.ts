@@ -1,5 +1,4 @@
 /** Checks the details of a composite, and finds all errors of header and details at once. Does not use the database. */
-import { actorsOf } from "../plans/audit-columns.ts";
 import type { Call } from "../calls/action.ts";
 import type { Column } from "../values/types/column.ts";
 import { addErrors, type Place } from "./detail-errors.ts";
@@ -67,7 +66,7 @@ export function newDetail(
   { actor, errors }: { actor: Scalar; errors: FieldErrors },
 ): NewDetail {
   const { detail, sent } = place;
-  const { rules, writable, audit } = detail;
+  const { rules, writable } = detail;
   const given = { body: sent, fills: call.lineFills(detail.table), newId: call.newId };
   const checked = rules.check(withFills(given, detail), "create", writable);
   const found: FieldErrors = { ...checked.errors };
@@ -80,10 +79,8 @@ export function newDetail(
   for (const [column, value] of made) values.set(column, value);
   const later = () => [detail.foreignKey, ...filledLater({ write: detail })];
   addTableFaults(found, call.entity, { table: detail.table, values, later });
-  const actors = actorsOf(audit, "create").map(({ name }) => [name, actor]);
-  const body = { ...Object.fromEntries(actors), ...sent };
   for (const [column, value] of collectingErrors(found, () =>
-    createAudit({ write: detail }, { ...call, body }),
+    createAudit({ write: detail }, { ...call, body: sent, creator: actor }),
   ))
     values.set(column, value);
   for (const computation of detail.computed) {

@@ -1,4 +1,5 @@
 /** Audit columns: when a row was written, and by whom. One list defines how they are filled, shown and named. */
+import type { Checked } from "../rules/compile-rules.ts";
 import type { Column, Columns } from "../values/types/column.ts";
 
 /** `property`: in the configuration; `name`: of the column, unless the configuration has another. */
@@ -16,6 +17,8 @@ export type AuditColumns = readonly (Pick<AuditField, "when" | "kind"> & {
   readonly column: Column;
   /** Whether a body may not name the user: the column is in `readOnlyFields`. */
   readonly isReadOnly: boolean;
+  /** The value of a user that a body names, by the column's rule. */
+  check(sent: unknown): Checked;
 })[];
 
 /** The names that the configuration gives; false: there are none. */

@@ -64,7 +64,7 @@ export function adjustRequest(
   entity: Entity,
 ): Grammar<AdjustRequest> {
   const shape = (): Grammar<unknown> => {
-    const actors = actorMembers(actorsOf(audit, "update"), shown);
+    const actors = actorMembers(actorsOf(audit, "update"), shown, entity.rules);
     const members: Parts = { ...keyMembers(key), ...membersOf(adjust), ...actors };
     const body = object(members, { required: [...namesOf(key), "adjustments"] });
     return adjust.reasonRequired ? described(body, { anyOf: reasonForms(adjust) }) : body;

@@ -27,12 +27,16 @@ import {
 } from "./marked-rows.ts";
 import { actorOf, cutFraction, fitting } from "./record.ts";
 
-type Asked = Pick<Call, "caller" | "body" | "now" | "newId">;
+type Asked = Pick<Call, "entity" | "caller" | "body" | "now" | "newId">;
 
 /** Who deletes: the user, else whom the body names. Rejects with `validationFailed`. */
 export function deleterOf({ marks: { by } }: MarkedTable, call: Asked): string {
   const byDefault = "Delete from API";
-  return by === null ? (call.caller.id ?? byDefault) : String(actorOf(by, { ...call, byDefault }));
+  if (by === null) return call.caller.id ?? byDefault;
+  const { rules } = call.entity;
+  const check = (sent: unknown) =>
+    rules.check({ [by.name]: sent }, "update", new Map([[by.name, by]]));
+  return String(actorOf(by, { ...call, byDefault, check }));
 }
 
 /**

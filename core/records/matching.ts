@@ -1,4 +1,5 @@
 /** The records that a condition of delete or restore names: found, guarded by locks, and locked. */
+import type { Entity } from "../plans/entity.ts";
 import type { Call, CallOf } from "../calls/action.ts";
 import { type Grammar, object } from "../grammar/grammar.ts";
 import type { Queries } from "../query/session.ts";
@@ -20,9 +21,13 @@ export interface Named {
 }
 
 /** The body of delete and restore: conditions that name the records, and the deleting user if `by` stores it. */
-export const namedRecords = ({ write: { shown } }: RecordPlan, by: Column | null): Grammar<Named> =>
+export const namedRecords = (
+  { write: { shown } }: RecordPlan,
+  by: Column | null,
+  { rules }: Pick<Entity, "rules">,
+): Grammar<Named> =>
   object(
-    { ...actorMembers(by ? [by] : [], shown), where: equalities(shown) },
+    { ...actorMembers(by ? [by] : [], shown, rules), where: equalities(shown) },
     { required: ["where"] },
   );
 

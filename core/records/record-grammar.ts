@@ -21,7 +21,7 @@ import { type AppError, invalidPayload } from "../values/errors.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import { maySend, mustBeSent, type NewKeyColumns } from "../values/types/new-key.ts";
-import { acceptedSchema, comparedSchema } from "../values/types/schemas.ts";
+import { comparedSchema } from "../values/types/schemas.ts";
 import { hasHandlers } from "./events.ts";
 import type { InsertingPlan, RecordPlan } from "./record.ts";
 import { keyOf } from "./record-key.ts";
@@ -67,7 +67,7 @@ export const changedFields = (plan: RecordPlan, entity: Entity): Grammar<Record<
 
 /** The members of a body that change something. */
 function changingMembers(plan: RecordPlan, entity: Entity): Parts {
-  const actors = actorMembers(actorsOf(plan.write.audit, "update"), plan.write.shown);
+  const actors = actorMembers(actorsOf(plan.write.audit, "update"), plan.write.shown, entity.rules);
   return { ...writableMembers(recordColumns(plan, entity)), ...actors };
 }
 
@@ -93,7 +93,7 @@ export function recordMembers(columns: RecordColumns, when: AuditField["when"]):
   return {
     ...(when === "create" ? newKeyMembers(columns) : keyMembers(lineKey, key)),
     ...writableMembers(columns),
-    ...actorMembers(actors, shown),
+    ...actorMembers(actors, shown, columns.rules),
     ...readOnlyMembers(answered, [...named, ...writable.values(), ...actors]),
   };
 }
@@ -148,11 +148,11 @@ function newKeyMembers(made: RecordColumns): Parts {
 }
 
 /** The user who changes the record; empty or null: the service's default. Hidden columns are left out. */
-export const actorMembers = (columns: readonly Column[], shown: Columns): Parts =>
+export const actorMembers = (columns: readonly Column[], shown: Columns, rules: Rules): Parts =>
   Object.fromEntries(
     columns
       .filter(({ name }) => shown.has(name))
-      .map((column) => [column.name, unread(() => orNull(acceptedSchema(column)))]),
+      .map((column) => [column.name, unread(() => orNull(rules.schemaOf(column)))]),
   );
 
 /** Members that a body may contain without effect: all columns of `shown` except the `named` ones. */

@@ -148,18 +148,25 @@ interface Audited {
 }
 type Asked = Pick<Call, "body" | "now" | "caller">;
 
-/** Fields that the service fills. Times ignore the body; a user may come from it. */
-export function createAudit({ write }: Audited, call: Asked): Map<Column, Scalar> {
+/**
+ * Fields that the service fills. Times ignore the body; a user may come from it. `creator`: who counts if the body names
+ * none.
+ */
+export function createAudit(
+  { write }: Audited,
+  call: Asked & { readonly creator?: Scalar },
+): Map<Column, Scalar> {
   const now = call.now();
   const values = new Map<Column, Scalar>();
   const { flag } = write;
   if (flag) values.set(flag, flagValue(flag, false));
-  for (const { column, when, kind, isReadOnly } of write.audit) {
+  for (const { column, when, kind, isReadOnly, check } of write.audit) {
     // Those of updates stay empty until the first one, unless the table insists on a value.
     if (when === "update" && !insists(column)) continue;
     const body = when === "create" && !isReadOnly ? call.body : {};
+    const byDefault = when === "create" && call.creator ? String(call.creator) : "Input from API";
     if (kind === "time") setTime(values, column, now);
-    else values.set(column, actorOf(column, { ...call, body, byDefault: "Input from API" }));
+    else values.set(column, actorOf(column, { ...call, body, byDefault, check }));
   }
   return values;
 }
@@ -168,13 +175,13 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
   const values = new Map<Column, Scalar>();
   const stamped: Column[] = [];
   let after: Column | null = null;
-  for (const { column, kind, when, isReadOnly } of write.audit) {
+  for (const { column, kind, when, isReadOnly, check } of write.audit) {
     const isInstant = kind === "time" && columnTypes[column.type].isInstant;
     if (when === "create") {
       if (isInstant) after = column;
     } else if (kind === "user") {
       const body = isReadOnly ? {} : call.body;
-      values.set(column, actorOf(column, { ...call, body, byDefault: "Update from API" }));
+      values.set(column, actorOf(column, { ...call, body, byDefault: "Update from API", check }));
     } else if (isInstant) stamped.push(column);
     else setTime(values, column, call.now());
   }
@@ -345,16 +352,17 @@ function setTime(values: Map<Column, Scalar>, column: Column, now: string): void
 export const cutFraction = (instant: string, digits: number): string =>
   digits >= 3 ? instant : `${instant.slice(0, 20 + digits)}${"0".repeat(3 - digits)}Z`;
 
-type Acting = Pick<Asked, "caller" | "body"> & { readonly byDefault: string };
+type Acting = Pick<Asked, "caller" | "body"> &
+  Pick<AuditColumns[number], "check"> & { readonly byDefault: string };
 
 /** The user; in projects without credentials, the body's value or `byDefault`. Rejects with `validationFailed`. */
-export function actorOf(column: Column, { caller, body, byDefault }: Acting): Scalar {
-  if (caller.kind !== "nobody") return fitting(caller.id ?? byDefault, column);
+export function actorOf(column: Column, { caller, body, byDefault, check }: Acting): Scalar {
+  const own = fitting((caller.kind === "nobody" ? null : caller.id) ?? byDefault, column);
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
-  if (sent === undefined || sent === null || sent === "") return byDefault;
-  const accepted = accept(column, sent);
-  if (!accepted.ok) throw validationFailed({ [column.name]: [accepted.message] });
-  return accepted.value;
+  if (caller.kind !== "nobody" || sent === undefined || sent === null || sent === "") return own;
+  const { values, errors } = check(sent);
+  if (errors) throw validationFailed(errors);
+  return values.get(column) || own;
 }
 
 /** The beginning of a user's name that is longer than the column: the write is not the place to refuse it. */

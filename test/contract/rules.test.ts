@@ -29,11 +29,45 @@ const endpoints = Object.fromEntries(
   }),
 );
 
+const users = { created_by: "text(60)", updated_by: "text(60)" } as const;
+const ofUsers = (pattern: string) => [
+  { name: "created_by", constraints: { uppercase: true, pattern } },
+  { name: "updated_by", constraints: { pattern } },
+];
+
 let service: Fixture;
 beforeAll(async () => {
   service = await openFixture({
-    tables: [{ name: "things", columns: { thing_id: "key", ...columns, clock: "time" } }],
+    tables: [
+      { name: "things", columns: { thing_id: "key", ...columns, clock: "time" } },
+      { name: "acts", columns: { act_id: "key", n: "integer", ...users } },
+      {
+        name: "act_lines",
+        columns: {
+          line_id: "key",
+          act_id: { type: "text(36)", references: { table: "acts", column: "act_id" } },
+          ...users,
+        },
+      },
+    ],
     endpoints: {
+      acts: {
+        tableName: "acts",
+        action: {
+          create: true,
+          update: true,
+          adjust: true,
+          "create-composite": true,
+          "update-composite": true,
+        },
+        adjustConfig: { fields: { n: {} } },
+        fieldValidation: ofUsers("^[A-Z]{2}$"),
+        masterDetail: {
+          detailTable: "act_lines",
+          foreignKey: "act_id",
+          detailConfig: { fieldValidation: ofUsers("^[A-Z]{3}$") },
+        },
+      },
       ...endpoints,
       timed: {
         tableName: "things",
@@ -110,4 +144,39 @@ test("a date in the form of dateTimeFields that is no date is refused", async ()
     error: "Validation failed",
     errors: ["date"],
   });
+});
+
+test("rules of created_by and updated_by hold for who a body says it was, and not for defaults", async () => {
+  const post = (action: string, body: object) => service.post(`acts/${action}`, body);
+  const refused = (...errors: string[]) => ({ status: 400, error: "Validation failed", errors });
+  const act = { act_id: "a", n: 1 };
+  check(await post("create", { ...act, created_by: "ann" }), refused("created_by"));
+  check(await post("create", act), { status: 201, data: { created_by: "Input from API" } });
+  const own = record(await post("create", { n: 1, created_by: "bo" }));
+  expect(own["created_by"]).toBe("BO");
+
+  const byApi = { status: 200, data: { updated_by: "Update from API" } };
+  check(await post("update", { ...act, updated_by: "bo" }), refused("updated_by"));
+  check(await post("update", { ...act, n: 2 }), byApi);
+  const adjusted = { act_id: "a", adjustments: [{ field: "n", value: 1 }] };
+  check(await post("adjust", { ...adjusted, updated_by: "bo" }), refused("updated_by"));
+  check(await post("adjust", adjusted), byApi);
+});
+
+test("rules of created_by and updated_by of details hold for details", async () => {
+  const post = (action: string, acts: object) => service.post(`acts/${action}`, { acts });
+  const refused = (...errors: string[]) => ({ status: 400, error: "Validation failed", errors });
+  const made = await post("create-composite", { created_by: "bo", act_lines: [{}] });
+  expect(record(made)).toMatchObject({ created_by: "BO", act_lines: [{ created_by: "BO" }] });
+  const { act_id, act_lines } = made.body.data;
+  const [{ line_id }] = act_lines;
+  check(
+    await post("create-composite", { created_by: "bob", act_lines: [{ created_by: "bo" }] }),
+    refused("act_lines[0].created_by", "created_by"),
+  );
+  const update = [{ line_id, updated_by: "BO" }];
+  check(
+    await post("update-composite", { act_id, act_lines: { update } }),
+    refused("act_lines[0].updated_by"),
+  );
 });

@@ -9,11 +9,11 @@ import type { Cascade } from "../../plans/write-plan.ts";
 import type { CompositePlan, DetailPlan } from "../../plans/composite-plan.ts";
 import { switchedOn } from "../../actions.ts";
 import type { FieldRule } from "../../rules/rule-definition.ts";
-import { compileRules } from "../../rules/compile-rules.ts";
+import { compileRules, type Rules } from "../../rules/compile-rules.ts";
 import { type DetailQuery, detailQueryOf, headerKeyTexts } from "./detail-query.ts";
 import type { Path } from "../reading/faults.ts";
 import { computedOf, type DetailColumns, headerTotalsOf } from "./formula-plan.ts";
-import { fitsAudit, forEverybody, setBy } from "./plans.ts";
+import { auditColumnOf, fitsAudit, forEverybody, setBy } from "./plans.ts";
 import { readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "../reading/schema.ts";
 import type { Key } from "../../values/types/key.ts";
@@ -150,6 +150,7 @@ async function detailOf(
   if (!found) return null;
   const of = `the table ${found.name}`;
   const rules = rulesOf(survey, setting, found);
+  const compiledRules = Object.freeze(compileRules(rules));
   const table = { ...found, columns: refineColumns(found.columns, rules) };
   const { columns } = table;
   const { foreignKey: foreignKeyName, detailConfig, cascadeDelete } = config;
@@ -158,7 +159,7 @@ async function detailOf(
   const fieldPath = [...path, "detailConfig", "fieldName"];
   survey.columns(detailConfig.fieldName ?? [], columns, fieldPath, of);
   checkTable(survey, setting, { table, isUsed });
-  const audit = auditColumns(survey, columns);
+  const audit = auditColumns(survey, columns, compiledRules);
   const closed = new Set<Column | null>([...key, foreignKey, ...audit.map(({ column }) => column)]);
   const calculated = calculatedOf(survey, setting, { header, columns, closed, of });
   const query =
@@ -173,7 +174,7 @@ async function detailOf(
         : {
             ...planOf(survey, detailConfig.fieldName, own),
             tableName: config.detailTable,
-            rules: Object.freeze(compileRules(rules)),
+            rules: compiledRules,
           },
     cascade: cascadeDelete ? { table, foreignKey, key } : null,
     columns:
@@ -323,12 +324,11 @@ function checkHeaderKey(
  * The audit columns of the details have the same names as those of the header; a column that does not fit is treated as
  * a normal column.
  */
-function auditColumns({ payload }: Survey, columns: Columns): AuditColumns {
-  const readOnly = forEverybody(payload.readOnlyFields);
+function auditColumns(survey: Survey, columns: Columns, rules: Rules): AuditColumns {
   return auditFields.flatMap((field) => {
-    const column = auditColumnIn(columns, payload.auditColumns, field);
+    const column = auditColumnIn(columns, survey.payload.auditColumns, field);
     return column && fitsAudit(field.kind, column)
-      ? { ...field, column, isReadOnly: readOnly.includes(column.name) }
+      ? auditColumnOf(survey, field, { column, rules })
       : [];
   });
 }

@@ -21,6 +21,7 @@ import { hintAfter } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
 import { byName, type Keys } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
+import type { Rules } from "../../rules/compile-rules.ts";
 
 /** The source of rows, and all of its columns. */
 export interface Reading {
@@ -157,10 +158,21 @@ export function fitsAudit(kind: AuditField["kind"], column: Column): boolean {
   return kind === "time" ? keepsTimes(column) : holdsText(column, actorLengthMin);
 }
 
+/** The column that the service fills; `rules`: of its table. */
+export function auditColumnOf(
+  { payload: { readOnlyFields } }: Survey,
+  field: AuditField,
+  { column, rules }: { readonly column: Column; readonly rules: Rules },
+): AuditColumns[number] {
+  const isReadOnly = forEverybody(readOnlyFields).includes(column.name);
+  const only: Columns = new Map([[column.name, column]]);
+  const check = (sent: unknown) => rules.check({ [column.name]: sent }, "update", only);
+  return { ...field, column, isReadOnly, check };
+}
+
 /** The audit columns that exist and can store what the service writes into them. */
-export function auditOf(survey: Survey, columns: Columns): AuditColumns {
-  const { auditColumns: names, action, readOnlyFields } = survey.payload;
-  const readOnly = forEverybody(readOnlyFields);
+export function auditOf(survey: Survey, columns: Columns, rules: Rules): AuditColumns {
+  const { auditColumns: names, action } = survey.payload;
   const isFilled = switchedOn(action, ({ requires }) => requires.has("auditColumns")).length > 0;
   return auditFields.flatMap((field) => {
     const { property, kind } = field;
@@ -173,8 +185,7 @@ export function auditOf(survey: Survey, columns: Columns): AuditColumns {
         );
       return [];
     }
-    if (fitsAudit(kind, column))
-      return { ...field, column, isReadOnly: readOnly.includes(column.name) };
+    if (fitsAudit(kind, column)) return auditColumnOf(survey, field, { column, rules });
     const expected =
       kind === "time"
         ? `a timestamp, or a text column that holds at least ${timeLengthMin} characters`
