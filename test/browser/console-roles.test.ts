@@ -188,6 +188,39 @@ test("a form keeps what was typed while a person signs in at the issuer again", 
   for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
 });
 
+test("a key that has ended behind a dialog asks for a sign-in, without the dialog", async () => {
+  const page = await place.visit("#/demo/products?q=hammer");
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  for (const pressed of ["Download again", "Export"]) {
+    await page.locator(".head button").filter({ hasText: "Export" }).click();
+    if (pressed !== "Export") await page.locator(".dialog .primary").click();
+    await page.locator(".dialog button").filter({ hasText: pressed }).waitFor();
+    await page.evaluate(`sessionStorage.setItem("rowgate.credentials", ${JSON.stringify(ended)})`);
+    await page.locator(".dialog button").filter({ hasText: pressed }).click();
+    await page.locator("#secret").waitFor();
+    expect(await page.locator(".dialog").count()).toBe(0);
+    await signIn(page, "key of the owner");
+    await page.locator(".grid tbody .open").first().waitFor();
+  }
+  for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
+});
+
+test("the way back closes a dialog, which is about the list before", async () => {
+  const page = await place.visit("#/demo/products");
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  await page.locator(".grid tbody .open").first().waitFor();
+  await page.evaluate(`location.hash = "#/demo/suppliers"`);
+  await expect.poll(() => page.locator("main h1").innerText()).toBe("Suppliers");
+  await page.evaluate(`location.hash = "#/demo/products"`);
+  await page.locator(".head button").filter({ hasText: "Export" }).click();
+  await page.locator(".dialog").waitFor();
+  await page.evaluate("history.back()");
+  await expect.poll(() => page.locator("main h1").innerText()).toBe("Suppliers");
+  expect(await page.locator(".dialog").count()).toBe(0);
+});
+
 test("a deleted record can be brought back", async () => {
   const page = await place.visit("#/demo/suppliers?q=XX-001");
   await page.locator("#secret").waitFor();

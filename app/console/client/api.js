@@ -148,7 +148,8 @@ export const post = (path, json, options) => ask(path, { ...options, json });
  * @param {string} path
  */
 export async function download(path) {
-  const response = await send(path, { headers: { Accept: "*/*" } });
+  const response = await send(path, { headers: { Accept: "*/*" } }).catch(unreachable);
+  if (response.status === 401) refused();
   if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => null));
   const disposition = response.headers.get("Content-Disposition") ?? "";
   const coded = /filename\*=UTF-8''([^;]+)/i.exec(disposition)?.[1];

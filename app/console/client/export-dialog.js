@@ -3,7 +3,7 @@ import { download, post } from "./api.js";
 import { fill, h } from "./dom.js";
 import { sortMember, usualColumns, whereOf } from "./grid-state.js";
 import { cancelJob, exportFile, keepJob, partDone, watchJob } from "./jobs.js";
-import { openDialog } from "./notices.js";
+import { openDialog, tellFault } from "./notices.js";
 import { paramsForm, paramsIn } from "./params.js";
 import { t } from "./words.js";
 
@@ -118,7 +118,7 @@ export async function exportDialog(entity, state) {
             "div.actions",
             h(
               "button.button",
-              { type: "button", onclick: () => void download(exportFile(job)) },
+              { type: "button", onclick: () => void download(exportFile(job)).catch(tellFault) },
               t("export.again"),
             ),
             h("button.button.primary", { type: "button", onclick: () => close(null) }, t("done")),

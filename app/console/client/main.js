@@ -15,7 +15,7 @@ import {
   restoreScroll,
 } from "./router.js";
 import { createShell } from "./shell.js";
-import { tellFault } from "./notices.js";
+import { closeDialogs, tellFault } from "./notices.js";
 import { finishSignIn } from "./open-id.js";
 import { hasUnsaved } from "./records/record-editing.js";
 import { credentials, signOut } from "./session.js";
@@ -78,6 +78,7 @@ async function visit(event) {
     return;
   }
   leave = null;
+  closeDialogs();
   keepOrigin(event?.oldURL, shell.main.querySelector("h1")?.textContent ?? "");
   const visiting = ++visits;
   shown = location.hash;

@@ -108,6 +108,11 @@ export function openDialog(title, content) {
   });
 }
 
+/** They are about the view that is left. */
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+}
+
 /** @param {string} title @param {string} text @param {string} action @returns {Promise<boolean>} */
 export async function confirmed(title, text, action) {
   const answer = await openDialog(title, (/** @type {(value: true | null) => void} */ close) => [
