@@ -188,6 +188,28 @@ test("a form keeps what was typed while a person signs in at the issuer again", 
   for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
 });
 
+test("a list keeps the cells that were changed when the key has ended", async () => {
+  const page = await place.visit("#/demo/products?q=HAND-0004&cols=sku%2Cprice");
+  await page.locator("#secret").waitFor();
+  await signIn(page, "key of the owner");
+  const price = page.locator(".grid tbody tr").first().locator("td").last();
+  await page.locator(".grid tbody .open").first().waitFor();
+  await price.click();
+  await page.keyboard.type("77");
+  await page.keyboard.press("Enter");
+  await page.evaluate(`sessionStorage.setItem("rowgate.credentials", ${JSON.stringify(ended)})`);
+  const save = page.locator(".edit-bar .primary");
+  await save.click();
+  await page.locator(".dialog #secret").waitFor();
+  await signIn(page, "key of the owner");
+  await expect.poll(() => page.locator(".dialog").count()).toBe(0);
+  expect(await price.innerText()).toBe("77.00");
+  await save.click();
+  const stored = () => place.sql("SELECT price FROM products WHERE sku = 'HAND-0004'");
+  await expect.poll(stored).toEqual([{ price: 77 }]);
+  for (const fault of place.takeFaults()) expect(fault).toMatch(/ 401 /);
+});
+
 test("a key that has ended behind a dialog asks for a sign-in, without the dialog", async () => {
   const page = await place.visit("#/demo/products?q=hammer");
   await page.locator("#secret").waitFor();
