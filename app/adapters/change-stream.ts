@@ -76,7 +76,10 @@ export function openChangeStream(project: ProjectClient): (listener: ChangeListe
       } catch (error) {
         if (!signal.aborted && error instanceof RefusedCall && isLasting(error)) {
           await findRefused(names);
-          return settleSoon();
+          if (names.some((name) => refused.has(name))) {
+            if (running?.abort.signal === signal) running = null;
+            return settleSoon();
+          }
         }
         failures++;
       }

@@ -1,4 +1,4 @@
-/** The stream of the liveProvider while nothing is told to its caller: another caller is noticed within 15 seconds. */
+/** The stream of the liveProvider after a refusal: for the next caller, and where it was a moment's. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openChangeStream } from "../../app/adapters/change-stream.ts";
 import { openProjectClient } from "../../app/adapters/project-client.ts";
@@ -40,4 +40,48 @@ test.each([
   end();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("opens again after a refusal that no endpoint explains", async () => {
+  const statuses = [404];
+  let opened = 0;
+  const project = openProjectClient({
+    baseUrl: "http://localhost",
+    project: "test",
+    async fetch(_url, init) {
+      if (init?.method === "POST") return Response.json({ success: true });
+      const status = statuses.shift();
+      if (status !== undefined) return json(status);
+      opened++;
+      return open();
+    },
+  });
+  const end = openChangeStream(project)({ endpoint: "orders", hear: () => undefined });
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(opened).toBe(1);
+  end();
+  await vi.advanceTimersByTimeAsync(1000);
+});
+
+test("opens for a caller who comes while the refusal of the one before is looked into", async () => {
+  let user = "nobody";
+  let opened = 0;
+  const project = openProjectClient({
+    baseUrl: "http://localhost",
+    project: "test",
+    token: () => user,
+    async fetch(_url, init) {
+      if (user === "clerk") {
+        opened++;
+        return open();
+      }
+      if (init?.method === "POST") user = "clerk";
+      return json(403);
+    },
+  });
+  const end = openChangeStream(project)({ endpoint: "orders", hear: () => undefined });
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(opened).toBe(1);
+  end();
+  await vi.advanceTimersByTimeAsync(1000);
 });
