@@ -96,3 +96,57 @@ test.runIf(engine === "postgres")(
     expect(record(answer)).toMatchObject({ name: "new", words: "'needle'", both_of: "(1,x)" });
   },
 );
+
+describe("a number within JSON is never changed", () => {
+  const update = async (doc: string): Promise<{ status: number; text: string }> => {
+    const answer = await service.fetch("/api/test/held/update", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: `{"id": 1, "doc": ${doc}}`,
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  const found = async (operator: string, value: string): Promise<unknown[]> =>
+    records(
+      await service.post(
+        "held/read",
+        `{"select": ["id"], "where": {"conditions": [{"key": "doc", "operator": "${operator}", "value": ${value}}]}}`,
+      ),
+    );
+
+  test.each(["1.5", "-7", "9007199254740993", "-9223372036854775808", '{"n":9007199254740993}'])(
+    "%s is stored, shown and found",
+    async (doc) => {
+      const { status, text } = await update(doc);
+      expect(status).toBe(200);
+      expect(text).toContain(`"doc":${doc}`);
+      expect(await found("=", doc)).toEqual([{ id: 1 }]);
+      expect(await found("CONTAINS", doc)).toEqual([{ id: 1 }]);
+    },
+  );
+
+  test("one beside it is not found", async () => {
+    await update("9007199254740993");
+    expect(await found("=", "9007199254740992")).toEqual([]);
+    // MariaDB compares them as doubles there.
+    if (engine !== "mysql") expect(await found("CONTAINS", "9007199254740992")).toEqual([]);
+    expect(await found("!=", "12345678901234567890")).toEqual([{ id: 1 }, { id: 2 }]);
+  });
+
+  test.each(["12345678901234567890", "0.12345678901234567890", "1e400", "9007199254740993.0"])(
+    "%s is kept or refused",
+    async (doc) => {
+      await update("5");
+      const { status, text } = await update(doc);
+      if (engine === "sqlite") expect(status).toBe(400);
+      if (status === 400) {
+        expect(text).toContain("holds a number that cannot be kept exactly");
+        expect(await found("=", "5")).toEqual([{ id: 1 }]);
+      } else {
+        expect(status).toBe(200);
+        expect(text).toContain(`"doc":${doc}`);
+      }
+    },
+  );
+});

@@ -9,7 +9,7 @@ import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addDecimals, compareDecimals } from "../../core/values/decimal.ts";
 import type { Column, Table } from "../../core/values/types/column.ts";
-import type { Json } from "../../core/values/json.ts";
+import { ExactNumber, type Json } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import { equals } from "../../core/query/statement.ts";
@@ -274,6 +274,7 @@ describe("a row that others wrote", () => {
     ["json", "'{\"a\":1}'", { a: 1 }],
     ["json", "'{broken'", "{broken"],
     ["json", "17", 17],
+    ["json", "9007199254740993", new ExactNumber("9007199254740993")],
     ["blob", "x'00ff'", "AP8="],
     ["text", "x'00ff'", "AP8="],
     ["integer", "x'00ff'", "AP8="],

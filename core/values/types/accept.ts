@@ -33,6 +33,7 @@ export function unlimited(column: Column): Column {
       precision: null,
       scale: null,
       range: column.range && comparedRange,
+      wholeRange: null,
       isSingle: false,
       fractionDigits: 6,
     };

@@ -67,6 +67,8 @@ export interface Column {
   readonly fixedLength: boolean;
   /** Smallest and largest integer that the column holds; null for other types. */
   readonly range: { readonly min: bigint; readonly max: bigint } | null;
+  /** JSON: the integers that the column keeps if the whole value is a number; absent = as those within a value. */
+  readonly wholeRange?: Column["range"];
   /** Decimal digits in all; null = no limit known. */
   readonly precision: number | null;
   /** Decimal digits after the decimal point; null = any number of them. */

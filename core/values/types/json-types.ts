@@ -40,38 +40,42 @@ export function showJson(text: string): Json {
 
 /** Any JSON value that every database can store. */
 export function acceptJson(column: Column, value: unknown): Accepted {
-  const fault = jsonFault(value, column);
+  const { range, wholeRange } = column;
+  const isWhole = value instanceof ExactNumber;
+  const fault = jsonFault(value, isWhole ? (wholeRange ?? range) : range);
   return fault === null ? accepted(JSON.stringify(value)) : refused(fault);
 }
 
 /** Why a value cannot be stored as JSON on every database; null if it can. */
-function jsonFault(value: unknown, column: Column): string | null {
+function jsonFault(value: unknown, range: Column["range"]): string | null {
   if (value === null || typeof value === "boolean") return null;
   if (typeof value === "string") return textFault(value);
   if (typeof value === "number") return Number.isFinite(value) ? null : "must be a JSON value";
   if (value instanceof ExactNumber)
-    return isKept(value, column) ? null : "holds a number that cannot be kept exactly";
+    return isKept(value, range) ? null : "holds a number that cannot be kept exactly";
   if (typeof value !== "object") return "must be a JSON value";
   if (Array.isArray(value)) {
     for (const item of value) {
-      const fault = jsonFault(item, column);
+      const fault = jsonFault(item, range);
       if (fault !== null) return fault;
     }
     return null;
   }
   for (const [name, member] of Object.entries(value)) {
-    const fault = textFault(name) ?? jsonFault(member, column);
+    const fault = textFault(name) ?? jsonFault(member, range);
     if (fault !== null) return fault;
   }
   return null;
 }
 
-/** If the column has a range, only integers within it keep more digits than a double does. */
-function isKept({ source }: ExactNumber, { range }: Column): boolean {
-  const digits = normalDecimal(source);
-  if (digits === null || range === null) return digits !== null;
-  if (digits.includes(".")) return false;
-  const integer = BigInt(digits);
+/**
+ * If there is a range, only integers within it keep more digits than a double does. To the databases, a number with a
+ * fraction or an exponent is none, whatever it amounts to.
+ */
+function isKept({ source }: ExactNumber, range: Column["range"]): boolean {
+  if (range === null) return normalDecimal(source) !== null;
+  if (!/^-?\d+$/.test(source)) return false;
+  const integer = BigInt(source);
   return integer >= range.min && integer <= range.max;
 }
 

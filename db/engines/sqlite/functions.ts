@@ -45,10 +45,11 @@ export function registerFunctions(database: Database, forms: StoredForms): void 
   database.function("rowgate_text", pure, (type: unknown, unit: unknown, value: unknown) =>
     value === null ? null : readers[type as FormType](value, unit as Unit),
   );
-  database.function("rowgate_json_key", pure, (value: unknown) =>
+  const exact = { ...pure, safeIntegers: true } as const;
+  database.function("rowgate_json_key", exact, (value: unknown) =>
     value === null ? null : jsonKey(storedJson(value)),
   );
-  database.function("rowgate_json_holds", pure, (whole: unknown, part: unknown) =>
+  database.function("rowgate_json_holds", exact, (whole: unknown, part: unknown) =>
     whole === null ? null : holdsPart(storedJson(whole), storedJson(part)) ? 1 : 0,
   );
   database.function("rowgate_number", pure, numberOf);

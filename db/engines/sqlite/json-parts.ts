@@ -3,9 +3,12 @@ import { normalDecimal } from "../../../core/values/decimal.ts";
 import { ExactNumber, type Json } from "../../../core/values/json.ts";
 import { showJson } from "../../../core/values/types/json-types.ts";
 
-/** What answers show of a stored value: a text that is not JSON stays a text. Never called with null. */
+/**
+ * What answers show of a stored value, whose integers are BigInts: a text that is not JSON stays a text. Never called
+ * with null.
+ */
 export const storedJson = (raw: unknown): Json =>
-  typeof raw === "string" ? showJson(raw) : (raw as Json);
+  typeof raw === "string" || typeof raw === "bigint" ? showJson(String(raw)) : (raw as Json);
 
 /** The same text for all ways to write a value: no spaces, members in order, numbers by their digits. */
 export function jsonKey(value: Json): string {

@@ -26,6 +26,8 @@ export function typeFacts(declared: string | null): TypeFacts {
     bytesMax: null,
     fixedLength: false,
     range: type === "integer" ? (ranges.get(word) ?? int64) : null,
+    // The column turns a text that is a number into a number.
+    ...(type === "json" && { wholeRange: int64 }),
     precision: isExact ? (first ?? digitsMax) : null,
     scale: isExact && first !== null ? (second ?? 0) : null,
     // A double keeps fifteen digits, whatever was declared.

@@ -33,6 +33,7 @@ const castToText = (_column: Column, name: SQL): SQL => sql`cast(${name} as text
 const plain: ValueForm = { ...textForm, bind: (_column, value) => value, textOf: castToText };
 
 const json: Partial<ValueForm> = {
+  output: (_column, name) => longAsText(name),
   decoder: () => (raw) => (typeof raw === "string" ? showJson(raw) : showStored(raw)),
   textOf: null,
 };
