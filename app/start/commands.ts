@@ -135,10 +135,11 @@ async function serveProjects({ folder, flags, values }: Given): Promise<void> {
     const { initAtFirstStart } = await import("./commands/init.ts");
     await initAtFirstStart({ env: process.env, out: (text) => void process.stdout.write(text) });
   }
+  const stopWith = listenForStops();
   const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const { processes } = values;
   if (processes !== undefined) {
-    const serving = await serveWithProcesses(await folder.read(), processes);
+    const serving = await serveWithProcesses(await folder.read(), { processes, stopWith });
     return takeReloads(serving.reload);
   }
   const [{ openService }, { listen }] = await Promise.all([
@@ -148,7 +149,7 @@ async function serveProjects({ folder, flags, values }: Given): Promise<void> {
   const service = await openService(await folder.read());
   const { url, stop } = await listen(service);
   // Before the line below is printed, because its reader may stop the service at once.
-  stopOnSignal(stop);
+  stopWith(stop);
   takeReloads(service.reload);
   process.stdout.write(`Rowgate listens on ${url}\n${example(service, url)}`);
   await service.ready;
@@ -156,11 +157,14 @@ async function serveProjects({ folder, flags, values }: Given): Promise<void> {
   releaseUnusedMemory();
 }
 
-async function serveWithProcesses(source: FolderSource, processes: string): Promise<Processes> {
+async function serveWithProcesses(
+  source: FolderSource,
+  { processes, stopWith }: { readonly processes: string; readonly stopWith: StopWith },
+): Promise<Processes> {
   const count = processCount(processes);
   const { openProcesses } = await import("./servers/processes.ts");
   const serving = await openProcesses({ source, count, args: ["serve-process"] });
-  stopOnSignal(serving.stop);
+  stopWith(serving.stop);
   serving.failed.catch(async (error: unknown) => {
     await serving.stop();
     await exitWith(error);
@@ -199,6 +203,7 @@ async function serveProcess(): Promise<void> {
 async function runJobs({ folder, flags }: Given): Promise<void> {
   // Before any file is read, because the thread pool starts with the first read.
   lowerPriorityOfProcess();
+  const stopWith = listenForStops();
   const { startWorker } = await import("./worker.ts");
   const takeReloads = await listenForReloads(folder, { isWatched: flags.has("watch") });
   const onStuck = () =>
@@ -208,16 +213,24 @@ async function runJobs({ folder, flags }: Given): Promise<void> {
       ),
     );
   const { stop, reload } = await startWorker({ ...(await folder.read()), onStuck });
-  stopOnSignal(stop);
+  stopWith(stop);
   takeReloads(reload);
   process.stdout.write("Rowgate takes jobs\n");
   storeCompiled();
 }
 
-function stopOnSignal(stop: () => Promise<void>): void {
+type StopWith = (stop: () => Promise<void>) => void;
+
+/**
+ * From now on, signals end the process: at once until there is something to stop. As the first process of a container,
+ * it would never hear of a signal that came before it listened.
+ */
+function listenForStops(): StopWith {
+  let stop = async (): Promise<void> => {};
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => void stop().then(() => process.exit(0), exitWith));
   }
+  return (given) => (stop = given);
 }
 
 async function check({ folder, flags }: Given): Promise<void> {
