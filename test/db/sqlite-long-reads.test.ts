@@ -10,6 +10,7 @@ import {
 } from "../../core/query/statement.ts";
 import type { Source, Via } from "../../core/values/types/column.ts";
 import { type Connection } from "../../db/engines/engine.ts";
+import { connectFault } from "../../db/engines/sqlite/connect-fault.ts";
 import { createConnection } from "../../db/engines/sqlite/connection.ts";
 import { createDialect } from "../../db/engines/sqlite/dialect.ts";
 import { failure } from "../../db/engines/sqlite/failure.ts";
@@ -367,6 +368,17 @@ describe("a reader", () => {
     expect(failure(error).kind).toBe("connection");
     expect(other.alive).toBe(false);
     await expect(send(other, "select 1")).rejects.toThrow("not open");
+  });
+
+  test("that cannot be started says so, and does not blame the file", async () => {
+    const { execPath } = process;
+    process.execPath = "/nowhere/node";
+    const error = await connectReader(path).catch((found: unknown) => found);
+    process.execPath = execPath;
+    expect(connectFault(error, path)).toMatchObject({
+      reason: "no process for long reads can be started (spawn /nowhere/node ENOENT)",
+      isLasting: false,
+    });
   });
 
   test("is not there where there is no file", async () => {

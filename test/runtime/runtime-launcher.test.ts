@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";
+import { programs, rowgateCommand } from "./runtimes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rowgate-test-launcher-"));
 const database = join(folder, "shop.db");
@@ -69,6 +70,13 @@ describe.each(["bun", "deno"])("rowgate on %s", (runtime) => {
     expect(status).toBe(1);
     expect(stderr).toContain("Usage:");
   });
+});
+
+test("Deno may start its own program, also where npm's script stands for it in the PATH", () => {
+  const scripts = join(programs, "node_modules/.bin");
+  const [program, ...args] = rowgateCommand("deno", { PATH: scripts })!;
+  expect(program.startsWith(scripts)).toBe(false);
+  expect(args).toContain(`--allow-run=${program}`);
 });
 
 test("a runtime that is none is refused", () => {

@@ -3,6 +3,7 @@
  * `programs/package.json`, apart from the project's packages. They are called directly, because install scripts do not
  * run.
  */
+import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -33,13 +34,19 @@ export function rowgateCommand(
   runtime: Exclude<Runtime, "node">,
   env: Readonly<Record<string, string | undefined>>,
 ): Command | null {
-  const program = onPath(runtime, env["PATH"] ?? "") ?? installed(runtime);
-  if (!program) return null;
+  const found = onPath(runtime, env["PATH"] ?? "") ?? installed(runtime);
+  if (!found) return null;
+  const program = runtime === "deno" ? ownProgram(found) : found;
   const storage = env["STORAGE_URL"] || "file:./data/files";
   const writes = storage.startsWith("file:") ? [resolve(storage.slice("file:".length))] : [];
   const reads = [resolve(env["CONFIG_DIR"] || "configs")];
   return [program, ...argsFor(runtime, grants(program, { hosts: [], reads, writes }))];
 }
+
+/** Deno's own: what npm puts into the PATH is a script, which only starts the program that asks for permissions. */
+const ownProgram = (deno: string): string =>
+  spawnSync(deno, ["eval", "console.log(Deno.execPath())"], { encoding: "utf8" }).stdout?.trim() ||
+  deno;
 
 /** The newest Node that npm has; null when it is not installed. */
 export function newestNode(): string | null {

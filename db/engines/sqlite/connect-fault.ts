@@ -3,10 +3,18 @@ import { statSync } from "node:fs";
 import type { DatabaseFault } from "../../../core/plans/db-port.ts";
 import { codeOf } from "../network-fault.ts";
 import { MovedFile } from "./database-file.ts";
+import { UnstartedReader } from "./reader.ts";
 
 /** `path`: absolute. Waiting does not help against a fault of the file itself. */
 export function connectFault(error: unknown, path: string): DatabaseFault {
   if (error instanceof MovedFile) return error.fault;
+  if (error instanceof UnstartedReader)
+    return {
+      reason: `no process for long reads can be started (${error.message})`,
+      remedy:
+        "on Deno, allow its own program with --allow-run; elsewhere, raise the limits of memory and processes",
+      isLasting: false,
+    };
   const code = codeOf(error);
   if (code === "SQLITE_NOTADB")
     return lasting(`the file ${path} is not a SQLite database`, "correct the path in database.url");

@@ -44,13 +44,26 @@ export async function connectReader(
   path: string,
   hasChanged: () => boolean = () => false,
 ): Promise<Connection> {
-  const reader = new Reader(startProcess(), hasChanged);
+  let child: ChildProcess;
+  try {
+    child = startProcess();
+  } catch (cause) {
+    throw new UnstartedReader(cause);
+  }
+  const reader = new Reader(child, hasChanged);
   try {
     await reader.open(path);
     return reader;
   } catch (error) {
     reader.destroy();
     throw error;
+  }
+}
+
+/** The file is not at fault: Deno was not allowed to start the process, or the system had no room for it. */
+export class UnstartedReader extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 
@@ -81,9 +94,10 @@ class Reader implements Connection {
     );
     // What went wrong is told by the end of the process.
     for (const pipe of [stdin!, stdout!]) pipe.on("error", () => {});
-    child.once("error", (error) => this.end(error));
+    child.once("error", (error) => this.end(new UnstartedReader(error)));
     child.once("exit", () => this.end(new Error("The database connection is not open")));
-    child.unref();
+    // Of a process that did not start, Deno has nothing to let go.
+    if (child.pid !== undefined) child.unref();
     this.keepProcess(false);
   }
 
