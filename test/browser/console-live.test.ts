@@ -1,12 +1,12 @@
 /** Lists and forms of the console say that others changed something, and keep what people typed. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SilentDoor, startSilentDoor } from "../jobs/silent-door.ts";
+import { expect, test } from "vitest";
+import { startSilentDoor } from "../jobs/silent-door.ts";
 import { openConsole, type VisitOptions } from "./console.ts";
 import type { Page } from "./playwright.ts";
+import { openForTests } from "../contract/harness.ts";
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
-let door: SilentDoor;
 const place = openConsole({
   changes: {
     "project.json": {
@@ -40,10 +40,7 @@ const place = openConsole({
   },
   origins: () => [door?.url].filter(Boolean),
 });
-beforeAll(async () => {
-  door = await startSilentDoor(place.url);
-});
-afterAll(() => door?.stop());
+const door = openForTests(startSilentDoor, place.url);
 
 const notice = (page: Page) => page.locator(".view-notice");
 const noticeText = async (page: Page): Promise<string> => {

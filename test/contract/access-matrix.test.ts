@@ -3,16 +3,12 @@
  * also details of documents and references to records. A new action fails here until it has an entry in the requests.
  */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import { actions } from "../../core/actions.ts";
-import type { Answer, Fixture } from "./harness.ts";
+import { type Answer, openForTests } from "./harness.ts";
 import { closeTenants, keyOf, openTenants, type Tenant, tokenOf } from "./tenants.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openTenants({ byHeader: false });
-});
-afterAll(() => fixture?.close());
+const fixture = openForTests(openTenants, { byHeader: false });
 
 type Place = "own" | "foreign" | "missing";
 const places: readonly Place[] = ["own", "foreign", "missing"];

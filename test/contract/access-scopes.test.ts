@@ -2,11 +2,11 @@
  * Details of `rowScope`: exact comparisons whatever the collation, operators, claims of every shape, several roles, and
  * values that a scope fills in or refuses in documents and imports.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterEach, describe, expect, inject, test, vi } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import type { EngineName } from "../servers/session.ts";
 import { apiKey as key, by } from "./api-keys.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import { afterStatement } from "./sent-statements.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
 
@@ -92,89 +92,85 @@ const action = {
 };
 const more = { action, adjustConfig: { fields: { qty: { type: "integer" } } } };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    project: { auth, cache: { enabled: false } },
-    tables: [
-      { name: "shelves", columns: { shelf_id: "key", qty: "integer" } },
-      {
-        name: "bounded",
-        columns: {
-          bounded_id: "key",
-          amount: "integer",
-          price: "decimal(8,2)",
-          rate: "float",
-          sold_on: "date",
-          sold_at: "timestamp",
-          word: "text(10)",
-        },
-      },
-      { name: "papers", columns: { paper_id: "key", tenant: "text(10)", created_by: "text(20)" } },
-      {
-        name: "papers_lines",
-        columns: {
-          line_id: "key",
-          paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
-          place_id: "text(36)",
-          created_by: "text(20)",
-          updated_by: "text(20)",
-        },
-      },
-    ],
-    setUp: (engine) => [
-      ...loose[engine],
-      `insert into loose (loose_id, tenant, qty) values ('1', 'a', 1), ('2', 'A', 2), ('3', 'á', 3), ('4', 'a ', 4), ('5', '7', 5), ('6', null, 6)`,
-    ],
-    endpoints: {
-      loose: { ...more, ...rules, tableName: "loose" },
-      // The same through a query, and through one that computes the column.
-      queried: {
-        ...rules,
-        tableName: "loose",
-        action: { read: true, aggregate: true },
-        viewQuery: "select loose_id, tenant, qty from loose",
-      },
-      computed: {
-        ...rules,
-        tableName: "loose",
-        action: { read: true, aggregate: true },
-        viewQuery: "select loose_id, coalesce(tenant, tenant) as tenant, qty from loose",
-      },
-      shelves: {
-        ...rules,
-        rowScope: { clerk: { shelf_id: "{{claims.tenant}}" } },
-        tableName: "shelves",
-        action: { read: true, create: true, import: true },
-      },
-      bounded: {
-        tableName: "bounded",
-        access: Object.fromEntries(Object.keys(bounds).map((column) => [column, "*"])),
-        rowScope: Object.fromEntries(
-          Object.entries(bounds).map(([column, { rule }]) => [column, { [column]: rule }]),
-        ),
-        action: { import: true },
-      },
-      papers: {
-        ...rules,
-        rowScope: { clerk: rules.rowScope.clerk },
-        tableName: "papers",
-        action: {
-          read: true,
-          import: true,
-          "create-composite": true,
-          "update-composite": true,
-        },
-        masterDetail: {
-          detailTable: "papers_lines",
-          foreignKey: "paper_id",
-          detailConfig: { primaryKey: "line_id" },
-        },
+const fixture = openForTests(openFixture, {
+  project: { auth, cache: { enabled: false } },
+  tables: [
+    { name: "shelves", columns: { shelf_id: "key", qty: "integer" } },
+    {
+      name: "bounded",
+      columns: {
+        bounded_id: "key",
+        amount: "integer",
+        price: "decimal(8,2)",
+        rate: "float",
+        sold_on: "date",
+        sold_at: "timestamp",
+        word: "text(10)",
       },
     },
-  });
+    { name: "papers", columns: { paper_id: "key", tenant: "text(10)", created_by: "text(20)" } },
+    {
+      name: "papers_lines",
+      columns: {
+        line_id: "key",
+        paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
+        place_id: "text(36)",
+        created_by: "text(20)",
+        updated_by: "text(20)",
+      },
+    },
+  ],
+  setUp: (engine) => [
+    ...loose[engine],
+    `insert into loose (loose_id, tenant, qty) values ('1', 'a', 1), ('2', 'A', 2), ('3', 'á', 3), ('4', 'a ', 4), ('5', '7', 5), ('6', null, 6)`,
+  ],
+  endpoints: {
+    loose: { ...more, ...rules, tableName: "loose" },
+    // The same through a query, and through one that computes the column.
+    queried: {
+      ...rules,
+      tableName: "loose",
+      action: { read: true, aggregate: true },
+      viewQuery: "select loose_id, tenant, qty from loose",
+    },
+    computed: {
+      ...rules,
+      tableName: "loose",
+      action: { read: true, aggregate: true },
+      viewQuery: "select loose_id, coalesce(tenant, tenant) as tenant, qty from loose",
+    },
+    shelves: {
+      ...rules,
+      rowScope: { clerk: { shelf_id: "{{claims.tenant}}" } },
+      tableName: "shelves",
+      action: { read: true, create: true, import: true },
+    },
+    bounded: {
+      tableName: "bounded",
+      access: Object.fromEntries(Object.keys(bounds).map((column) => [column, "*"])),
+      rowScope: Object.fromEntries(
+        Object.entries(bounds).map(([column, { rule }]) => [column, { [column]: rule }]),
+      ),
+      action: { import: true },
+    },
+    papers: {
+      ...rules,
+      rowScope: { clerk: rules.rowScope.clerk },
+      tableName: "papers",
+      action: {
+        read: true,
+        import: true,
+        "create-composite": true,
+        "update-composite": true,
+      },
+      masterDetail: {
+        detailTable: "papers_lines",
+        foreignKey: "paper_id",
+        detailConfig: { primaryKey: "line_id" },
+      },
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const as = (id: string, path: string, body: unknown): Promise<Answer> =>
   fixture.post(path, body, by(id));

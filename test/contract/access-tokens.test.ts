@@ -1,13 +1,11 @@
 /** Tokens of an issuer whose keys are fetched over HTTP (JWKS). `test/callers/key-set.test.ts` tests the key set. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Issuer, startIssuer } from "../callers/issuer.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let issuer: Issuer;
-let fixture: Fixture;
-beforeAll(async () => {
-  issuer = await startIssuer();
-  fixture = await openFixture({
+const issuer = openForTests(startIssuer);
+const fixture = openForTests(() =>
+  openFixture({
     project: {
       auth: { jwt: { jwksUri: `http://${issuer.host}/jwks`, rolesClaim: "realm.roles" } },
     },
@@ -21,12 +19,8 @@ beforeAll(async () => {
         rowScope: { member: { owner: "{{claims.sub}}" } },
       },
     },
-  });
-});
-afterAll(async () => {
-  await fixture?.close();
-  await issuer?.close();
-});
+  }),
+);
 
 const claims = { realm: { roles: ["member"] } };
 const read = async (...asked: Parameters<Issuer["tokenOf"]>): Promise<Answer> =>

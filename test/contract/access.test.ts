@@ -3,9 +3,9 @@
  * of each role. `scopes.test.ts` tests which rows a scope hides from each action.
  */
 import { SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiKey, by, hashOf } from "./api-keys.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const secret = "a secret of at least thirty-two bytes";
 const auth = {
@@ -38,82 +38,78 @@ const actions = {
   lock: true,
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    project: { auth },
-    tables: [
-      {
-        name: "places",
-        columns: {
-          place_id: "key",
-          tenant: "text(10)",
-          name: "text(40)",
-          within_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
-        },
+const fixture = openForTests(openFixture, {
+  project: { auth },
+  tables: [
+    {
+      name: "places",
+      columns: {
+        place_id: "key",
+        tenant: "text(10)",
+        name: "text(40)",
+        within_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
       },
-      {
-        name: "items",
-        columns: {
-          item_id: "key",
-          tenant: "text(10)",
-          name: "text(40)",
-          cost: "integer",
-          place_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
-          // With two references in one statement, SQLite does not report which of them broke.
-          spare_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
-          created_by: "text(20)",
-          updated_by: "text(20)",
-        },
-      },
-    ],
-    setUp: () => [
-      "insert into places (place_id, tenant, name) values ('pa', 'a', 'A'), ('pb', 'b', 'B')",
-      `insert into items (item_id, tenant, name, cost, place_id) values
-        ('a1', 'a', 'one', 1, 'pa'), ('a2', 'a', 'two', 2, 'pa'), ('b1', 'b', 'three', 3, 'pb')`,
-    ],
-    endpoints: {
-      items: {
-        tableName: "items",
-        action: actions,
-        fieldNameLookup: { id: "item_id", text: "name" },
-        adjustConfig: { fields: { cost: { type: "integer" } } },
-        access: {
-          admin: "*",
-          clerk: ["read", "first", "create", "update", "lookup", "aggregate", "export"],
-          auditor: ["read"],
-          guest: ["lookup"],
-          "*": ["first"],
-        },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-        hiddenFields: { clerk: ["cost"] },
-        readOnlyFields: { clerk: ["name"] },
-      },
-      places: {
-        tableName: "places",
-        action: { read: true, lookup: true, create: true },
-        fieldNameLookup: { id: "place_id", text: "name" },
-        access: { admin: "*", clerk: ["read", "create"] },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-      },
-      closed: { tableName: "items", action: { read: true } },
-      ...Object.fromEntries(
-        ["name", "cost"].map((key) => [
-          `by_${key}`,
-          {
-            tableName: "items",
-            action: { import: true },
-            access: { admin: "*", clerk: ["import"] },
-            hiddenFields: { clerk: ["cost"] },
-            readOnlyFields: { clerk: ["name"] },
-            importConfig: { upsertKeys: [key] },
-          },
-        ]),
-      ),
     },
-  });
+    {
+      name: "items",
+      columns: {
+        item_id: "key",
+        tenant: "text(10)",
+        name: "text(40)",
+        cost: "integer",
+        place_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
+        // With two references in one statement, SQLite does not report which of them broke.
+        spare_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
+        created_by: "text(20)",
+        updated_by: "text(20)",
+      },
+    },
+  ],
+  setUp: () => [
+    "insert into places (place_id, tenant, name) values ('pa', 'a', 'A'), ('pb', 'b', 'B')",
+    `insert into items (item_id, tenant, name, cost, place_id) values
+        ('a1', 'a', 'one', 1, 'pa'), ('a2', 'a', 'two', 2, 'pa'), ('b1', 'b', 'three', 3, 'pb')`,
+  ],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: actions,
+      fieldNameLookup: { id: "item_id", text: "name" },
+      adjustConfig: { fields: { cost: { type: "integer" } } },
+      access: {
+        admin: "*",
+        clerk: ["read", "first", "create", "update", "lookup", "aggregate", "export"],
+        auditor: ["read"],
+        guest: ["lookup"],
+        "*": ["first"],
+      },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      hiddenFields: { clerk: ["cost"] },
+      readOnlyFields: { clerk: ["name"] },
+    },
+    places: {
+      tableName: "places",
+      action: { read: true, lookup: true, create: true },
+      fieldNameLookup: { id: "place_id", text: "name" },
+      access: { admin: "*", clerk: ["read", "create"] },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+    },
+    closed: { tableName: "items", action: { read: true } },
+    ...Object.fromEntries(
+      ["name", "cost"].map((key) => [
+        `by_${key}`,
+        {
+          tableName: "items",
+          action: { import: true },
+          access: { admin: "*", clerk: ["import"] },
+          hiddenFields: { clerk: ["cost"] },
+          readOnlyFields: { clerk: ["name"] },
+          importConfig: { upsertKeys: [key] },
+        },
+      ]),
+    ),
+  },
 });
-afterAll(() => fixture?.close());
 
 const as = (id: string, path: string, body: unknown): Promise<Answer> =>
   fixture.post(path, body, by(id));

@@ -2,22 +2,18 @@
  * `POST /mcp/{project}` as HTTP and JSON-RPC: revisions of the protocol, methods, hostile messages, and who is let in.
  * None of it reaches the database.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { connect, endpoints, openAgents, project } from "./agents.ts";
-import type { Answer, Fixture } from "./harness.ts";
+import { type Answer, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openAgents({
-    project: {
-      ...project,
-      mcp: { ...project.mcp, write: ["orders/create"] },
-      cors: { origins: ["https://tools.example"] },
-      rateLimit: { max: 1_000, actions: { aggregate: 2 } },
-    },
-  });
+const fixture = openForTests(openAgents, {
+  project: {
+    ...project,
+    mcp: { ...project.mcp, write: ["orders/create"] },
+    cors: { origins: ["https://tools.example"] },
+    rateLimit: { max: 1_000, actions: { aggregate: 2 } },
+  },
 });
-afterAll(() => fixture?.close());
 
 const key = { "X-Api-Key": "key of agent-a" };
 
@@ -288,11 +284,7 @@ describe("over HTTP", () => {
 });
 
 describe("a project without mcp", () => {
-  let without: Fixture;
-  beforeAll(async () => {
-    without = await openAgents({ project: { auth: project.auth }, endpoints });
-  });
-  afterAll(() => without?.close());
+  const without = openForTests(openAgents, { project: { auth: project.auth }, endpoints });
 
   test("answers 404, and 401 to those that it does not know", async () => {
     const init = { method: "POST", body: "{}" };

@@ -1,25 +1,21 @@
 /** `POST /mcp/{project}`: which tools a caller is offered, how they describe the data, and what they refuse. */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { isObject } from "../../core/values/json.ts";
 import type { JsonSchema } from "../../core/values/json-schema.ts";
 import { takes } from "../openapi/json-schema.ts";
 import { bentOf, valuesOf } from "../openapi/schema-values.ts";
 import { type Agent, connect, openAgents } from "./agents.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
 let agent: Agent;
 let reader: Agent;
-beforeAll(async () => {
-  fixture = await openAgents();
-});
+const fixture = openForTests(openAgents);
 // Loads the protocol.
 beforeAll(async () => {
   agent = await connect(fixture, "agent-a");
   reader = await connect(fixture, "reader", { mode: "auto" });
 });
-afterAll(() => fixture?.close());
 
 describe("the tools", () => {
   const five = ["describe", "read", "first", "lookup", "aggregate"];
@@ -268,25 +264,23 @@ describe("an endpoint with more fields than an answer can hold", () => {
     { length: 600 },
     (_, at) => `${"a_long_name_of_a_column_".repeat(2)}${String(at).padStart(12, "_")}`,
   );
-  let wide: Fixture;
   let open: Agent;
-  beforeAll(async () => {
-    wide = await openFixture({
-      tables: [
-        {
-          name: "wide",
-          columns: {
-            id: "key",
-            ...Object.fromEntries(names.map((name) => [name, "integer" as const])),
-          },
+  const wide = openForTests(openFixture, {
+    tables: [
+      {
+        name: "wide",
+        columns: {
+          id: "key",
+          ...Object.fromEntries(names.map((name) => [name, "integer" as const])),
         },
-      ],
-      endpoints: { wide: { tableName: "wide", action: { read: true, first: true, create: true } } },
-      project: { mcp: { endpoints: ["wide"], write: ["wide"] } },
-    });
+      },
+    ],
+    endpoints: { wide: { tableName: "wide", action: { read: true, first: true, create: true } } },
+    project: { mcp: { endpoints: ["wide"], write: ["wide"] } },
+  });
+  beforeAll(async () => {
     open = await connect(wide, null);
   });
-  afterAll(() => wide?.close());
 
   test("is described by the types of its fields, and its forms by their names", async () => {
     const { content } = await open.call("describe", { endpoint: "wide" });

@@ -1,20 +1,16 @@
 /** `POST /mcp/{project}` with the official client: what tools read and write, and for whom. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Agent, connect, injection, openAgents } from "./agents.ts";
-import type { Fixture } from "./harness.ts";
+import { openForTests } from "./harness.ts";
 
-let fixture: Fixture;
 let agent: Agent;
 let other: Agent;
-beforeAll(async () => {
-  fixture = await openAgents();
-});
+const fixture = openForTests(openAgents);
 // Loads the protocol.
 beforeAll(async () => {
   agent = await connect(fixture, "agent-a");
   other = await connect(fixture, "agent-b", { mode: "auto" });
 });
-afterAll(() => fixture?.close());
 
 const rowsOf = (sql: string) => fixture.sql(sql);
 const byId = (order_id: string) => ({

@@ -1,7 +1,7 @@
 /** aggregate by buckets: spans of time in a time zone, parts of dates, bins, formulas, empty buckets, pages, totals. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { check, type Case } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const rows = [
   ["s1", "a", "2026-03-29T00:59:59.999Z", "2026-03-29", 3, "2.50", 4],
@@ -12,38 +12,37 @@ const rows = [
   ["s6", "b", null, "2027-01-03", 49, "99999999.99", 7],
 ] as const;
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "shops", columns: { id: "key", rate: "decimal(10,2)", opened_at: "timestamp" } },
-      {
-        name: "sales",
-        columns: {
-          id: "key",
-          shop: { type: "text(36)", references: "shops" },
-          sold_at: "timestamp",
-          due: "date",
-          qty: "integer",
-          price: "decimal(10,2)",
-          parts: "integer",
-          rough: "float",
-          secret: "integer",
-        },
-      },
-      { name: "marks", columns: { id: "key", size: "float" } },
-    ],
-    endpoints: {
-      marks: { tableName: "marks", action: { create: true, aggregate: true } },
-      shops: { tableName: "shops", action: { create: true, read: true } },
-      sales: {
-        tableName: "sales",
-        action: { create: true, aggregate: true },
-        hiddenFields: ["secret"],
-        relations: { at: { endpoint: "shops", column: "shop" } },
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "shops", columns: { id: "key", rate: "decimal(10,2)", opened_at: "timestamp" } },
+    {
+      name: "sales",
+      columns: {
+        id: "key",
+        shop: { type: "text(36)", references: "shops" },
+        sold_at: "timestamp",
+        due: "date",
+        qty: "integer",
+        price: "decimal(10,2)",
+        parts: "integer",
+        rough: "float",
+        secret: "integer",
       },
     },
-  });
+    { name: "marks", columns: { id: "key", size: "float" } },
+  ],
+  endpoints: {
+    marks: { tableName: "marks", action: { create: true, aggregate: true } },
+    shops: { tableName: "shops", action: { create: true, read: true } },
+    sales: {
+      tableName: "sales",
+      action: { create: true, aggregate: true },
+      hiddenFields: ["secret"],
+      relations: { at: { endpoint: "shops", column: "shop" } },
+    },
+  },
+});
+beforeAll(async () => {
   const sizes = [0.3, 0.7, 1.1, 2.4, -0.3, -0.31, 0.1 + 0.2, 1e-7, 1e20, null];
   for (const [at, size] of sizes.entries())
     await fixture.post("marks/create", { id: `m${at}`, size });
@@ -64,7 +63,6 @@ beforeAll(async () => {
     expect(status).toBe(201);
   }
 });
-afterAll(() => fixture?.close());
 
 const ask = (body: unknown) => fixture.post("sales/aggregate", body);
 const n = { function: "count", field: "*", alias: "n" };

@@ -2,10 +2,10 @@
  * Buckets, formulas, operations with a `where`, pages and totals of aggregate beside what callers may not see: hidden
  * columns, rows outside of their scope, marked records, endpoints without access. Also joins, csv, and batches.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 /** The role is what the header says: `north` sees one region, `blind` not all columns, `outsider` no customers. */
 const callers: Callers = {
@@ -20,81 +20,77 @@ const access = (without = "") =>
     roles.filter((role) => role !== without).map((role) => [role, ["aggregate", "read"]]),
   );
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    callers,
-    project: { auth: { apiKeys: [] }, timeZone: "America/New_York", batch: { enabled: true } },
-    tables: [
-      {
-        name: "customers",
-        columns: {
-          id: "key",
-          name: "text(40)",
-          since: "timestamp",
-          rating: "integer",
-          margin: "decimal(6,3)",
-          is_deleted: "boolean",
-        },
-      },
-      {
-        name: "orders",
-        columns: {
-          id: "key",
-          customer_id: { type: "text(36)", references: "customers" },
-          region: "text(20)",
-          placed_at: "timestamp",
-          due: "date",
-          quantity: "integer",
-          unit_price: "decimal(10,2)",
-          secret: "integer",
-          large: "bigint",
-          is_deleted: "boolean",
-        },
-      },
-    ],
-    setUp: (engine) => {
-      const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
-      const customers = [
-        `'c1', 'Ada', '2026-01-01 03:00:00', 3, 1.500, ${no}`,
-        `'c2', 'Bob', '2026-02-01 12:00:00', 5, 0.125, ${no}`,
-        `'c3', 'Cy', '2026-03-01 12:00:00', 9, 2.000, ${yes}`,
-      ];
-      const orders = [
-        `'o1', 'c1', 'north', '2026-01-01 03:00:00', '2026-01-05', 2, 10.50, 1, 9007199254740993, ${no}`,
-        `'o2', 'c1', 'north', '2026-03-08 07:00:00', '2026-03-01', 3, 0.10, 2, 9007199254740993, ${no}`,
-        `'o3', 'c2', 'south', '2026-06-01 03:59:59', '2026-03-31', -7, 4.00, 3, null, ${no}`,
-        `'o4', null, 'south', '2026-11-01 05:30:00', null, 1, 2.25, 5, null, ${no}`,
-        `'o5', 'c3', 'south', '2026-11-01 06:30:00', '2026-12-31', null, 8.00, 7, null, ${no}`,
-        `'o6', 'c2', 'north', '2030-01-01 00:00:00', '2030-01-01', 99, 99.00, 9, null, ${yes}`,
-      ];
-      return [
-        ...customers.map((values) => `insert into customers values (${values})`),
-        ...orders.map((values) => `insert into orders values (${values})`),
-      ];
-    },
-    endpoints: {
-      customers: {
-        tableName: "customers",
-        action: { read: true, aggregate: true },
-        softDelete: true,
-        hiddenFields: { blind: ["margin"] },
-        relations: { orders: { endpoint: "orders", foreignColumn: "customer_id" } },
-        access: access("outsider"),
-      },
-      orders: {
-        tableName: "orders",
-        action: { read: true, aggregate: true },
-        softDelete: true,
-        hiddenFields: { blind: ["secret"] },
-        rowScope: { north: { region: "north" } },
-        relations: { customer: { endpoint: "customers", column: "customer_id" } },
-        access: access(),
+const fixture = openForTests(openFixture, {
+  callers,
+  project: { auth: { apiKeys: [] }, timeZone: "America/New_York", batch: { enabled: true } },
+  tables: [
+    {
+      name: "customers",
+      columns: {
+        id: "key",
+        name: "text(40)",
+        since: "timestamp",
+        rating: "integer",
+        margin: "decimal(6,3)",
+        is_deleted: "boolean",
       },
     },
-  });
+    {
+      name: "orders",
+      columns: {
+        id: "key",
+        customer_id: { type: "text(36)", references: "customers" },
+        region: "text(20)",
+        placed_at: "timestamp",
+        due: "date",
+        quantity: "integer",
+        unit_price: "decimal(10,2)",
+        secret: "integer",
+        large: "bigint",
+        is_deleted: "boolean",
+      },
+    },
+  ],
+  setUp: (engine) => {
+    const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
+    const customers = [
+      `'c1', 'Ada', '2026-01-01 03:00:00', 3, 1.500, ${no}`,
+      `'c2', 'Bob', '2026-02-01 12:00:00', 5, 0.125, ${no}`,
+      `'c3', 'Cy', '2026-03-01 12:00:00', 9, 2.000, ${yes}`,
+    ];
+    const orders = [
+      `'o1', 'c1', 'north', '2026-01-01 03:00:00', '2026-01-05', 2, 10.50, 1, 9007199254740993, ${no}`,
+      `'o2', 'c1', 'north', '2026-03-08 07:00:00', '2026-03-01', 3, 0.10, 2, 9007199254740993, ${no}`,
+      `'o3', 'c2', 'south', '2026-06-01 03:59:59', '2026-03-31', -7, 4.00, 3, null, ${no}`,
+      `'o4', null, 'south', '2026-11-01 05:30:00', null, 1, 2.25, 5, null, ${no}`,
+      `'o5', 'c3', 'south', '2026-11-01 06:30:00', '2026-12-31', null, 8.00, 7, null, ${no}`,
+      `'o6', 'c2', 'north', '2030-01-01 00:00:00', '2030-01-01', 99, 99.00, 9, null, ${yes}`,
+    ];
+    return [
+      ...customers.map((values) => `insert into customers values (${values})`),
+      ...orders.map((values) => `insert into orders values (${values})`),
+    ];
+  },
+  endpoints: {
+    customers: {
+      tableName: "customers",
+      action: { read: true, aggregate: true },
+      softDelete: true,
+      hiddenFields: { blind: ["margin"] },
+      relations: { orders: { endpoint: "orders", foreignColumn: "customer_id" } },
+      access: access("outsider"),
+    },
+    orders: {
+      tableName: "orders",
+      action: { read: true, aggregate: true },
+      softDelete: true,
+      hiddenFields: { blind: ["secret"] },
+      rowScope: { north: { region: "north" } },
+      relations: { customer: { endpoint: "customers", column: "customer_id" } },
+      access: access(),
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const ask = (body: object, role = "operator", headers: Record<string, string> = {}) =>
   fixture.post("orders/aggregate", body, { "x-role": role, ...headers });

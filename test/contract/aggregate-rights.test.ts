@@ -1,47 +1,43 @@
 /** Declared joins of `aggregate` for callers with access to all of the joined table, a part of it, or none. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiKey, by } from "./api-keys.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const roles = ["reader", "part-reader", "stranger"] as const;
 const join = { tableName: "places", sourceField: "place_id", targetField: "place_id" };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    project: {
-      auth: {
-        apiKeys: roles.map((id) => apiKey(id)),
-      },
+const fixture = openForTests(openFixture, {
+  project: {
+    auth: {
+      apiKeys: roles.map((id) => apiKey(id)),
     },
-    tables: [
-      {
-        name: "places",
-        columns: { place_id: "key", name: "text(20)", owner: "text(20)", floor: "integer" },
-      },
-      { name: "items", columns: { item_id: "key", place_id: "text(36)" } },
-    ],
-    setUp: () => [
-      "insert into places (place_id, name, owner, floor) values ('p', 'Shed', 'Ann', 3)",
-      "insert into items (item_id, place_id) values ('i', 'p')",
-    ],
-    endpoints: {
-      items: {
-        tableName: "items",
-        action: { aggregate: true },
-        access: { "*": ["aggregate"] },
-        aggregateConfig: { joins: { place: { ...join, fields: ["name", "owner"] } } },
-      },
-      places: {
-        tableName: "places",
-        action: { read: true },
-        access: { reader: ["read"], "part-reader": ["read"] },
-        hiddenFields: { "part-reader": ["owner"] },
-      },
+  },
+  tables: [
+    {
+      name: "places",
+      columns: { place_id: "key", name: "text(20)", owner: "text(20)", floor: "integer" },
     },
-  });
+    { name: "items", columns: { item_id: "key", place_id: "text(36)" } },
+  ],
+  setUp: () => [
+    "insert into places (place_id, name, owner, floor) values ('p', 'Shed', 'Ann', 3)",
+    "insert into items (item_id, place_id) values ('i', 'p')",
+  ],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: { aggregate: true },
+      access: { "*": ["aggregate"] },
+      aggregateConfig: { joins: { place: { ...join, fields: ["name", "owner"] } } },
+    },
+    places: {
+      tableName: "places",
+      action: { read: true },
+      access: { reader: ["read"], "part-reader": ["read"] },
+      hiddenFields: { "part-reader": ["owner"] },
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const operations = [{ function: "count", field: "*", alias: "n" }];
 const grouped = (id: string, field: string): Promise<Answer> =>

@@ -1,38 +1,34 @@
 /** A primary key that is an array, which PostgreSQL takes: every write, the history and locks find their record by it. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 describe.runIf(inject("engine") === "postgres")("a key that is an array", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables: [],
-      setUp: () => [
-        "create table routes (path integer[] primary key, note text, hits integer default 0)",
-      ],
-      endpoints: {
-        routes: {
-          tableName: "routes",
-          action: {
-            create: true,
-            read: true,
-            first: true,
-            update: true,
-            delete: true,
-            adjust: true,
-            lock: true,
-            "bulk-update": true,
-            "bulk-delete": true,
-          },
-          adjustConfig: { fields: { hits: { type: "integer" } } },
-          history: true,
+  const fixture = openForTests(openFixture, {
+    tables: [],
+    setUp: () => [
+      "create table routes (path integer[] primary key, note text, hits integer default 0)",
+    ],
+    endpoints: {
+      routes: {
+        tableName: "routes",
+        action: {
+          create: true,
+          read: true,
+          first: true,
+          update: true,
+          delete: true,
+          adjust: true,
+          lock: true,
+          "bulk-update": true,
+          "bulk-delete": true,
         },
+        adjustConfig: { fields: { hits: { type: "integer" } } },
+        history: true,
       },
-      project: { locking: { enabled: true } },
-    });
+    },
+    project: { locking: { enabled: true } },
   });
-  afterAll(() => fixture?.close());
 
   const path = [1, 2];
   const where = [{ key: "path", value: path }];

@@ -1,49 +1,45 @@
 /** `_batch` without handlers, over HTTP alone: the cases that also run where a service has no components. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "orders",
-        columns: {
-          order_id: "key",
-          order_no: { type: "text(20)", unique: true },
-          status: { type: "text(10)", notNull: true, default: "'draft'" },
-          note: "text(20)",
-        },
-      },
-      {
-        name: "order_lines",
-        columns: {
-          line_id: "key",
-          order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
-          qty: "integer",
-        },
-      },
-    ],
-    endpoints: {
-      orders: {
-        tableName: "orders",
-        action: { create: true, first: true, read: true, update: true, "change-status": true },
-        workflow: { transitions: { draft: ["posted"], posted: [] }, closed: ["posted"] },
-        numbers: { order_no: { format: "O-{seq:4}", onStatus: "posted" } },
-      },
-      lines: {
-        tableName: "order_lines",
-        action: { "bulk-create": true, "bulk-update": true, upsert: true, read: true },
-        fieldValidation: [{ name: "qty", type: "integer", constraints: { min: 1 } }],
-        history: true,
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "orders",
+      columns: {
+        order_id: "key",
+        order_no: { type: "text(20)", unique: true },
+        status: { type: "text(10)", notNull: true, default: "'draft'" },
+        note: "text(20)",
       },
     },
-    project: { batch: { enabled: true, maxSteps: 5 } },
-  });
+    {
+      name: "order_lines",
+      columns: {
+        line_id: "key",
+        order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
+        qty: "integer",
+      },
+    },
+  ],
+  endpoints: {
+    orders: {
+      tableName: "orders",
+      action: { create: true, first: true, read: true, update: true, "change-status": true },
+      workflow: { transitions: { draft: ["posted"], posted: [] }, closed: ["posted"] },
+      numbers: { order_no: { format: "O-{seq:4}", onStatus: "posted" } },
+    },
+    lines: {
+      tableName: "order_lines",
+      action: { "bulk-create": true, "bulk-update": true, upsert: true, read: true },
+      fieldValidation: [{ name: "qty", type: "integer", constraints: { min: 1 } }],
+      history: true,
+    },
+  },
+  project: { batch: { enabled: true, maxSteps: 5 } },
 });
-afterAll(() => fixture?.close());
 
 const batch = (steps: readonly object[], more: object = {}, headers = {}): Promise<Answer> =>
   fixture.post("_batch", { steps, ...more }, headers);

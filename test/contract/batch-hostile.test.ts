@@ -1,8 +1,8 @@
 /** `_batch`: what is refused before any step runs, hostile bodies, and a project without batches. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { openBatched, type Step } from "./batched.ts";
 import { check } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const shop = openBatched();
 const { post } = shop;
@@ -295,14 +295,10 @@ test("a path below _batch is no batch", async () => {
 });
 
 describe("a project without batches", () => {
-  let without: Fixture;
-  beforeAll(async () => {
-    without = await openFixture({
-      tables: [{ name: "parts", columns: { part_id: "key" } }],
-      endpoints: { parts: { tableName: "parts", action: { create: true } } },
-    });
+  const without = openForTests(openFixture, {
+    tables: [{ name: "parts", columns: { part_id: "key" } }],
+    endpoints: { parts: { tableName: "parts", action: { create: true } } },
   });
-  afterAll(() => without?.close());
 
   test("says how to switch them on", async () => {
     const answer = await without.post("_batch", { steps: [] });

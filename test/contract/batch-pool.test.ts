@@ -1,8 +1,8 @@
 /** Many batches at once over few connections, with locks whose names only the database can tell. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const keys: Record<EngineName, string> = {
   sqlite: "text collate nocase primary key",
@@ -13,38 +13,34 @@ const names = ["a", "b", "c", "d"];
 /** Each gets at most half of the connections, so it takes several to use all of them. */
 const callers = names.map((_, at) => `key ${at}`);
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [],
-    setUp: (engine) => [
-      ...(engine === "postgres" ? ["create extension citext"] : []),
-      `create table words (word ${keys[engine]}, uses integer)`,
-      ...names.map((word) => `insert into words (word, uses) values ('${word}', 0)`),
-    ],
-    endpoints: {
-      words: {
-        tableName: "words",
-        action: { adjust: true },
-        access: { clerk: ["adjust"] },
-        adjustConfig: { fields: { uses: { type: "integer" } } },
-      },
+const fixture = openForTests(openFixture, {
+  tables: [],
+  setUp: (engine) => [
+    ...(engine === "postgres" ? ["create extension citext"] : []),
+    `create table words (word ${keys[engine]}, uses integer)`,
+    ...names.map((word) => `insert into words (word, uses) values ('${word}', 0)`),
+  ],
+  endpoints: {
+    words: {
+      tableName: "words",
+      action: { adjust: true },
+      access: { clerk: ["adjust"] },
+      adjustConfig: { fields: { uses: { type: "integer" } } },
     },
-    project: {
-      batch: { enabled: true },
-      locking: { enabled: true, retries: 100, retryDelayMs: 20 },
-      database: { pool: 2 },
-      auth: {
-        apiKeys: callers.map((key) => ({
-          id: key,
-          sha256: createHash("sha256").update(key).digest("hex"),
-          roles: ["clerk"],
-        })),
-      },
+  },
+  project: {
+    batch: { enabled: true },
+    locking: { enabled: true, retries: 100, retryDelayMs: 20 },
+    database: { pool: 2 },
+    auth: {
+      apiKeys: callers.map((key) => ({
+        id: key,
+        sha256: createHash("sha256").update(key).digest("hex"),
+        roles: ["clerk"],
+      })),
     },
-  });
+  },
 });
-afterAll(() => fixture?.close());
 
 test("each of them gets the connections that it needs", async () => {
   const adjust = (word: string) => ({

@@ -1,105 +1,101 @@
 /** `_batch`: what each caller may do in it, what counts for limits, locks, and repeats after rights have changed. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { apiKeysOf } from "./api-keys.ts";
 import type { Step } from "./batched.ts";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
 const apiKey = apiKeysOf(run);
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "items",
-        columns: {
-          item_id: "key",
-          tenant: "text(10)",
-          name: "text(40)",
-          cost: "integer",
-          place_id: "text(36)",
-          status: "text(20)",
-        },
-      },
-      {
-        name: "item_parts",
-        columns: {
-          part_id: "key",
-          item_id: { type: "text(36)", references: { table: "items", column: "item_id" } },
-        },
-      },
-      { name: "places", columns: { place_id: "key", tenant: "text(10)", name: "text(40)" } },
-    ],
-    endpoints: {
-      items: {
-        tableName: "items",
-        action: {
-          create: true,
-          read: true,
-          first: true,
-          update: true,
-          delete: true,
-          lookup: true,
-          lock: true,
-          "bulk-create": true,
-          "bulk-update": true,
-          "bulk-delete": true,
-          upsert: true,
-          "change-status": true,
-          "update-composite": true,
-        },
-        fieldNameLookup: { text: "name" },
-        masterDetail: { detailTable: "item_parts", foreignKey: "item_id" },
-        workflow: {},
-        access: {
-          admin: "*",
-          limited: "*",
-          clerk: [
-            "create",
-            "read",
-            "first",
-            "update",
-            "delete",
-            "bulk-create",
-            "bulk-delete",
-            "upsert",
-            "change-status",
-            "update-composite",
-          ],
-          reader: ["read"],
-          moved: ["create", "read", "update", "delete"],
-        },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-        hiddenFields: { clerk: ["cost"], moved: ["cost"] },
-      },
-      places: {
-        tableName: "places",
-        action: { create: true, read: true },
-        access: { admin: "*", limited: "*", clerk: ["read"] },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "items",
+      columns: {
+        item_id: "key",
+        tenant: "text(10)",
+        name: "text(40)",
+        cost: "integer",
+        place_id: "text(36)",
+        status: "text(20)",
       },
     },
-    project: {
-      batch: { enabled: true, maxSteps: 10 },
-      locking: { enforceResourceLocks: true },
-      rateLimit: { windowSeconds: 600, max: 1_000, actions: { lookup: 4 } },
-      auth: {
-        apiKeys: [
-          apiKey("admin", ["admin"]),
-          apiKey("clerk", ["clerk"], { tenant: "a" }),
-          apiKey("reader", ["reader"]),
-          apiKey("nobody", []),
-          apiKey("limited", ["limited"]),
+    {
+      name: "item_parts",
+      columns: {
+        part_id: "key",
+        item_id: { type: "text(36)", references: { table: "items", column: "item_id" } },
+      },
+    },
+    { name: "places", columns: { place_id: "key", tenant: "text(10)", name: "text(40)" } },
+  ],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: {
+        create: true,
+        read: true,
+        first: true,
+        update: true,
+        delete: true,
+        lookup: true,
+        lock: true,
+        "bulk-create": true,
+        "bulk-update": true,
+        "bulk-delete": true,
+        upsert: true,
+        "change-status": true,
+        "update-composite": true,
+      },
+      fieldNameLookup: { text: "name" },
+      masterDetail: { detailTable: "item_parts", foreignKey: "item_id" },
+      workflow: {},
+      access: {
+        admin: "*",
+        limited: "*",
+        clerk: [
+          "create",
+          "read",
+          "first",
+          "update",
+          "delete",
+          "bulk-create",
+          "bulk-delete",
+          "upsert",
+          "change-status",
+          "update-composite",
         ],
-        anonymous: { roles: ["guest"] },
+        reader: ["read"],
+        moved: ["create", "read", "update", "delete"],
       },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      hiddenFields: { clerk: ["cost"], moved: ["cost"] },
     },
-  });
+    places: {
+      tableName: "places",
+      action: { create: true, read: true },
+      access: { admin: "*", limited: "*", clerk: ["read"] },
+    },
+  },
+  project: {
+    batch: { enabled: true, maxSteps: 10 },
+    locking: { enforceResourceLocks: true },
+    rateLimit: { windowSeconds: 600, max: 1_000, actions: { lookup: 4 } },
+    auth: {
+      apiKeys: [
+        apiKey("admin", ["admin"]),
+        apiKey("clerk", ["clerk"], { tenant: "a" }),
+        apiKey("reader", ["reader"]),
+        apiKey("nobody", []),
+        apiKey("limited", ["limited"]),
+      ],
+      anonymous: { roles: ["guest"] },
+    },
+  },
 });
-afterAll(() => fixture?.close());
 beforeEach(() => fixture.sql("delete from items"));
 
 const by = (id: string): Record<string, string> =>

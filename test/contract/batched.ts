@@ -3,16 +3,16 @@
  * tickets with a workflow and hooks. Tests set the handlers' behaviour through `on`. Every answer has passed
  * `checkEnvelope`.
  */
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterEach } from "vitest";
 import {
   type EventName,
   eventNames,
   type HookContext,
   type HookHandler,
 } from "../../core/plans/hook.ts";
-import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
+import { startHookServer } from "../outbound/hook-server.ts";
 import { checkEnvelope } from "./cases.ts";
-import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import { type Answer, type FixtureOptions, openFixture, openForTests } from "./harness.ts";
 import type { FixtureTable } from "./tables.ts";
 
 const tables: readonly FixtureTable[] = [
@@ -146,13 +146,11 @@ export interface Step {
 export function openBatched(
   options: Pick<FixtureOptions, "project" | "callers" | "watchers"> = {},
 ) {
-  let fixture: Fixture | null = null;
-  let server: HookServer | null = null;
+  const server = openForTests(startHookServer);
   const on: Partial<Record<EventName, HookHandler>> = {};
 
-  beforeAll(async () => {
-    server = await startHookServer();
-    fixture = await openFixture({
+  const fixture = openForTests(() =>
+    openFixture({
       ...options,
       tables,
       endpoints: endpoints(server.port),
@@ -164,26 +162,17 @@ export function openBatched(
         hooks: { allowedHosts: [`localhost:${server.port}`] },
         ...options.project,
       },
-    });
-  });
+    }),
+  );
   afterEach(() => {
     for (const event of eventNames) delete on[event];
   });
-  afterAll(async () => {
-    await fixture?.close();
-    await server?.close();
-  });
-
-  const opened = (): Fixture => {
-    if (!fixture) throw new Error("The service opens in beforeAll");
-    return fixture;
-  };
   async function post(
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer> {
-    const answer = await opened().post(path, body, headers);
+    const answer = await fixture.post(path, body, headers);
     checkEnvelope(answer);
     return answer;
   }
@@ -195,16 +184,12 @@ export function openBatched(
       more: object = {},
       headers?: Record<string, string>,
     ): Promise<Answer> => post("_batch", { steps, ...more }, headers),
-    get fixture() {
-      return opened();
-    },
-    get server() {
-      return server!;
-    },
-    sql: (text: string) => opened().sql(text),
-    rows: (table: string) => opened().sql(`select * from ${table} order by 1`),
+    fixture,
+    server,
+    sql: (text: string) => fixture.sql(text),
+    rows: (table: string) => fixture.sql(`select * from ${table} order by 1`),
     async empty() {
-      for (const { name } of tables.toReversed()) await opened().sql(`delete from ${name}`);
+      for (const { name } of tables.toReversed()) await fixture.sql(`delete from ${name}`);
     },
   };
 }

@@ -1,38 +1,34 @@
 /** Writes over constraints that the database checks only when the transaction ends. */
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const bulk = { "bulk-create": true, "bulk-update": true, "bulk-delete": true, upsert: true };
 
 // MySQL checks every constraint with its statement.
 describe.skipIf(inject("engine") === "mysql")("a deferred reference", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables: [],
-      setUp: () => [
-        `create table members (member_id varchar(36) primary key, label varchar(20),
+  const fixture = openForTests(openFixture, {
+    tables: [],
+    setUp: () => [
+      `create table members (member_id varchar(36) primary key, label varchar(20),
            chief_id varchar(36) references members (member_id) deferrable initially deferred)`,
-        `create table kept (member_id varchar(36) primary key, label varchar(20),
+      `create table kept (member_id varchar(36) primary key, label varchar(20),
            chief_id varchar(36) references kept (member_id) deferrable initially deferred)`,
-      ],
-      endpoints: {
-        members: {
-          tableName: "members",
-          action: { ...bulk, read: true, create: true, delete: true },
-        },
-        // Its last statement is one that no client knows of.
-        kept: {
-          tableName: "kept",
-          history: true,
-          action: { create: true, update: true, delete: true, history: true },
-        },
+    ],
+    endpoints: {
+      members: {
+        tableName: "members",
+        action: { ...bulk, read: true, create: true, delete: true },
       },
-      project: { batch: { enabled: true } },
-    });
+      // Its last statement is one that no client knows of.
+      kept: {
+        tableName: "kept",
+        history: true,
+        action: { create: true, update: true, delete: true, history: true },
+      },
+    },
+    project: { batch: { enabled: true } },
   });
-  afterAll(() => fixture?.close());
   beforeEach(() => fixture.sql("delete from members"));
 
   const post = (path: string, body: unknown): Promise<Answer> => fixture.post(path, body);

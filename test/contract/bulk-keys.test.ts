@@ -1,8 +1,8 @@
 /** Keys, versions, conditions and counts of the bulk actions, and what the database checks only at the end. */
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const bulk = { "bulk-create": true, "bulk-update": true, "bulk-delete": true, upsert: true };
 const action = { ...bulk, read: true, first: true, create: true };
@@ -14,83 +14,79 @@ const caseless: Record<EngineName, string> = {
   mysql: "varchar(40) collate utf8mb4_general_ci primary key",
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "owners", columns: { owner_id: "key", title: "text(20)" } },
-      {
-        name: "pets",
-        columns: {
-          pet_id: "identity",
-          name: { type: "text(20)", notNull: true },
-          age: "integer",
-          owner_id: { type: "text(36)", references: { table: "owners", column: "owner_id" } },
-        },
-      },
-      {
-        name: "visits",
-        columns: {
-          visit_id: "identity",
-          pet_id: { type: "integer", references: { table: "pets", column: "pet_id" } },
-          cost: "integer",
-        },
-      },
-      {
-        name: "pairs",
-        columns: { a: "integer", b: "text(20)", note: "text(20)" },
-        primaryKey: ["a", "b"],
-      },
-      { name: "papers", columns: { paper_id: "identity", body: "longtext", pages: "integer" } },
-      {
-        name: "branches",
-        columns: {
-          branch_id: "key",
-          trunk_id: { type: "text(36)", references: { table: "branches", column: "branch_id" } },
-          size: { type: "integer", notNull: true, default: "7" },
-        },
-      },
-    ],
-    setUp: (name) => [
-      ...(name === "postgres" ? ["create extension citext"] : []),
-      `create table words (word ${caseless[name]}, meaning varchar(40))`,
-      "insert into owners (owner_id, title) values ('o1', 'one'), ('o2', 'two')",
-    ],
-    endpoints: {
-      pets: {
-        tableName: "pets",
-        action,
-        relations: {
-          owner: { endpoint: "owners", column: "owner_id" },
-          visits: { endpoint: "visits", foreignColumn: "pet_id" },
-        },
-        defaultScope: { age: { operator: "<", value: 50 } },
-      },
-      owners: { tableName: "owners", action },
-      visits: { tableName: "visits", action },
-      pairs: { tableName: "pairs", action },
-      words: { tableName: "words", action },
-      branches: { tableName: "branches", action },
-      papers: { tableName: "papers", action },
-      handled: {
-        tableName: "pets",
-        action,
-        components: { onBeforeInsert: ["components/pets.ts#keyed"] },
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "owners", columns: { owner_id: "key", title: "text(20)" } },
+    {
+      name: "pets",
+      columns: {
+        pet_id: "identity",
+        name: { type: "text(20)", notNull: true },
+        age: "integer",
+        owner_id: { type: "text(36)", references: { table: "owners", column: "owner_id" } },
       },
     },
-    components: {
-      "components/pets.ts": {
-        keyed: ({ data }: { data: object & { age?: number } }) => ({
-          ...(data.age !== undefined && { pet_id: data.age }),
-          ...data,
-        }),
+    {
+      name: "visits",
+      columns: {
+        visit_id: "identity",
+        pet_id: { type: "integer", references: { table: "pets", column: "pet_id" } },
+        cost: "integer",
       },
     },
-    project: { limits: { bulkRecords: 50 } },
-    env: { BODY_LIMIT: "50000000" },
-  });
+    {
+      name: "pairs",
+      columns: { a: "integer", b: "text(20)", note: "text(20)" },
+      primaryKey: ["a", "b"],
+    },
+    { name: "papers", columns: { paper_id: "identity", body: "longtext", pages: "integer" } },
+    {
+      name: "branches",
+      columns: {
+        branch_id: "key",
+        trunk_id: { type: "text(36)", references: { table: "branches", column: "branch_id" } },
+        size: { type: "integer", notNull: true, default: "7" },
+      },
+    },
+  ],
+  setUp: (name) => [
+    ...(name === "postgres" ? ["create extension citext"] : []),
+    `create table words (word ${caseless[name]}, meaning varchar(40))`,
+    "insert into owners (owner_id, title) values ('o1', 'one'), ('o2', 'two')",
+  ],
+  endpoints: {
+    pets: {
+      tableName: "pets",
+      action,
+      relations: {
+        owner: { endpoint: "owners", column: "owner_id" },
+        visits: { endpoint: "visits", foreignColumn: "pet_id" },
+      },
+      defaultScope: { age: { operator: "<", value: 50 } },
+    },
+    owners: { tableName: "owners", action },
+    visits: { tableName: "visits", action },
+    pairs: { tableName: "pairs", action },
+    words: { tableName: "words", action },
+    branches: { tableName: "branches", action },
+    papers: { tableName: "papers", action },
+    handled: {
+      tableName: "pets",
+      action,
+      components: { onBeforeInsert: ["components/pets.ts#keyed"] },
+    },
+  },
+  components: {
+    "components/pets.ts": {
+      keyed: ({ data }: { data: object & { age?: number } }) => ({
+        ...(data.age !== undefined && { pet_id: data.age }),
+        ...data,
+      }),
+    },
+  },
+  project: { limits: { bulkRecords: 50 } },
+  env: { BODY_LIMIT: "50000000" },
 });
-afterAll(() => fixture?.close());
 beforeEach(async () => {
   for (const table of ["visits", "pets", "pairs", "words"])
     await fixture.sql(`delete from ${table}`);

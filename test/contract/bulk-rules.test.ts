@@ -1,6 +1,6 @@
 /** bulk actions hold what holds for single records: handlers, locks, scopes, soft delete, and views. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import type { EngineName } from "../servers/session.ts";
 
 /** A key of bytes. */
@@ -25,83 +25,79 @@ const noting = (context: Seen): void => {
   if (context.data["label"] === "bad") context.reject("No bad labels", { label: ["is bad"] });
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "groups_of",
-        columns: { group_id: "key", title: "text(20)" },
-      },
-      {
-        name: "parts",
-        columns: {
-          part_id: "key",
-          label: { type: "text(20)", unique: true },
-          count: "integer",
-          group_id: { type: "text(36)", references: { table: "groups_of", column: "group_id" } },
-          is_deleted: "boolean",
-          deleted_at: "timestamp",
-          deleted_by: "text(40)",
-        },
-      },
-      { name: "beds", columns: { bed_id: "identity", label: { type: "text(20)", unique: true } } },
-    ],
-    setUp: (name) => [
-      `create table blobs (blob_id ${bytesKey[name]}, label varchar(20))`,
-      "create view part_view as select part_id, label, count, group_id, 'seen' as origin from parts",
-      "insert into groups_of (group_id, title) values ('g1', 'one'), ('g2', 'two')",
-    ],
-    endpoints: {
-      parts: {
-        tableName: "parts",
-        fieldName: ["part_id", "label", "count", "group_id"],
-        action: { ...own, restore: true, lock: true },
-        softDelete: {},
-        relations: { group: { endpoint: "groups", column: "group_id" } },
-        defaultScope: { read: { count: { operator: "<", value: 1000 } } },
-      },
-      ...Object.fromEntries(
-        ["deleted_only", "include_deleted"].map((visibility) => [
-          visibility,
-          { tableName: "parts", action: { "bulk-update": true }, softDelete: { visibility } },
-        ]),
-      ),
-      groups: {
-        tableName: "groups_of",
-        action: { read: true },
-        relations: { parts: { endpoint: "parts", foreignColumn: "group_id" } },
-      },
-      beds: { tableName: "beds", action: { ...own, lock: true } },
-      masked: { tableName: "beds", hiddenFields: ["bed_id"], action: own },
-      blobs: { tableName: "blobs", action: { ...own, lock: true } },
-      viewed: {
-        tableName: "parts",
-        viewName: "part_view",
-        primaryKey: "part_id",
-        fieldName: ["part_id", "label", "count"],
-        action: own,
-      },
-      handled: {
-        tableName: "parts",
-        fieldName: ["part_id", "label", "count"],
-        action: own,
-        components: {
-          onBeforeInsert: ["components/noting.ts#noting"],
-          onAfterUpdate: ["components/noting.ts#noting"],
-          onBeforeDelete: ["components/noting.ts#noting"],
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "groups_of",
+      columns: { group_id: "key", title: "text(20)" },
+    },
+    {
+      name: "parts",
+      columns: {
+        part_id: "key",
+        label: { type: "text(20)", unique: true },
+        count: "integer",
+        group_id: { type: "text(36)", references: { table: "groups_of", column: "group_id" } },
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
+        deleted_by: "text(40)",
       },
     },
-    components: { "components/noting.ts": { noting } },
-    project: {
-      locking: { enforceResourceLocks: true },
-      cache: { enabled: true },
-      batch: { enabled: true },
+    { name: "beds", columns: { bed_id: "identity", label: { type: "text(20)", unique: true } } },
+  ],
+  setUp: (name) => [
+    `create table blobs (blob_id ${bytesKey[name]}, label varchar(20))`,
+    "create view part_view as select part_id, label, count, group_id, 'seen' as origin from parts",
+    "insert into groups_of (group_id, title) values ('g1', 'one'), ('g2', 'two')",
+  ],
+  endpoints: {
+    parts: {
+      tableName: "parts",
+      fieldName: ["part_id", "label", "count", "group_id"],
+      action: { ...own, restore: true, lock: true },
+      softDelete: {},
+      relations: { group: { endpoint: "groups", column: "group_id" } },
+      defaultScope: { read: { count: { operator: "<", value: 1000 } } },
     },
-  });
+    ...Object.fromEntries(
+      ["deleted_only", "include_deleted"].map((visibility) => [
+        visibility,
+        { tableName: "parts", action: { "bulk-update": true }, softDelete: { visibility } },
+      ]),
+    ),
+    groups: {
+      tableName: "groups_of",
+      action: { read: true },
+      relations: { parts: { endpoint: "parts", foreignColumn: "group_id" } },
+    },
+    beds: { tableName: "beds", action: { ...own, lock: true } },
+    masked: { tableName: "beds", hiddenFields: ["bed_id"], action: own },
+    blobs: { tableName: "blobs", action: { ...own, lock: true } },
+    viewed: {
+      tableName: "parts",
+      viewName: "part_view",
+      primaryKey: "part_id",
+      fieldName: ["part_id", "label", "count"],
+      action: own,
+    },
+    handled: {
+      tableName: "parts",
+      fieldName: ["part_id", "label", "count"],
+      action: own,
+      components: {
+        onBeforeInsert: ["components/noting.ts#noting"],
+        onAfterUpdate: ["components/noting.ts#noting"],
+        onBeforeDelete: ["components/noting.ts#noting"],
+      },
+    },
+  },
+  components: { "components/noting.ts": { noting } },
+  project: {
+    locking: { enforceResourceLocks: true },
+    cache: { enabled: true },
+    batch: { enabled: true },
+  },
 });
-afterAll(() => fixture?.close());
 
 let count = 0;
 const labels = (number: number): string[] =>

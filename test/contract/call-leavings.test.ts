@@ -1,7 +1,7 @@
 /** call: what a procedure changes in its session reaches neither later statements of its transaction nor later requests. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 
@@ -59,40 +59,36 @@ const onMysql = [
 ];
 
 describe.skipIf(engine === "sqlite")("call", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables: [
-        {
-          name: "notes",
-          columns: { note: { type: "text(40)", notNull: true, unique: true }, at: "timestamp" },
-        },
-      ],
-      setUp: (name) => [
-        // On MySQL, times of this type are shown in the zone of the session.
-        `alter table notes add column moment ${name === "mysql" ? "timestamp(3) null" : "timestamptz"}`,
-        ...(name === "postgres" ? onPostgres : onMysql),
-        "insert into notes (note, at) values ('stored', '2026-01-02 03:04:05')",
-      ],
-      endpoints: {
-        clutter: {
-          action: { call: true },
-          procedure: { name: "clutter", params: { fails: { type: "boolean", default: false } } },
-        },
-        unsettle: { action: { call: true }, procedure: { name: "unsettle" } },
-        session: { action: { call: true }, procedure: { name: "session" } },
-        notes: { tableName: "notes", primaryKey: "note", action: { read: true, create: true } },
+  const fixture = openForTests(openFixture, {
+    tables: [
+      {
+        name: "notes",
+        columns: { note: { type: "text(40)", notNull: true, unique: true }, at: "timestamp" },
       },
-      project: {
-        // With one connection, every statement meets what the one before it left.
-        database: { pool: 1 },
-        cache: { enabled: false },
-        batch: { enabled: true },
+    ],
+    setUp: (name) => [
+      // On MySQL, times of this type are shown in the zone of the session.
+      `alter table notes add column moment ${name === "mysql" ? "timestamp(3) null" : "timestamptz"}`,
+      ...(name === "postgres" ? onPostgres : onMysql),
+      "insert into notes (note, at) values ('stored', '2026-01-02 03:04:05')",
+    ],
+    endpoints: {
+      clutter: {
+        action: { call: true },
+        procedure: { name: "clutter", params: { fails: { type: "boolean", default: false } } },
       },
-      serviceUrl: (url) => (engine === "postgres" ? `${url}?app.user=nobody` : url),
-    });
+      unsettle: { action: { call: true }, procedure: { name: "unsettle" } },
+      session: { action: { call: true }, procedure: { name: "session" } },
+      notes: { tableName: "notes", primaryKey: "note", action: { read: true, create: true } },
+    },
+    project: {
+      // With one connection, every statement meets what the one before it left.
+      database: { pool: 1 },
+      cache: { enabled: false },
+      batch: { enabled: true },
+    },
+    serviceUrl: (url) => (engine === "postgres" ? `${url}?app.user=nobody` : url),
   });
-  afterAll(() => fixture.close());
 
   test.each([
     ["stored something", { params: { fails: false } }, {}, { status: 200 }],

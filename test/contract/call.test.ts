@@ -1,10 +1,10 @@
 /** call: procedures of the database with values of requests and claims; on SQLite, which has none, a fault. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type { Callers } from "../../core/callers/callers.ts";
 import { createLog } from "../../app/start/observing/log.ts";
 import type { EngineName } from "../servers/session.ts";
 import { check, checkEnvelope } from "./cases.ts";
-import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import { type FixtureOptions, openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 
@@ -186,11 +186,7 @@ test.runIf(engine === "sqlite")("on SQLite, a procedure is a fault", async () =>
 });
 
 describe.skipIf(engine === "sqlite")("call", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture(options(endpoints));
-  });
-  afterAll(() => fixture.close());
+  const fixture = openForTests(openFixture, options(endpoints));
 
   const count = async (table: string): Promise<number> =>
     Number((await fixture.sql(`select count(*) as n from ${table}`))[0]!["n"]);

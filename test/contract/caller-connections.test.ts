@@ -1,7 +1,7 @@
 /** One caller's slow reads use at most half of a project's connections, so others are answered meanwhile. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { expect, inject, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 
@@ -16,33 +16,29 @@ const slow = {
 const callers = ["greedy", "modest"];
 const endpoint = { tableName: "items", action: { read: true, first: true } };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    project: {
-      database: { pool: 2 },
-      cache: { enabled: false },
-      auth: {
-        apiKeys: callers.map((id) => ({
-          id,
-          sha256: createHash("sha256").update(id).digest("hex"),
-          roles: ["clerk"],
-        })),
-      },
+const fixture = openForTests(openFixture, {
+  project: {
+    database: { pool: 2 },
+    cache: { enabled: false },
+    auth: {
+      apiKeys: callers.map((id) => ({
+        id,
+        sha256: createHash("sha256").update(id).digest("hex"),
+        roles: ["clerk"],
+      })),
     },
-    tables: [{ name: "items", columns: { id: "key", name: "text(40)" } }],
-    setUp: () => ["insert into items (id, name) values ('a', 'A')"],
-    endpoints: {
-      slow: {
-        ...endpoint,
-        viewQuery: `select id, name, ${slow} as delay from items`,
-        access: { clerk: "*" },
-      },
-      items: { ...endpoint, access: { clerk: "*" } },
+  },
+  tables: [{ name: "items", columns: { id: "key", name: "text(40)" } }],
+  setUp: () => ["insert into items (id, name) values ('a', 'A')"],
+  endpoints: {
+    slow: {
+      ...endpoint,
+      viewQuery: `select id, name, ${slow} as delay from items`,
+      access: { clerk: "*" },
     },
-  });
+    items: { ...endpoint, access: { clerk: "*" } },
+  },
 });
-afterAll(() => fixture?.close());
 
 const ask = (who: string, path: string, body: object): Promise<Answer> =>
   fixture.post(path, body, { "x-api-key": who });

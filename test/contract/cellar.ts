@@ -2,10 +2,16 @@
  * A project of tables with soft delete and tables that refer to them in every way: `makers` with endpoints of each
  * visibility, the tables that refer to it, `orders` with lines, and `pages` with a key of two columns.
  */
-import { afterAll, beforeAll, expect } from "vitest";
+import { expect } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import { checkEnvelope } from "./cases.ts";
-import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import {
+  type Answer,
+  type Fixture,
+  type FixtureOptions,
+  openFixture,
+  openForTests,
+} from "./harness.ts";
 
 const maker = (onDelete?: string) =>
   ({
@@ -242,16 +248,12 @@ export interface Cellar {
 
 /** The service over the cellar, for the tests of one file. */
 export function openCellar(options: Partial<FixtureOptions> = {}): Cellar {
-  let fixture: Fixture;
-  beforeAll(async () => {
+  const fixture = openForTests(async () => {
     const components = { "components/watch.ts": { listen: () => undefined } };
-    fixture = await openFixture({ ...cellarOptions, components, ...options });
+    return openFixture({ ...cellarOptions, components, ...options });
   });
-  afterAll(() => fixture?.close());
   const cellar: Cellar = {
-    get fixture() {
-      return fixture;
-    },
+    fixture,
     async post(endpoint, action, body, headers) {
       const lookup = action === "lookup" ? { "X-Request-Mode": "static" } : {};
       const answer = await fixture.post(`${endpoint}/${action}`, body, { ...lookup, ...headers });

@@ -1,9 +1,9 @@
 /** The operator's handlers around change-status: their input, what they can change, and their order among the hooks. */
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import type { HookHandler } from "../../core/plans/hook.ts";
-import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
+import { startHookServer } from "../outbound/hook-server.ts";
 import { check, checkEnvelope } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 /** A function that fails like a deadlock. SQLite has none, because it has one writer. */
 const giveUp = {
@@ -18,16 +18,14 @@ const giveUp = {
   sqlite: [],
 };
 
-let fixture: Fixture;
-let server: HookServer;
 const on: { before?: HookHandler; after?: HookHandler } = {};
 let id = "";
 let rows = 0;
 
-beforeAll(async () => {
-  server = await startHookServer();
+const server = openForTests(startHookServer);
+const fixture = openForTests(() => {
   const hook = { url: `http://${server.host}/told`, blocking: true };
-  fixture = await openFixture({
+  return openFixture({
     tables: [
       {
         name: "orders",
@@ -57,10 +55,6 @@ beforeAll(async () => {
     },
     project: { hooks: { allowedHosts: [server.host] } },
   });
-});
-afterAll(async () => {
-  await fixture?.close();
-  await server?.close();
 });
 beforeEach(async () => {
   id = `o${++rows}`;

@@ -4,10 +4,9 @@
  * Two endpoints of orders have rules, others none. Every table has an endpoint of its own.
  */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll } from "vitest";
 import { apiKeysOf } from "./api-keys.ts";
 import { checkEnvelope, check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, type Fixture, openFixture, openForTests } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 import type { Json } from "../../core/values/json.ts";
 import type { FixtureTable } from "./tables.ts";
@@ -208,20 +207,16 @@ export interface Office {
 }
 
 export function openOffice(): Office {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables,
-      endpoints,
-      project: {
-        batch: { enabled: true },
-        auth: {
-          apiKeys: ["admin", "manager", "clerk", "guest", "checker"].map((id) => apiKey(id)),
-        },
+  const fixture = openForTests(openFixture, {
+    tables,
+    endpoints,
+    project: {
+      batch: { enabled: true },
+      auth: {
+        apiKeys: ["admin", "manager", "clerk", "guest", "checker"].map((id) => apiKey(id)),
       },
-    });
+    },
   });
-  afterAll(() => fixture?.close());
   const as =
     (role: string): Office["post"] =>
     async (endpoint, action, body, headers = {}) => {
@@ -244,9 +239,7 @@ export function openOffice(): Office {
   };
   const importer = importerOf(withKey);
   const office: Office = {
-    get fixture() {
-      return fixture;
-    },
+    fixture,
     post,
     as,
     async order(status = "draft", more = {}) {

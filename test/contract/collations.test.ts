@@ -1,41 +1,37 @@
 /** Columns whose collation treats different texts as equal can be searched like all others. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, inject, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const idsOf = ({ body }: Answer): string[] =>
   (body.data as { id: string }[]).map(({ id }) => id).toSorted();
 
 // The other engines' collations never refuse LIKE.
 describe.runIf(inject("engine") === "postgres")("a collation that is not deterministic", () => {
-  let service: Fixture;
-  beforeAll(async () => {
-    service = await openFixture({
-      tables: [],
-      setUp: () => [
-        "create collation no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
-        "create domain label as text collate no_case",
-        "create table towns (id varchar(36) primary key, name text collate no_case, nick label, plain text)",
-        "create view town_view as select id, lower(name) as small, name from towns",
-        "insert into towns values ('1', 'Graz', 'Gräz', 'x'), ('2', 'GRAZ', 'b', 'x'), ('3', 'Wien', 'c', 'x')",
-      ],
-      endpoints: {
-        towns: {
-          tableName: "towns",
-          fieldNameLookup: { id: "id", text: "name || ' ' || nick" },
-          action: { read: true, lookup: true, datatables: true, aggregate: true },
-        },
-        views: { viewName: "town_view", primaryKey: "id", action: { read: true } },
-        queries: {
-          viewQuery:
-            "select id, name || nick as both_names, upper(name) as large, 1 as number from towns",
-          primaryKey: "id",
-          action: { read: true },
-        },
+  const service = openForTests(openFixture, {
+    tables: [],
+    setUp: () => [
+      "create collation no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+      "create domain label as text collate no_case",
+      "create table towns (id varchar(36) primary key, name text collate no_case, nick label, plain text)",
+      "create view town_view as select id, lower(name) as small, name from towns",
+      "insert into towns values ('1', 'Graz', 'Gräz', 'x'), ('2', 'GRAZ', 'b', 'x'), ('3', 'Wien', 'c', 'x')",
+    ],
+    endpoints: {
+      towns: {
+        tableName: "towns",
+        fieldNameLookup: { id: "id", text: "name || ' ' || nick" },
+        action: { read: true, lookup: true, datatables: true, aggregate: true },
       },
-      project: { cache: { enabled: false } },
-    });
+      views: { viewName: "town_view", primaryKey: "id", action: { read: true } },
+      queries: {
+        viewQuery:
+          "select id, name || nick as both_names, upper(name) as large, 1 as number from towns",
+        primaryKey: "id",
+        action: { read: true },
+      },
+    },
+    project: { cache: { enabled: false } },
   });
-  afterAll(() => service.close());
 
   const like = (key: string, operator: string, value: string) => ({
     where: { conditions: [{ key, operator, value }] },

@@ -2,12 +2,12 @@
  * Each column type over HTTP, on each engine that has it: it accepts and shows its value, refuses an invalid one, and
  * supports exactly the operations that its object lists.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type { ColumnType } from "../../core/values/types/column.ts";
 import { columnTypes } from "../../core/values/types/column-types.ts";
 import { typeCases } from "../values/type-cases.ts";
 import { check, record, records } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const types = (Object.keys(columnTypes) as ColumnType[]).filter(
@@ -18,25 +18,21 @@ const types = (Object.keys(columnTypes) as ColumnType[]).filter(
 const fieldOf = (type: ColumnType): string => `${type}_field`;
 const fields = types.map((type) => `${fieldOf(type)} ${typeCases[type].native[engine]}`);
 
-let service: Fixture;
-beforeAll(async () => {
-  service = await openFixture({
-    tables: [],
-    setUp: () => [
-      `create table things (id varchar(36) primary key, ${fields.join(", ")})`,
-      "create view seen as select * from things",
-    ],
-    endpoints: {
-      things: {
-        tableName: "things",
-        action: { create: true, update: true, read: true, first: true, aggregate: true },
-      },
-      seen: { viewName: "seen", primaryKey: "id", action: { first: true } },
+const service = openForTests(openFixture, {
+  tables: [],
+  setUp: () => [
+    `create table things (id varchar(36) primary key, ${fields.join(", ")})`,
+    "create view seen as select * from things",
+  ],
+  endpoints: {
+    things: {
+      tableName: "things",
+      action: { create: true, update: true, read: true, first: true, aggregate: true },
     },
-    project: { cache: { enabled: false } },
-  });
+    seen: { viewName: "seen", primaryKey: "id", action: { first: true } },
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => service.close());
 
 const post = (action: string, body: object): Promise<Answer> =>
   service.post(`things/${action}`, body);

@@ -2,9 +2,9 @@
  * Results of formulas: each row has the exact result, computed by hand or with integers, on every engine. Each formula
  * is computed twice, by the service with the INSERT and by the database afterwards, so the two must agree.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check } from "./cases.ts";
-import { openFixture, type Fixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 /** A formula and the column that takes it, the operands, and the result. */
 type Row = readonly [
@@ -110,41 +110,37 @@ const cases = rows.map(([formula, target, operands, result], at) => ({
 const isRefusal = (result: unknown): result is string =>
   typeof result === "string" && /[a-z]/.test(result);
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "sheets", columns: { sheet_id: "key", label: "text(20)" } },
-      ...kinds.map(([, target], at) => ({
-        name: name(at),
-        columns: {
-          line_id: "key" as const,
-          sheet_id: {
-            type: "text(36)" as const,
-            references: { table: "sheets", column: "sheet_id" },
-          },
-          a: "integer" as const,
-          b: "decimal(12,4)" as const,
-          c: "decimal(15,4)" as const,
-          d: "bigint" as const,
-          result: targets[target] as "integer",
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "sheets", columns: { sheet_id: "key", label: "text(20)" } },
+    ...kinds.map(([, target], at) => ({
+      name: name(at),
+      columns: {
+        line_id: "key" as const,
+        sheet_id: {
+          type: "text(36)" as const,
+          references: { table: "sheets", column: "sheet_id" },
         },
-      })),
-    ],
-    endpoints: Object.fromEntries(
-      kinds.map(([formula], at) => [
-        `sheet-${at}`,
-        {
-          tableName: "sheets",
-          action: { "create-composite": true, "update-composite": true, "read-composite": true },
-          masterDetail: { detailTable: name(at), foreignKey: "sheet_id" },
-          calculation: { detail: { result: formula } },
-        },
-      ]),
-    ),
-  });
+        a: "integer" as const,
+        b: "decimal(12,4)" as const,
+        c: "decimal(15,4)" as const,
+        d: "bigint" as const,
+        result: targets[target] as "integer",
+      },
+    })),
+  ],
+  endpoints: Object.fromEntries(
+    kinds.map(([formula], at) => [
+      `sheet-${at}`,
+      {
+        tableName: "sheets",
+        action: { "create-composite": true, "update-composite": true, "read-composite": true },
+        masterDetail: { detailTable: name(at), foreignKey: "sheet_id" },
+        calculation: { detail: { result: formula } },
+      },
+    ]),
+  ),
 });
-afterAll(() => fixture?.close());
 
 describe("a formula", () => {
   test.each(cases)(

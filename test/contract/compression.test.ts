@@ -1,7 +1,7 @@
 /** Long answers of actions, compressed for clients that take gzip. */
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { beforeAll, expect, test } from "vitest";
+import { type Fixture, openFixture, openForTests } from "./harness.ts";
 
 const action = { read: true, first: true, lookup: true, "bulk-create": true, export: true };
 const options = {
@@ -14,17 +14,14 @@ const records = Array.from({ length: count }, (_, at) => ({
   name: `„${"Grün ".repeat(10)}“ ${at}`,
 }));
 
-let fixture: Fixture;
-let off: Fixture;
+const fixture = openForTests(openFixture, options);
+const off = openForTests(openFixture, { ...options, env: { COMPRESSION: "off" } });
 beforeAll(async () => {
-  fixture = await openFixture(options);
-  off = await openFixture({ ...options, env: { COMPRESSION: "off" } });
   for (const one of [fixture, off]) {
     const { status } = await one.post("goods/bulk-create", { data: records });
     expect(status).toBe(201);
   }
 });
-afterAll(() => Promise.all([fixture?.close(), off?.close()]));
 
 const takesGzip = { "Accept-Encoding": "br;q=1, gzip;q=0.8" };
 type Fields = Readonly<Record<string, string>>;

@@ -1,40 +1,36 @@
 /** Columns computed by a view or query: a rule sets their type, otherwise their values compare as they are. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "people",
-        columns: { id: "key", name: "text(40)", born: "integer" },
-      },
-    ],
-    setUp: (engine) => [
-      "INSERT INTO people (id, name, born) VALUES ('a', 'Ann', 1990), ('b', 'Bob', 1970), ('c', 'Cid', 1980)",
-      `CREATE VIEW odd AS SELECT id, name, born AS ${engine === "mysql" ? "`__proto__`" : '"__proto__"'} FROM people`,
-      `CREATE VIEW people_list AS SELECT id, name, CASE WHEN born > 1975 THEN 1 ELSE 0 END AS young, born - 1900 AS years FROM people`,
-    ],
-    endpoints: {
-      odd: { viewName: "odd", primaryKey: "id", action: { read: true, export: true } },
-      people: {
-        tableName: "people",
-        viewName: "people_list",
-        action: { read: true, aggregate: true, datatables: true, create: true },
-        datatablesQuery:
-          "SELECT id, CASE WHEN born > 1975 THEN 1 ELSE 0 END AS grown, born + 0 AS since FROM people",
-        fieldValidation: [
-          { name: "name", type: "string", constraints: { required: true } },
-          { name: "young", type: "boolean" },
-          { name: "grown", type: "boolean" },
-          { name: "years", type: "integer" },
-        ],
-      },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "people",
+      columns: { id: "key", name: "text(40)", born: "integer" },
     },
-  });
+  ],
+  setUp: (engine) => [
+    "INSERT INTO people (id, name, born) VALUES ('a', 'Ann', 1990), ('b', 'Bob', 1970), ('c', 'Cid', 1980)",
+    `CREATE VIEW odd AS SELECT id, name, born AS ${engine === "mysql" ? "`__proto__`" : '"__proto__"'} FROM people`,
+    `CREATE VIEW people_list AS SELECT id, name, CASE WHEN born > 1975 THEN 1 ELSE 0 END AS young, born - 1900 AS years FROM people`,
+  ],
+  endpoints: {
+    odd: { viewName: "odd", primaryKey: "id", action: { read: true, export: true } },
+    people: {
+      tableName: "people",
+      viewName: "people_list",
+      action: { read: true, aggregate: true, datatables: true, create: true },
+      datatablesQuery:
+        "SELECT id, CASE WHEN born > 1975 THEN 1 ELSE 0 END AS grown, born + 0 AS since FROM people",
+      fieldValidation: [
+        { name: "name", type: "string", constraints: { required: true } },
+        { name: "young", type: "boolean" },
+        { name: "grown", type: "boolean" },
+        { name: "years", type: "integer" },
+      ],
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const read = (key: string, operator: string, value: unknown) =>
   fixture.post("people/read", { where: { conditions: [{ key, operator, value }] } });

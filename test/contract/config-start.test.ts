@@ -1,15 +1,15 @@
 /** A configuration that does not fit the database stops the start; every fault is reported with file and position. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { createLog } from "../../app/start/observing/log.ts";
 import { openService } from "../../app/start/servers/wire.ts";
-import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
+import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { createTables } from "./tables.ts";
+import { openForTests } from "./harness.ts";
 
 const engine = inject("engine");
-let database: FreshDatabase;
+const database = openForTests(freshDatabase, engine);
 beforeAll(async () => {
-  database = await freshDatabase(engine);
   const session = await openSession(engine, database.url);
   const things = createTables(engine, [
     {
@@ -37,7 +37,6 @@ beforeAll(async () => {
   for (const text of [...things, ...indexes, ...odd[engine]]) await session.run(text);
   await session.close();
 });
-afterAll(() => database?.drop());
 
 const things = { tableName: "things", action: { read: true, create: true } };
 

@@ -1,33 +1,27 @@
 /** `GET /console` and its files. `test/browser/console-*.test.ts` tests its use in a browser. */
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
 const options = {
   tables: [{ name: "goods", columns: { id: "key" } }],
   endpoints: { goods: { tableName: "goods", action: { read: true } } },
 } as const;
 
-let fixture: Fixture;
-let off: Fixture;
-let signIn: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture(options);
-  off = await openFixture({ ...options, env: { CONSOLE: "off" } });
-  signIn = await openFixture({
-    ...options,
-    project: {
-      auth: {
-        jwt: {
-          jwksUri: "https://keys.example/jwks",
-          issuer: "https://id.example/realm",
-          clientId: "console",
-        },
+const fixture = openForTests(openFixture, options);
+const off = openForTests(openFixture, { ...options, env: { CONSOLE: "off" } });
+const signIn = openForTests(openFixture, {
+  ...options,
+  project: {
+    auth: {
+      jwt: {
+        jwksUri: "https://keys.example/jwks",
+        issuer: "https://id.example/realm",
+        clientId: "console",
       },
     },
-  });
+  },
 });
-afterAll(() => Promise.all([fixture?.close(), off?.close(), signIn?.close()]));
 
 const policyWith = (connect: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src ${connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -1,7 +1,7 @@
 /** create over HTTP: the answer, keys, audit fields, validation rules, column types, and database refusals. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check, instant, record, uuid, type Case } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
@@ -522,26 +522,22 @@ describe("what the database refuses", () => {
 });
 
 describe.runIf(inject("engine") === "mysql")("create with zero dates as defaults", () => {
-  let legacy: Fixture;
-  beforeAll(async () => {
-    legacy = await openFixture({
-      tables: [],
-      setUp: () => [
-        // As on servers whose mode allows such a default.
-        "set sql_mode = ''",
-        `create table letters (id int auto_increment primary key, title varchar(20),
+  const legacy = openForTests(openFixture, {
+    tables: [],
+    setUp: () => [
+      // As on servers whose mode allows such a default.
+      "set sql_mode = ''",
+      `create table letters (id int auto_increment primary key, title varchar(20),
           sent date not null default '0000-00-00', seen datetime not null default '0000-00-00 00:00:00',
           stamp timestamp not null default '0000-00-00 00:00:00')`,
-      ],
-      endpoints: {
-        letters: {
-          tableName: "letters",
-          action: { create: true, read: true, "bulk-create": true },
-        },
+    ],
+    endpoints: {
+      letters: {
+        tableName: "letters",
+        action: { create: true, read: true, "bulk-create": true },
       },
-    });
+    },
   });
-  afterAll(() => legacy.close());
 
   test("leaves out what the body leaves out", async () => {
     const answer = await legacy.post("letters/create", { title: "first" });

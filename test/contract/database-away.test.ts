@@ -1,8 +1,8 @@
 /** A database server that becomes unreachable while the service runs: one log entry, whatever the requests do. */
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type SilentDoor, startSilentDoor } from "../jobs/silent-door.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, inject, test } from "vitest";
+import { startSilentDoor } from "../jobs/silent-door.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 
@@ -14,26 +14,20 @@ describe.skipIf(engine === "sqlite")("a database server that goes away", () => {
     { write: (line: string) => void lines.push(JSON.parse(line)) },
   );
   const notRequests = () => lines.filter(({ msg }) => msg !== "request");
-  let door: SilentDoor;
-  let place: Fixture;
-  beforeAll(async () => {
+  const door = openForTests(() => {
     const servers: Partial<Record<string, string>> = inject("serverUrls")!;
-    door = await startSilentDoor(servers[engine]!);
-    place = await openFixture({
-      tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
-      setUp: () => ["insert into goods values ('a', 'A')"],
-      endpoints: { goods: { tableName: "goods", action: { first: true } } },
-      serviceUrl(url) {
-        const through = new URL(url);
-        through.host = new URL(door.url).host;
-        return through.href;
-      },
-      log,
-    });
+    return startSilentDoor(servers[engine]!);
   });
-  afterAll(async () => {
-    await place?.close();
-    await door?.stop();
+  const place = openForTests(openFixture, {
+    tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
+    setUp: () => ["insert into goods values ('a', 'A')"],
+    endpoints: { goods: { tableName: "goods", action: { first: true } } },
+    serviceUrl(url) {
+      const through = new URL(url);
+      through.host = new URL(door.url).host;
+      return through.href;
+    },
+    log,
   });
 
   const first = () => place.post("goods/first", { where: { key: "id", value: "a" } });

@@ -1,6 +1,6 @@
 /** The rows of a grid equal those of read, byte by byte, on every page and from either end of the list. */
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { expect, inject, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const rowCount = 2500;
@@ -11,10 +11,9 @@ const numbers = {
 }[engine];
 const slash = engine === "mysql" ? "\\\\" : "\\";
 
-let service: Fixture;
-beforeAll(async () => {
+const service = openForTests(async () => {
   const endpoint = { tableName: "kinds", action: { read: true, datatables: true } };
-  service = await openFixture({
+  return openFixture({
     tables: [
       {
         name: "kinds",
@@ -43,7 +42,6 @@ beforeAll(async () => {
     project: { cache: { enabled: false } },
   });
 });
-afterAll(() => service?.close());
 
 async function answered(path: string, body: object): Promise<string> {
   const answer = await service.fetch(`/api/test/${path}`, {

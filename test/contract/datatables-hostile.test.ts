@@ -8,7 +8,7 @@ import { ids, idsOf, shelfOfFile } from "./shelf.ts";
 
 const { ask, ways, fixture } = shelfOfFile();
 
-const dump = () => fixture().sql("select * from parts order by 1");
+const dump = () => fixture.sql("select * from parts order by 1");
 let before: unknown;
 beforeAll(async () => {
   before = await dump();
@@ -165,7 +165,7 @@ describe("numbers", () => {
           const values = [number, number].map((text) => `${text}`);
           const sent = JSON.stringify(criterion(field, condition, ...values));
           for (const text of [sent, sent.replaceAll(`"${number}"`, number)]) {
-            const answer = await fixture().post("shelf/datatables", text);
+            const answer = await fixture.post("shelf/datatables", text);
             expect(answer.status, JSON.stringify(answer.body)).toBe(200);
           }
         }
@@ -275,9 +275,9 @@ describe("shapes", () => {
   test("a thousand groups, one in the other, are refused", async () => {
     const open = '{"criteria":['.repeat(1000);
     const text = `{"searchBuilder":${open}${"]}".repeat(1000)}}`;
-    expect((await fixture().post("shelf/datatables", text)).status).toBe(400);
+    expect((await fixture.post("shelf/datatables", text)).status).toBe(400);
     const thirty = `{"searchBuilder":${'{"criteria":['.repeat(14)}${"]}".repeat(14)}}`;
-    expect((await fixture().post("shelf/datatables", thirty)).status).toBe(400);
+    expect((await fixture.post("shelf/datatables", thirty)).status).toBe(400);
   });
 
   test("a pane or list of 10,000 values is refused", async () => {
@@ -297,7 +297,7 @@ describe("shapes", () => {
       "searchBuilder": {"__proto__": {"criteria": [{}]}},
       "columns": [{"data": "qty", "columnControl": {"__proto__": {"list": ["5"]}}}]
     }`;
-    const answer = await fixture().post("panes/datatables", text);
+    const answer = await fixture.post("panes/datatables", text);
     expect(idsOf(answer)).toEqual(ids);
   });
 });

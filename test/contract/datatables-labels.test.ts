@@ -81,13 +81,13 @@ describe("entities in a criterion", () => {
   );
 
   test("searchBuilder also finds what is stored with an entity", async () => {
-    await fixture().sql("insert into parts (part_id, name) values ('p7', 'oil &amp; tar')");
+    await fixture.sql("insert into parts (part_id, name) values ('p7', 'oil &amp; tar')");
     const [both, escaped, neither] = await Promise.all([
       ask("shelf", criterion("name", "contains", "&amp;")),
       ask("shelf", criterion("name", "contains", "&amp;amp;")),
       ask("shelf", criterion("name", "!contains", "&amp;")),
     ]);
-    await fixture().sql("delete from parts where part_id = 'p7'");
+    await fixture.sql("delete from parts where part_id = 'p7'");
     expect(idsOf(both!)).toEqual(["p2", "p7"]);
     expect(idsOf(escaped!)).toEqual(["p7"]);
     expect(idsOf(neither!)).toEqual(ids.filter((id) => id !== "p2"));

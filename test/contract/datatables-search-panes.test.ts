@@ -293,10 +293,10 @@ describe("options", () => {
   test("searchPanes offers at most a thousand values, with the same counts", async () => {
     const keys = Array.from({ length: 1100 }, (_, at) => `many${at}`);
     const rows = keys.map((key, at) => `('${key}', 'many', ${at + 1000})`);
-    await fixture().sql(`insert into parts (part_id, name, qty) values ${rows.join(", ")}`);
+    await fixture.sql(`insert into parts (part_id, name, qty) values ${rows.join(", ")}`);
     const where = { conditions: [{ key: "qty", operator: "<", value: 1010 }] };
     const { body } = await ask("panes", { where, ...shown(true, true) });
-    await fixture().sql("delete from parts where name = 'many'");
+    await fixture.sql("delete from parts where name = 'many'");
     expect(body).toMatchObject({ recordsTotal: 1106, recordsFiltered: 15 });
     const pane: { value: string; total: number; count: number }[] = body.searchPanes.options.qty;
     expect(pane).toHaveLength(1000);

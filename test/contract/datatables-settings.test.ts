@@ -59,7 +59,7 @@ describe.each(Object.entries(ways))("sent as %s", (_, send) => {
 
 describe("errors with status 200", () => {
   test("datatables answers a body that cannot be read with status 200 where told so", async () => {
-    const answer = await fixture().post("inline/datatables", "{");
+    const answer = await fixture.post("inline/datatables", "{");
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({
       error: "Invalid payload: The body is not valid JSON",
@@ -70,7 +70,7 @@ describe("errors with status 200", () => {
 
   test("datatables answers another method with its status", async () => {
     const init = { method: "PUT" };
-    expect((await fixture().request("/api/test/inline/datatables", init)).status).toBe(405);
+    expect((await fixture.request("/api/test/inline/datatables", init)).status).toBe(405);
   });
 });
 

@@ -4,7 +4,7 @@
  * from the schemas, with a fixed seed per action, so failures can be repeated.
  */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { errorTable } from "../../core/calls/error-table.ts";
 import type { Action, Method } from "../../core/calls/action.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
@@ -17,7 +17,7 @@ import { takes } from "../openapi/json-schema.ts";
 import { bentOf, type Hints, valuesOf } from "../openapi/schema-values.ts";
 import { everyAction, possibleActions, storedKeys } from "./every-action.ts";
 import { bracketed } from "./form-text.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import { workbookOf } from "./imports.ts";
 
 /**
@@ -147,10 +147,9 @@ const runs = engine === "sqlite" ? 24 : 8;
 
 const hints: Record<string, Json[]> = { ...storedKeys };
 
-let fixture: Fixture;
 let entities: ReadonlyMap<string, Entity>;
+const fixture = openForTests(openFixture, everyAction);
 beforeAll(async () => {
-  fixture = await openFixture(everyAction);
   const [project] = readConfig(fixture.files, {}).projects;
   const { url } = project!.database;
   const options = { connectionsMax: 2, statementTimeoutMs: 0, decimals: "number" } as const;
@@ -159,7 +158,6 @@ beforeAll(async () => {
   await db.close();
   hints["job_id"] = await startJobs();
 });
-afterAll(() => fixture?.close());
 
 /** An export and a preview, as targets of the requests. */
 async function startJobs(): Promise<string[]> {

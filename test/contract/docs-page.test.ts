@@ -1,20 +1,15 @@
 /** `GET /docs` and its files. `test/browser/own-pages.test.ts` tests the page in a browser. */
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
 const options = {
   tables: [{ name: "goods", columns: { id: "key" } }],
   endpoints: { goods: { tableName: "goods", action: { read: true } } },
 } as const;
 
-let fixture: Fixture;
-let off: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture(options);
-  off = await openFixture({ ...options, env: { DOCS: "off" } });
-});
-afterAll(() => Promise.all([fixture?.close(), off?.close()]));
+const fixture = openForTests(openFixture, options);
+const off = openForTests(openFixture, { ...options, env: { DOCS: "off" } });
 
 const filesOf = (html: string): string[] =>
   [...html.matchAll(/(?:href|src)="((?:docs\/files|assets)\/[^"]+)"/g)].map(([, path]) => path!);

@@ -2,17 +2,13 @@
  * What a caller could learn from the history of records and from changes that are told: in one of two services others
  * write much, in the other little. Nothing leaks if all answers are equal (see `extraction.test.ts`).
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { listen } from "./event-streams.ts";
-import type { Answer, Fixture } from "./harness.ts";
-import { clerk, foreignIds, keyOf, openTwins, own, post, type Twins } from "./twins.ts";
+import { type Answer, type Fixture, openForTests } from "./harness.ts";
+import { clerk, foreignIds, keyOf, openTwins, own, post } from "./twins.ts";
 import { ownBins } from "./twins-marked.ts";
 
-let twins: Twins;
-beforeAll(async () => {
-  twins = await openTwins();
-});
-afterAll(() => twins?.close());
+const twins = openForTests(openTwins);
 
 const asOther = (fixture: Fixture, path: string, body: object): Promise<Answer> =>
   fixture.post(path, body, keyOf("other"));

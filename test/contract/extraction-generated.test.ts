@@ -4,7 +4,7 @@
  * seed for each action makes failures repeatable.
  */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 import { actions } from "../../core/actions.ts";
 import { compileProject } from "../../core/config/compile-project.ts";
 import { readConfig } from "../../core/config/reading/read-config.ts";
@@ -13,29 +13,19 @@ import type { Json } from "../../core/values/json.ts";
 import { openDb } from "../../db/open.ts";
 import { bentOf, valuesOf } from "../openapi/schema-values.ts";
 import { ids, isStatic } from "./extraction-requests.ts";
-import {
-  foreignAccounts,
-  foreignIds,
-  mine,
-  openTwins,
-  own,
-  post,
-  theirs,
-  type Twins,
-} from "./twins.ts";
+import { foreignAccounts, foreignIds, mine, openTwins, own, post, theirs } from "./twins.ts";
 import { ownBins } from "./twins-marked.ts";
+import { openForTests } from "./harness.ts";
 
-let twins: Twins;
 let entities: ReadonlyMap<string, Entity>;
+const twins = openForTests(openTwins);
 beforeAll(async () => {
-  twins = await openTwins();
   const [project] = readConfig(twins.left.files, {}).projects;
   const options = { connectionsMax: 2, statementTimeoutMs: 0, decimals: "number" } as const;
   const db = await openDb(project!.database.url, options);
   ({ entities } = await compileProject(project!, db.catalog));
   await db.close();
 });
-afterAll(() => twins?.close());
 
 /** Values by member name. Keys of new records are never foreign ones: the contract reveals that a key is taken. */
 const hintsFor = (action: string): Record<string, Json[]> => {

@@ -3,20 +3,16 @@
  * in what the caller must not learn. Nothing leaks if all answers are equal, byte for byte.
  * `extraction-generated.test.ts` generates further requests.
  */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import { writingMarked } from "./extraction-marked.ts";
 import { ids, lists, namesFor, reading, where, writing } from "./extraction-requests.ts";
-import type { Answer, Fixture } from "./harness.ts";
+import { type Answer, type Fixture, openForTests } from "./harness.ts";
 import { importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { tokenOf } from "./tenants.ts";
 import { clerk, foreignIds, keyOf, mine, openTwins, post, theirs, type Twins } from "./twins.ts";
 
-let twins: Twins;
-beforeAll(async () => {
-  twins = await openTwins();
-});
-afterAll(() => twins?.close());
+const twins = openForTests(openTwins);
 
 const expectSame: Twins["expectSame"] = (ask, about) => twins.expectSame(ask, about);
 const get =

@@ -1,8 +1,8 @@
 /** Views that fail while read: never a client error, except for client values that the database cannot convert. */
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { expect, inject, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 /** Expressions over the column `n`, which is 0, and `word`, which is "x". */
@@ -30,44 +30,40 @@ const lines = new Writable({
     done();
   },
 });
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    log: pino({ level: "warn" }, lines),
-    tables: [
-      { name: "items", columns: { id: "key", n: "integer", word: "text(40)" } },
-      { name: "turning", columns: { id: "key", n: "integer" } },
+const fixture = openForTests(openFixture, {
+  log: pino({ level: "warn" }, lines),
+  tables: [
+    { name: "items", columns: { id: "key", n: "integer", word: "text(40)" } },
+    { name: "turning", columns: { id: "key", n: "integer" } },
+  ],
+  setUp: () => [
+    "insert into items values ('a', 0, 'x')",
+    "insert into turning values ('a', 1), ('b', 1), ('c', 1)",
+    ...(engine === "postgres"
+      ? [
+          "create view turned as select id, cast('10.0.0.1' as inet) as place, 1 / n as made from turning",
+        ]
+      : []),
+    ...failing.map(
+      (made, place) => `create view broken${place} as select id, n, ${made} as made from items`,
+    ),
+  ],
+  endpoints: Object.fromEntries([
+    [
+      "turned",
+      { tableName: engine === "postgres" ? "turned" : "turning", primaryKey: "id", action },
     ],
-    setUp: () => [
-      "insert into items values ('a', 0, 'x')",
-      "insert into turning values ('a', 1), ('b', 1), ('c', 1)",
-      ...(engine === "postgres"
-        ? [
-            "create view turned as select id, cast('10.0.0.1' as inet) as place, 1 / n as made from turning",
-          ]
-        : []),
-      ...failing.map(
-        (made, place) => `create view broken${place} as select id, n, ${made} as made from items`,
-      ),
-    ],
-    endpoints: Object.fromEntries([
-      [
-        "turned",
-        { tableName: engine === "postgres" ? "turned" : "turning", primaryKey: "id", action },
-      ],
-      ...failing.map((_, place) => [
-        `broken${place}`,
-        {
-          tableName: `broken${place}`,
-          primaryKey: "id",
-          action,
-          fieldNameLookup: { id: "id", text: "made" },
-        },
-      ]),
+    ...failing.map((_, place) => [
+      `broken${place}`,
+      {
+        tableName: `broken${place}`,
+        primaryKey: "id",
+        action,
+        fieldNameLookup: { id: "id", text: "made" },
+      },
     ]),
-  });
+  ]),
 });
-afterAll(() => fixture?.close());
 
 const requests: readonly (readonly [string, object])[] = [
   ["read", { page: 1, per_page: 5 }],

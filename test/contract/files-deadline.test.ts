@@ -1,8 +1,8 @@
 /** Files of writes that exceed the request's time limit: they go as soon as the write is undone. */
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { check } from "./cases.ts";
 import { ledgerRow, stored, uploaded } from "./files.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 /** Of the next requests. */
 const deadline = vi.hoisted(() => ({ ms: 20_000 }));
@@ -16,29 +16,25 @@ vi.resetModules();
 afterAll(() => void vi.resetModules());
 
 let isWritten = false;
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [{ name: "papers", columns: { paper_id: "key", scan: "json" } }],
-    endpoints: {
-      papers: {
-        tableName: "papers",
-        action: { create: true },
-        files: { scan: {} },
-        components: { onAfterInsert: ["components/probe.ts#hang"] },
+const fixture = openForTests(openFixture, {
+  tables: [{ name: "papers", columns: { paper_id: "key", scan: "json" } }],
+  endpoints: {
+    papers: {
+      tableName: "papers",
+      action: { create: true },
+      files: { scan: {} },
+      components: { onAfterInsert: ["components/probe.ts#hang"] },
+    },
+  },
+  components: {
+    "components/probe.ts": {
+      hang() {
+        isWritten = true;
+        return new Promise(() => undefined);
       },
     },
-    components: {
-      "components/probe.ts": {
-        hang() {
-          isWritten = true;
-          return new Promise(() => undefined);
-        },
-      },
-    },
-  });
+  },
 });
-afterAll(() => fixture?.close());
 
 test("a file is removed with the write that took too long", async () => {
   const { id } = await uploaded(fixture, "papers");

@@ -1,74 +1,70 @@
 /** file-download and the names and types of files: what is answered to whom, hostile files among them. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { FileEntry } from "../../core/values/types/file-type.ts";
 import { apiKeysOf } from "./api-keys.ts";
 import { connect } from "./agents.ts";
 import { check, record } from "./cases.ts";
 import { download, pdf, png, stored, upload, uploaded } from "./files.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
 const apiKey = apiKeysOf(run);
 const key = (id: string) => ({ "x-api-key": `key of ${id}` });
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "papers",
-        columns: { id: "identity", tenant: "text(10)", scan: "json", photos: "longtext" },
-      },
-    ],
-    setUp: (engine) => {
-      const quote = (name: string) => (engine === "mysql" ? `\`${name}\`` : `"${name}"`);
-      return [
-        `CREATE VIEW ${quote("seen_papers")} AS SELECT ${["id", "tenant", "scan", "photos"].map(quote).join(", ")} FROM ${quote("papers")}`,
-      ];
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "papers",
+      columns: { id: "identity", tenant: "text(10)", scan: "json", photos: "longtext" },
     },
-    endpoints: {
-      papers: {
-        tableName: "papers",
-        action: { create: true, read: true, first: true, update: true, delete: true },
-        files: { scan: {}, photos: { multiple: true } },
-        access: {
-          clerk: ["create", "read", "first", "update", "delete"],
-          reader: ["read"],
-          blind: ["first"],
-          remover: ["delete"],
-        },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-        hiddenFields: { blind: ["photos"] },
-        readOnlyFields: { clerk: ["photos"] },
+  ],
+  setUp: (engine) => {
+    const quote = (name: string) => (engine === "mysql" ? `\`${name}\`` : `"${name}"`);
+    return [
+      `CREATE VIEW ${quote("seen_papers")} AS SELECT ${["id", "tenant", "scan", "photos"].map(quote).join(", ")} FROM ${quote("papers")}`,
+    ];
+  },
+  endpoints: {
+    papers: {
+      tableName: "papers",
+      action: { create: true, read: true, first: true, update: true, delete: true },
+      files: { scan: {}, photos: { multiple: true } },
+      access: {
+        clerk: ["create", "read", "first", "update", "delete"],
+        reader: ["read"],
+        blind: ["first"],
+        remover: ["delete"],
       },
-      seen: {
-        tableName: "papers",
-        viewName: "seen_papers",
-        action: { read: true, first: true, create: true },
-        files: { scan: {}, photos: { multiple: true } },
-        access: { clerk: ["first", "create"], reader: ["first"] },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-      },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      hiddenFields: { blind: ["photos"] },
+      readOnlyFields: { clerk: ["photos"] },
     },
-    project: {
-      mcp: { endpoints: ["papers"], write: ["papers"] },
-      auth: {
-        apiKeys: [
-          apiKey("admin", ["admin"]),
-          apiKey("ann", ["clerk"], { tenant: "a" }),
-          apiKey("amy", ["clerk"], { tenant: "a" }),
-          apiKey("bob", ["clerk"], { tenant: "b" }),
-          apiKey("reader"),
-          apiKey("blind"),
-          apiKey("remover"),
-        ],
-      },
+    seen: {
+      tableName: "papers",
+      viewName: "seen_papers",
+      action: { read: true, first: true, create: true },
+      files: { scan: {}, photos: { multiple: true } },
+      access: { clerk: ["first", "create"], reader: ["first"] },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
     },
-  });
+  },
+  project: {
+    mcp: { endpoints: ["papers"], write: ["papers"] },
+    auth: {
+      apiKeys: [
+        apiKey("admin", ["admin"]),
+        apiKey("ann", ["clerk"], { tenant: "a" }),
+        apiKey("amy", ["clerk"], { tenant: "a" }),
+        apiKey("bob", ["clerk"], { tenant: "b" }),
+        apiKey("reader"),
+        apiKey("blind"),
+        apiKey("remover"),
+      ],
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const ann = key("ann");
 const create = (fields: object, headers = ann) => fixture.post("papers/create", fields, headers);

@@ -3,43 +3,40 @@
  * upload without end, and what exports and imports make of them.
  */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fileKey, noteArrival } from "../../core/files/file-ledger.ts";
 import { check, record } from "./cases.ts";
 import { download, ledgerRow, letExpire, openKeeper, pdf, upload, uploaded } from "./files.ts";
 import { importerOf, workbookOf } from "./imports.ts";
-import { type JobFixture, longTestPlaces, openJobFixture } from "./job-places.ts";
+import { longTestPlaces, openJobFixture } from "./job-places.ts";
+import { openForTests } from "./harness.ts";
 
 describe.each(longTestPlaces)("%s", (place) => {
-  let shop: JobFixture;
-  beforeAll(async () => {
-    shop = await openJobFixture(place, {
-      tables: [
-        {
-          name: "papers",
-          columns: { paper_id: "key", title: "text(40)", scan: "longtext", photos: "json" },
-        },
-      ],
-      endpoints: {
-        papers: {
-          tableName: "papers",
-          action: {
-            create: true,
-            read: true,
-            first: true,
-            update: true,
-            delete: true,
-            export: true,
-            import: true,
-          },
-          files: { scan: { maxMb: 20 }, photos: { multiple: true } },
-          importConfig: { upsertKeys: ["title"] },
-        },
+  const shop = openForTests(openJobFixture, place, {
+    tables: [
+      {
+        name: "papers",
+        columns: { paper_id: "key", title: "text(40)", scan: "longtext", photos: "json" },
       },
-      project: { requests: { unknown: "refuse" } },
-    });
+    ],
+    endpoints: {
+      papers: {
+        tableName: "papers",
+        action: {
+          create: true,
+          read: true,
+          first: true,
+          update: true,
+          delete: true,
+          export: true,
+          import: true,
+        },
+        files: { scan: { maxMb: 20 }, photos: { multiple: true } },
+        importConfig: { upsertKeys: ["title"] },
+      },
+    },
+    project: { requests: { unknown: "refuse" } },
   });
-  afterAll(() => shop?.close());
 
   const create = async (fields: object) =>
     record(await shop.post("papers/create", { title: randomUUID().slice(0, 30), ...fields }));

@@ -1,6 +1,6 @@
 /** `files`: who may give which file to a record, in every way in which a record is written, and when files go. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HookContext } from "../../core/plans/hook.ts";
 import type { Row } from "../../core/values/row.ts";
 import type { FileEntry } from "../../core/values/types/file-type.ts";
@@ -16,7 +16,7 @@ import {
   upload,
   uploaded,
 } from "./files.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const action = {
   create: true,
@@ -42,71 +42,67 @@ const refusing =
     if (data["title"] === title) reject(title);
   };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "papers",
-        columns: {
-          paper_id: "key",
-          title: { type: "text(40)", unique: true },
-          scan: "json",
-          photos: "longtext",
-          other: "json",
-          pages: { type: "integer", check: "pages > 0" },
-          is_deleted: { type: "boolean", default: "false" },
-        },
-      },
-      {
-        name: "sheets",
-        columns: {
-          id: "identity",
-          paper_id: {
-            type: "text(36)",
-            references: { table: "papers", column: "paper_id", onDelete: "CASCADE" },
-          },
-          scan: "longtext",
-        },
-      },
-      {
-        name: "notes",
-        columns: { note_id: "key", scan: "json", is_deleted: { type: "boolean", notNull: true } },
-      },
-    ],
-    endpoints: {
-      papers: {
-        tableName: "papers",
-        action: { ...action, ...composites },
-        files: { ...files, other: {} },
-        history: true,
-        components: {
-          onBeforeInsert: ["components/probe.ts#before"],
-          onAfterInsert: ["components/probe.ts#after"],
-        },
-        masterDetail: { detailTable: "sheets", foreignKey: "paper_id" },
-        relations: { sheets: { endpoint: "sheets", foreignColumn: "paper_id" } },
-      },
-      // The rule is the table's.
-      "papers-too": { tableName: "papers", action },
-      sheets: { tableName: "sheets", action, files: { scan: {} } },
-      notes: {
-        tableName: "notes",
-        action: { ...action, restore: true },
-        softDelete: true,
-        files: { scan: {} },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "papers",
+      columns: {
+        paper_id: "key",
+        title: { type: "text(40)", unique: true },
+        scan: "json",
+        photos: "longtext",
+        other: "json",
+        pages: { type: "integer", check: "pages > 0" },
+        is_deleted: { type: "boolean", default: "false" },
       },
     },
-    components: {
-      "components/probe.ts": {
-        before: refusing("refused before"),
-        after: refusing("refused after"),
+    {
+      name: "sheets",
+      columns: {
+        id: "identity",
+        paper_id: {
+          type: "text(36)",
+          references: { table: "papers", column: "paper_id", onDelete: "CASCADE" },
+        },
+        scan: "longtext",
       },
     },
-    project: { batch: { enabled: true }, fileKeepDays: 7 },
-  });
+    {
+      name: "notes",
+      columns: { note_id: "key", scan: "json", is_deleted: { type: "boolean", notNull: true } },
+    },
+  ],
+  endpoints: {
+    papers: {
+      tableName: "papers",
+      action: { ...action, ...composites },
+      files: { ...files, other: {} },
+      history: true,
+      components: {
+        onBeforeInsert: ["components/probe.ts#before"],
+        onAfterInsert: ["components/probe.ts#after"],
+      },
+      masterDetail: { detailTable: "sheets", foreignKey: "paper_id" },
+      relations: { sheets: { endpoint: "sheets", foreignColumn: "paper_id" } },
+    },
+    // The rule is the table's.
+    "papers-too": { tableName: "papers", action },
+    sheets: { tableName: "sheets", action, files: { scan: {} } },
+    notes: {
+      tableName: "notes",
+      action: { ...action, restore: true },
+      softDelete: true,
+      files: { scan: {} },
+    },
+  },
+  components: {
+    "components/probe.ts": {
+      before: refusing("refused before"),
+      after: refusing("refused after"),
+    },
+  },
+  project: { batch: { enabled: true }, fileKeepDays: 7 },
 });
-afterAll(() => fixture?.close());
 
 const invalid = { status: 400, error: "Validation failed" };
 const duplicate = { status: 409, error: "Duplicate entry" };

@@ -3,10 +3,11 @@
  * that a double cannot hold, 32-bit floats, and decimals of a large scale. A value shown in an answer finds its row and
  * can be sent back.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
 import { importerOf, sheetsOf, workbookOf } from "./imports.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { openJobFixture } from "./job-places.ts";
+import { openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const micro = "2026-01-31T10:00:00.123456Z";
@@ -17,63 +18,59 @@ const types = {
 }[engine];
 const digits = '{"big": 9007199254740993, "list": [12345678901234567890], "n": 1.5}';
 
-let service: JobFixture;
-beforeAll(async () => {
-  service = await openJobFixture("in the service", {
-    tables: [],
-    setUp: () => [
-      `create table fine (id integer primary key, moment ${types.moment}, clock ${types.clock}, doc json, rough ${types.rough}, updated_at ${types.moment})`,
-      `insert into fine (id, moment, clock, doc, rough, updated_at) values
+const service = openForTests(openJobFixture, "in the service", {
+  tables: [],
+  setUp: () => [
+    `create table fine (id integer primary key, moment ${types.moment}, clock ${types.clock}, doc json, rough ${types.rough}, updated_at ${types.moment})`,
+    `insert into fine (id, moment, clock, doc, rough, updated_at) values
         (1, '2026-01-31 10:00:00.123456', '08:15:00.25', '${digits}', 1.5, '2026-01-31 10:00:00.123456'),
         (2, '2026-01-31 10:00:00.123457', '08:15:00', '{}', 2.5, '2026-01-31 10:00:00.123400'),
         (3, '2026-01-31 10:00:00.123', '08:15:00.250001', '[]', 3.5, null)`,
-      "create table coins (id integer primary key, amount decimal(38, 18))",
-      "create table rates (id integer primary key, rate double precision, exact decimal(12, 8))",
-      ...(engine === "postgres"
-        ? [
-            "alter table fine add column zoned timetz",
-            "update fine set zoned = '08:15:00+02' where id = 1",
-          ]
-        : []),
-    ],
-    endpoints: {
-      fine: {
-        tableName: "fine",
-        action: {
-          read: true,
-          first: true,
-          create: true,
-          update: true,
-          adjust: true,
-          export: true,
-          import: true,
-        },
-        adjustConfig: { fields: { rough: {} }, reasonRequired: false },
+    "create table coins (id integer primary key, amount decimal(38, 18))",
+    "create table rates (id integer primary key, rate double precision, exact decimal(12, 8))",
+    ...(engine === "postgres"
+      ? [
+          "alter table fine add column zoned timetz",
+          "update fine set zoned = '08:15:00+02' where id = 1",
+        ]
+      : []),
+  ],
+  endpoints: {
+    fine: {
+      tableName: "fine",
+      action: {
+        read: true,
+        first: true,
+        create: true,
+        update: true,
+        adjust: true,
+        export: true,
+        import: true,
       },
-      coins: {
-        tableName: "coins",
-        action: { create: true, update: true, first: true, adjust: true },
-        adjustConfig: { fields: { amount: {} }, reasonRequired: false },
-        auditColumns: false,
-      },
-      rates: {
-        tableName: "rates",
-        action: { create: true, read: true, lookup: true },
-        fieldNameLookup: { id: "id", text: "rate || ' '" },
-      },
-      ruled: {
-        tableName: "fine",
-        action: { create: true },
-        fieldValidation: [
-          { name: "moment", constraints: { after: micro } },
-          { name: "clock", constraints: { min: "08:15:00.25", max: "20:00:00" } },
-        ],
-      },
+      adjustConfig: { fields: { rough: {} }, reasonRequired: false },
     },
-    project: { cache: { enabled: false } },
-  });
+    coins: {
+      tableName: "coins",
+      action: { create: true, update: true, first: true, adjust: true },
+      adjustConfig: { fields: { amount: {} }, reasonRequired: false },
+      auditColumns: false,
+    },
+    rates: {
+      tableName: "rates",
+      action: { create: true, read: true, lookup: true },
+      fieldNameLookup: { id: "id", text: "rate || ' '" },
+    },
+    ruled: {
+      tableName: "fine",
+      action: { create: true },
+      fieldValidation: [
+        { name: "moment", constraints: { after: micro } },
+        { name: "clock", constraints: { min: "08:15:00.25", max: "20:00:00" } },
+      ],
+    },
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => service.close());
 
 const found = async (key: string, operator: string, value: unknown): Promise<unknown[]> => {
   const answer = await service.post("fine/read", {

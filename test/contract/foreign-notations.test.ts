@@ -1,35 +1,31 @@
 /** Types known to the service only by their text form: bits as digits (PostgreSQL, MySQL), MySQL geometry as WKT. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const isMysql = engine === "mysql";
 
-let service: Fixture;
-beforeAll(async () => {
-  service = await openFixture({
-    tables: [],
-    setUp: () => [
-      `create table things (id integer primary key, flags bit(9)${isMysql ? ", wide bit(64), place point, area geometry" : ", ones bit varying(9)"})`,
-    ],
-    endpoints: {
-      things: {
-        tableName: "things",
-        action: {
-          create: true,
-          read: true,
-          first: true,
-          update: true,
-          aggregate: true,
-          datatables: true,
-        },
+const service = openForTests(openFixture, {
+  tables: [],
+  setUp: () => [
+    `create table things (id integer primary key, flags bit(9)${isMysql ? ", wide bit(64), place point, area geometry" : ", ones bit varying(9)"})`,
+  ],
+  endpoints: {
+    things: {
+      tableName: "things",
+      action: {
+        create: true,
+        read: true,
+        first: true,
+        update: true,
+        aggregate: true,
+        datatables: true,
       },
     },
-    project: { cache: { enabled: false } },
-  });
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => service.close());
 
 const found = async (key: string, operator: string, value: unknown): Promise<unknown[]> => {
   const where = { conditions: [{ key, operator, value }] };

@@ -1,11 +1,11 @@
 /** Full-text searches find only what their callers may see, and configurations without an index do not start. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
-import { openSession, type PlainSession } from "../servers/session.ts";
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { freshDatabase } from "../servers/database.ts";
+import { openSession } from "../servers/session.ts";
 import { checkEnvelope } from "./cases.ts";
 import { ignoringCase, openIndexed, refusal, statementsIn } from "./full-text.ts";
-import type { Answer, Fixture, FixtureOptions } from "./harness.ts";
+import { type Answer, type FixtureOptions, openForTests } from "./harness.ts";
 import { createTables } from "./tables.ts";
 
 const engine = inject("engine");
@@ -14,7 +14,6 @@ const roles = ["clerk", "guest", "other"] as const;
 const key = (role: string): string => `key of ${role}`;
 
 describe("callers", () => {
-  let fixture: Fixture;
   const endpoint = {
     tableName: "notes",
     action: { read: true, lookup: true, datatables: true, update: true, delete: true },
@@ -31,37 +30,34 @@ describe("callers", () => {
       other: { tenant: "b" },
     },
   };
-  beforeAll(async () => {
-    fixture = await openIndexed(engine, {
-      tables: [
-        {
-          name: "notes",
-          columns: {
-            id: "key",
-            tenant: "text(10)",
-            title: "text(100)",
-            secret: "text(100)",
-            is_deleted: { type: "boolean", notNull: true, default: "false" },
-          },
-        },
-      ],
-      setUp: () => [
-        ...ignoringCase(engine, { notes: ["title varchar(100)", "secret varchar(100)"] }),
-        "insert into notes (id, tenant, title, secret) values ('1', 'a', 'Plans for spring', 'merger'), ('2', 'b', 'Plans for autumn', 'merger'), ('3', 'a', 'Plans for winter', 'none')",
-      ],
-      endpoints: { notes: endpoint, scoped: { ...endpoint, defaultScope: { read: { id: "3" } } } },
-      project: {
-        auth: {
-          apiKeys: roles.map((role) => ({
-            id: role,
-            sha256: createHash("sha256").update(key(role)).digest("hex"),
-            roles: [role],
-          })),
+  const fixture = openForTests(openIndexed, engine, {
+    tables: [
+      {
+        name: "notes",
+        columns: {
+          id: "key",
+          tenant: "text(10)",
+          title: "text(100)",
+          secret: "text(100)",
+          is_deleted: { type: "boolean", notNull: true, default: "false" },
         },
       },
-    });
+    ],
+    setUp: () => [
+      ...ignoringCase(engine, { notes: ["title varchar(100)", "secret varchar(100)"] }),
+      "insert into notes (id, tenant, title, secret) values ('1', 'a', 'Plans for spring', 'merger'), ('2', 'b', 'Plans for autumn', 'merger'), ('3', 'a', 'Plans for winter', 'none')",
+    ],
+    endpoints: { notes: endpoint, scoped: { ...endpoint, defaultScope: { read: { id: "3" } } } },
+    project: {
+      auth: {
+        apiKeys: roles.map((role) => ({
+          id: role,
+          sha256: createHash("sha256").update(key(role)).digest("hex"),
+          roles: [role],
+        })),
+      },
+    },
   });
-  afterAll(() => fixture?.close());
 
   async function ask(role: string, action: string, body: object, from = "notes"): Promise<Answer> {
     const headers = { "x-api-key": key(role), "x-request-mode": "static" };
@@ -123,11 +119,9 @@ describe("callers", () => {
 });
 
 describe("without the index", () => {
-  let database: FreshDatabase;
-  let session: PlainSession;
+  const database = openForTests(freshDatabase, engine);
+  const session = openForTests(() => openSession(engine, database.url));
   beforeAll(async () => {
-    database = await freshDatabase(engine);
-    session = await openSession(engine, database.url);
     const columns = { id: "key", name: "text(100)", info: "longtext", qty: "integer" } as const;
     const tables = [
       { name: "goods", columns },
@@ -143,10 +137,6 @@ describe("without the index", () => {
       }),
     ])
       await session.run(text);
-  });
-  afterAll(async () => {
-    await session?.close();
-    await database?.drop();
   });
 
   const file = (columns: string[], more: object = {}): object => ({

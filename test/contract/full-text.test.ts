@@ -1,9 +1,9 @@
 /** search_mode fulltext: the same words find the same records on every engine, through the engine's own index. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { connect } from "./agents.ts";
 import { checkEnvelope } from "./cases.ts";
 import { ignoringCase, openIndexed } from "./full-text.ts";
-import type { Answer, Fixture } from "./harness.ts";
+import { type Answer, type Fixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 
@@ -47,11 +47,7 @@ const openShop = (locale?: string): Promise<Fixture> =>
     project: { mcp: { endpoints: ["books"] } },
   });
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openShop();
-});
-afterAll(() => fixture?.close());
+const fixture = openForTests(openShop);
 
 const text = (value: string | null): string =>
   value === null ? "null" : `'${value.replaceAll("'", "''")}'`;
@@ -131,11 +127,7 @@ describe("a search finds", () => {
 describe.runIf(engine === "postgres").each(["C", "C.UTF-8"])(
   "in a database with the letters of %s",
   (locale) => {
-    let shop: Fixture;
-    beforeAll(async () => {
-      shop = await openShop(locale);
-    });
-    afterAll(() => shop?.close());
+    const shop = openForTests(openShop, locale);
 
     test.for<[string, string]>([
       ["äpfel", "e"],

@@ -2,11 +2,11 @@
  * Thousands of requests of the parity test with random changes: each answer is an enveloped success or client error,
  * never a server error. The same seed gives the same requests on each engine, so failures can be repeated.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { requests } from "../parity/requests.ts";
 import { checkEnvelope } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const requestsCount = 3_000;
 
@@ -81,11 +81,7 @@ function bent(value: unknown): unknown {
   return Object.fromEntries(members);
 }
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture(shopOptions);
-});
-afterAll(() => fixture?.close());
+const fixture = openForTests(openFixture, shopOptions);
 
 test("no bent request makes the service fail", { timeout: 120_000 }, async () => {
   const sound = requests.filter(({ body }) => typeof body === "object" && body !== null);

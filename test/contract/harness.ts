@@ -1,13 +1,13 @@
 /**
  * The service as contract tests use it: complete, over a fresh database of the Vitest project's engine. `tables.ts`
  * declares tables once, with the same meaning on all three engines. Requests go straight into the Hono app, without a
- * socket, unless the project sets `serviceOpener`. Close the fixture in `afterAll`.
+ * socket, unless the project sets `serviceOpener`. `openForTests` opens a fixture for the tests of a file.
  */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { inject } from "vitest";
+import { afterAll, beforeAll, inject } from "vitest";
 import { createLog, type Logger } from "../../app/start/observing/log.ts";
 import type { ServiceOptions } from "../../app/start/servers/wire.ts";
 import type { Watcher } from "../../app/observe/watcher.ts";
@@ -143,6 +143,27 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
       await rm(ownFolder, { recursive: true, force: true });
     },
   };
+}
+
+/** What ends something that tests opened; its members are missing if it could not be opened. */
+interface Ends {
+  close?(): unknown;
+  stop?(): unknown;
+  drop?(): unknown;
+}
+
+/**
+ * What `open` gives for the arguments, opened before the tests of this file or `describe`, and ended after them. Its
+ * members are there once the tests run.
+ */
+export function openForTests<Args extends unknown[], Opened extends Ends>(
+  open: (...args: Args) => Promise<Opened>,
+  ...args: NoInfer<Args>
+): Opened {
+  const opened = {} as Opened;
+  beforeAll(async () => void Object.assign(opened, await open(...args)));
+  afterAll(() => (opened.close ?? opened.stop ?? opened.drop)?.());
+  return opened;
 }
 
 async function openServiceWhere(options: ServiceOptions): Promise<OpenedService> {

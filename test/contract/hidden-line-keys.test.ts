@@ -2,42 +2,38 @@
  * Document details whose key is hidden from the caller because the header has a hidden column of the same name: no
  * request reveals which keys exist.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { apiKey, by } from "./api-keys.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "orders", columns: { order_id: "key", title: "text(20)", badge: "text(36)" } },
-      {
-        name: "order_lines",
-        columns: {
-          badge: "key",
-          order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
-          text: "text(20)",
-        },
-      },
-    ],
-    project: { auth: { apiKeys: [apiKey("clerk"), apiKey("blind")] } },
-    endpoints: {
-      orders: {
-        tableName: "orders",
-        primaryKey: "order_id",
-        action: { "create-composite": true, "read-composite": true, "update-composite": true },
-        masterDetail: {
-          detailTable: "order_lines",
-          foreignKey: "order_id",
-          detailConfig: { primaryKey: "badge" },
-        },
-        access: { clerk: "*", blind: "*" },
-        hiddenFields: { blind: ["badge"] },
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "orders", columns: { order_id: "key", title: "text(20)", badge: "text(36)" } },
+    {
+      name: "order_lines",
+      columns: {
+        badge: "key",
+        order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
+        text: "text(20)",
       },
     },
-  });
+  ],
+  project: { auth: { apiKeys: [apiKey("clerk"), apiKey("blind")] } },
+  endpoints: {
+    orders: {
+      tableName: "orders",
+      primaryKey: "order_id",
+      action: { "create-composite": true, "read-composite": true, "update-composite": true },
+      masterDetail: {
+        detailTable: "order_lines",
+        foreignKey: "order_id",
+        detailConfig: { primaryKey: "badge" },
+      },
+      access: { clerk: "*", blind: "*" },
+      hiddenFields: { blind: ["badge"] },
+    },
+  },
 });
-afterAll(() => fixture?.close());
 beforeEach(async () => {
   await fixture.sql("delete from order_lines");
   await fixture.sql("delete from orders");

@@ -1,38 +1,34 @@
 /** Changes of a table whose history names records by another key than the endpoint that writes them. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "goods",
-        columns: {
-          good_id: "key",
-          code: { type: "text(20)", unique: true, notNull: true },
-          name: "text(20)",
-        },
-      },
-    ],
-    endpoints: {
-      goods: {
-        tableName: "goods",
-        action: { update: true, "bulk-update": true, upsert: true },
-      },
-      codes: {
-        tableName: "goods",
-        primaryKey: "code",
-        action: { read: true },
-        history: true,
-        live: true,
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "goods",
+      columns: {
+        good_id: "key",
+        code: { type: "text(20)", unique: true, notNull: true },
+        name: "text(20)",
       },
     },
-    project: { batch: { enabled: true } },
-  });
+  ],
+  endpoints: {
+    goods: {
+      tableName: "goods",
+      action: { update: true, "bulk-update": true, upsert: true },
+    },
+    codes: {
+      tableName: "goods",
+      primaryKey: "code",
+      action: { read: true },
+      history: true,
+      live: true,
+    },
+  },
+  project: { batch: { enabled: true } },
 });
-afterAll(() => fixture?.close());
 
 beforeEach(async () => {
   await fixture.sql("delete from goods");

@@ -4,74 +4,70 @@
  */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { expect, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import { importerOf } from "./imports.ts";
 
 const write = { create: true, update: true, delete: true, read: true };
 const bulk = { "bulk-create": true, "bulk-update": true, "bulk-delete": true, upsert: true };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "items",
-        columns: {
-          item_id: "key",
-          name: "text(40)",
-          price: "decimal(12,2)",
-          stock: { type: "integer", default: "0" },
-          status: { type: "text(20)", default: "'open'" },
-          is_deleted: "boolean",
-          deleted_at: "timestamp",
-          updated_at: "timestamp",
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "items",
+      columns: {
+        item_id: "key",
+        name: "text(40)",
+        price: "decimal(12,2)",
+        stock: { type: "integer", default: "0" },
+        status: { type: "text(20)", default: "'open'" },
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
+        updated_at: "timestamp",
       },
-      { name: "orders", columns: { order_id: "key", name: "text(40)", total: "decimal(12,2)" } },
-      {
-        name: "lines",
-        columns: {
-          line_id: "key",
-          order_id: {
-            type: "text(36)",
-            references: { table: "orders", column: "order_id", onDelete: "CASCADE" },
-          },
-          quantity: "integer",
-          price: "decimal(12,2)",
-          amount: "decimal(12,2)",
-        },
-      },
-    ],
-    endpoints: {
-      items: {
-        tableName: "items",
-        action: { ...write, ...bulk, restore: true, adjust: true, "change-status": true },
-        history: true,
-        softDelete: true,
-        adjustConfig: { fields: { stock: { type: "integer" } } },
-        workflow: { statusField: "status" },
-      },
-      // Another endpoint of the table, which does not ask for its changes.
-      intake: {
-        tableName: "items",
-        primaryKey: "item_id",
-        fieldName: ["item_id", "name", "price"],
-        action: { import: true, update: true },
-      },
-      orders: {
-        tableName: "orders",
-        action: { ...write, "create-composite": true, "update-composite": true },
-        history: true,
-        masterDetail: { detailTable: "lines", foreignKey: "order_id" },
-        calculation: { detail: { amount: "quantity * price" }, header: { total: "SUM(amount)" } },
-      },
-      lines: { tableName: "lines", action: { ...write, ...bulk }, history: true },
     },
-    project: { batch: { enabled: true } },
-  });
+    { name: "orders", columns: { order_id: "key", name: "text(40)", total: "decimal(12,2)" } },
+    {
+      name: "lines",
+      columns: {
+        line_id: "key",
+        order_id: {
+          type: "text(36)",
+          references: { table: "orders", column: "order_id", onDelete: "CASCADE" },
+        },
+        quantity: "integer",
+        price: "decimal(12,2)",
+        amount: "decimal(12,2)",
+      },
+    },
+  ],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: { ...write, ...bulk, restore: true, adjust: true, "change-status": true },
+      history: true,
+      softDelete: true,
+      adjustConfig: { fields: { stock: { type: "integer" } } },
+      workflow: { statusField: "status" },
+    },
+    // Another endpoint of the table, which does not ask for its changes.
+    intake: {
+      tableName: "items",
+      primaryKey: "item_id",
+      fieldName: ["item_id", "name", "price"],
+      action: { import: true, update: true },
+    },
+    orders: {
+      tableName: "orders",
+      action: { ...write, "create-composite": true, "update-composite": true },
+      history: true,
+      masterDetail: { detailTable: "lines", foreignKey: "order_id" },
+      calculation: { detail: { amount: "quantity * price" }, header: { total: "SUM(amount)" } },
+    },
+    lines: { tableName: "lines", action: { ...write, ...bulk }, history: true },
+  },
+  project: { batch: { enabled: true } },
 });
-afterAll(() => fixture?.close());
 
 interface Step {
   readonly path: string;

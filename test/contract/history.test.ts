@@ -1,9 +1,9 @@
 /** `history`: every write of a table is recorded, and shown within the caller's rows and columns. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiKeysOf } from "./api-keys.ts";
 import { check, instant, records } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
@@ -22,151 +22,147 @@ const all = {
   upsert: true,
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "items",
-        columns: {
-          item_id: "key",
-          tenant: "text(10)",
-          name: "text(40)",
-          price: "decimal(12,2)",
-          stock: { type: "integer", default: "0" },
-          status: { type: "text(20)", default: "'open'" },
-          notes: "text(40)",
-          secret: "text(40)",
-          cost: "integer",
-          is_deleted: "boolean",
-          deleted_at: "timestamp",
-          deleted_by: "text(40)",
-          created_at: "timestamp",
-          updated_at: "timestamp",
-          updated_by: "text(80)",
-        },
-      },
-      { name: "orders", columns: { order_id: "key", name: "text(40)", total: "decimal(12,2)" } },
-      { name: "sums", columns: { sum_id: "key", name: "text(40)", total: "integer" } },
-      { name: "places", columns: { place_id: "key", name: "text(40)" } },
-      { name: "papers", columns: { paper_id: "key", body: "json" } },
-      {
-        name: "order_lines",
-        columns: {
-          line_id: "key",
-          order_id: {
-            type: "text(36)",
-            references: { table: "orders", column: "order_id", onDelete: "CASCADE" },
-          },
-          place_id: {
-            type: "text(36)",
-            references: { table: "places", column: "place_id", onDelete: "SET NULL" },
-          },
-          quantity: "integer",
-          price: "decimal(12,2)",
-          amount: "decimal(12,2)",
-        },
-      },
-    ],
-    endpoints: {
-      items: {
-        tableName: "items",
-        action: { ...all, "change-status": true },
-        history: true,
-        changes: { except: ["notes"] },
-        workflow: { statusField: "status" },
-        softDelete: true,
-        adjustConfig: { fields: { stock: { type: "integer" } } },
-        hiddenFields: { clerk: ["cost"] },
-        access: {
-          admin: "*",
-          clerk: ["create", "first", "update", "delete", "history", "revert", "restore"],
-          looker: ["read", "history"],
-          undoer: ["read", "revert"],
-        },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-      },
-      // Another endpoint of the table, which does not ask for its changes.
-      goods: {
-        tableName: "items",
-        action: { update: true, create: true, first: true },
-        access: { admin: "*" },
-      },
-      // Another endpoint of the table, with a history and no way to write.
-      shown: {
-        tableName: "items",
-        action: { read: true },
-        history: true,
-        access: { admin: "*", undoer: ["read", "history", "revert"] },
-      },
-      shelf: {
-        tableName: "orders",
-        action: { read: true },
-        history: true,
-        access: { admin: "*", undoer: ["read", "history", "revert"] },
-      },
-      orders: {
-        tableName: "orders",
-        action: {
-          ...all,
-          restore: false,
-          adjust: false,
-          "create-composite": true,
-          "update-composite": true,
-        },
-        history: true,
-        masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
-        calculation: {
-          detail: { amount: "quantity * price" },
-          header: { total: "SUM(amount)" },
-        },
-        access: { admin: "*" },
-      },
-      "order-lines": {
-        tableName: "order_lines",
-        action: { create: true, update: true, delete: true, read: true },
-        history: true,
-        access: { admin: "*" },
-      },
-      sums: {
-        tableName: "sums",
-        action: { create: true, first: true, update: true, delete: true },
-        history: true,
-        hiddenFields: { blind: ["total"] },
-        readOnlyFields: { reader: ["total"] },
-        access: { admin: "*", blind: "*", reader: "*" },
-      },
-      papers: {
-        tableName: "papers",
-        action: { create: true, update: true },
-        history: true,
-        access: { admin: "*" },
-      },
-      places: {
-        tableName: "places",
-        action: { create: true, update: true, delete: true, read: true },
-        history: true,
-        live: true,
-        changes: { except: ["name"], keepDays: 30 },
-        access: { admin: "*" },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "items",
+      columns: {
+        item_id: "key",
+        tenant: "text(10)",
+        name: "text(40)",
+        price: "decimal(12,2)",
+        stock: { type: "integer", default: "0" },
+        status: { type: "text(20)", default: "'open'" },
+        notes: "text(40)",
+        secret: "text(40)",
+        cost: "integer",
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
+        deleted_by: "text(40)",
+        created_at: "timestamp",
+        updated_at: "timestamp",
+        updated_by: "text(80)",
       },
     },
-    project: {
-      batch: { enabled: true },
-      auth: {
-        apiKeys: [
-          apiKey("admin", ["admin"]),
-          apiKey("clerk", ["clerk"], { tenant: "a" }),
-          apiKey("looker", ["looker"]),
-          apiKey("undoer", ["undoer"]),
-          apiKey("blind", ["blind"]),
-          apiKey("reader", ["reader"]),
-        ],
+    { name: "orders", columns: { order_id: "key", name: "text(40)", total: "decimal(12,2)" } },
+    { name: "sums", columns: { sum_id: "key", name: "text(40)", total: "integer" } },
+    { name: "places", columns: { place_id: "key", name: "text(40)" } },
+    { name: "papers", columns: { paper_id: "key", body: "json" } },
+    {
+      name: "order_lines",
+      columns: {
+        line_id: "key",
+        order_id: {
+          type: "text(36)",
+          references: { table: "orders", column: "order_id", onDelete: "CASCADE" },
+        },
+        place_id: {
+          type: "text(36)",
+          references: { table: "places", column: "place_id", onDelete: "SET NULL" },
+        },
+        quantity: "integer",
+        price: "decimal(12,2)",
+        amount: "decimal(12,2)",
       },
     },
-  });
+  ],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: { ...all, "change-status": true },
+      history: true,
+      changes: { except: ["notes"] },
+      workflow: { statusField: "status" },
+      softDelete: true,
+      adjustConfig: { fields: { stock: { type: "integer" } } },
+      hiddenFields: { clerk: ["cost"] },
+      access: {
+        admin: "*",
+        clerk: ["create", "first", "update", "delete", "history", "revert", "restore"],
+        looker: ["read", "history"],
+        undoer: ["read", "revert"],
+      },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+    },
+    // Another endpoint of the table, which does not ask for its changes.
+    goods: {
+      tableName: "items",
+      action: { update: true, create: true, first: true },
+      access: { admin: "*" },
+    },
+    // Another endpoint of the table, with a history and no way to write.
+    shown: {
+      tableName: "items",
+      action: { read: true },
+      history: true,
+      access: { admin: "*", undoer: ["read", "history", "revert"] },
+    },
+    shelf: {
+      tableName: "orders",
+      action: { read: true },
+      history: true,
+      access: { admin: "*", undoer: ["read", "history", "revert"] },
+    },
+    orders: {
+      tableName: "orders",
+      action: {
+        ...all,
+        restore: false,
+        adjust: false,
+        "create-composite": true,
+        "update-composite": true,
+      },
+      history: true,
+      masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
+      calculation: {
+        detail: { amount: "quantity * price" },
+        header: { total: "SUM(amount)" },
+      },
+      access: { admin: "*" },
+    },
+    "order-lines": {
+      tableName: "order_lines",
+      action: { create: true, update: true, delete: true, read: true },
+      history: true,
+      access: { admin: "*" },
+    },
+    sums: {
+      tableName: "sums",
+      action: { create: true, first: true, update: true, delete: true },
+      history: true,
+      hiddenFields: { blind: ["total"] },
+      readOnlyFields: { reader: ["total"] },
+      access: { admin: "*", blind: "*", reader: "*" },
+    },
+    papers: {
+      tableName: "papers",
+      action: { create: true, update: true },
+      history: true,
+      access: { admin: "*" },
+    },
+    places: {
+      tableName: "places",
+      action: { create: true, update: true, delete: true, read: true },
+      history: true,
+      live: true,
+      changes: { except: ["name"], keepDays: 30 },
+      access: { admin: "*" },
+    },
+  },
+  project: {
+    batch: { enabled: true },
+    auth: {
+      apiKeys: [
+        apiKey("admin", ["admin"]),
+        apiKey("clerk", ["clerk"], { tenant: "a" }),
+        apiKey("looker", ["looker"]),
+        apiKey("undoer", ["undoer"]),
+        apiKey("blind", ["blind"]),
+        apiKey("reader", ["reader"]),
+      ],
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const as =
   (id: string) =>

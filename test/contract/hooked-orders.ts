@@ -2,10 +2,10 @@
  * A service with one status per possible setup of hooks, over a real HTTP server that they call. Hooks have permission
  * to call `localhost`; the same server under any other name is refused.
  */
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { beforeAll, beforeEach } from "vitest";
 import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
 import { checkEnvelope } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, type Fixture, openFixture, openForTests } from "./harness.ts";
 
 /** Of a hook that the tests expect to be cut off. */
 export const hookTimeoutMs = 500;
@@ -172,13 +172,11 @@ function hooksFor(port: number): Record<string, object> {
 }
 
 export function openHookedOrders(): HookedOrders {
-  let fixture: Fixture;
-  let server: HookServer;
+  const server = openForTests(startHookServer);
   let rows = 0;
   let id = "";
-  beforeAll(async () => {
-    server = await startHookServer();
-    fixture = await openFixture({
+  const fixture = openForTests(() =>
+    openFixture({
       tables: [
         {
           name: "orders",
@@ -229,13 +227,9 @@ export function openHookedOrders(): HookedOrders {
         },
       },
       project: { hooks: { allowedHosts: [`localhost:${server.port}`] } },
-    });
-    await fixture.post("logs/create", { log_id: "l0", note: "zero" });
-  });
-  afterAll(async () => {
-    await fixture?.close();
-    await server?.close();
-  });
+    }),
+  );
+  beforeAll(() => fixture.post("logs/create", { log_id: "l0", note: "zero" }));
   beforeEach(async () => {
     id = `o${++rows}`;
     const order = { order_id: id, code: "a/b&c", status: "new", total: 1234567890123.45 };
@@ -249,12 +243,8 @@ export function openHookedOrders(): HookedOrders {
     return answer;
   };
   return {
-    get fixture() {
-      return fixture;
-    },
-    get server() {
-      return server;
-    },
+    fixture,
+    server,
     get id() {
       return id;
     },

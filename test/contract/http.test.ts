@@ -5,7 +5,7 @@ import { createLog } from "../../app/start/observing/log.ts";
 import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { check } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
-import { openFixture, type Fixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
@@ -281,11 +281,7 @@ describe("size", () => {
   });
 
   describe("of a service with its own BODY_LIMIT", () => {
-    let small: Fixture;
-    beforeAll(async () => {
-      small = await openFixture({ ...shopOptions, env: { BODY_LIMIT: "1000" } });
-    });
-    afterAll(() => small?.close());
+    const small = openForTests(openFixture, { ...shopOptions, env: { BODY_LIMIT: "1000" } });
 
     test("a body of BODY_LIMIT is read, and one byte more answers 413", async () => {
       check(await small.post("items/first", padded(1000)), {
@@ -317,17 +313,15 @@ describe("request ids", () => {
 describe("pages of other origins", () => {
   const form = "application/x-www-form-urlencoded";
   const foreign = { Origin: "https://evil.example" };
-  let place: Fixture;
-  beforeAll(async () => {
+  const place = openForTests(async () => {
     const cors = { origins: ["https://shop.example"] };
     const grid = { tableName: "items", action: { datatables: true } };
-    place = await openFixture({
+    return openFixture({
       ...shopOptions,
       endpoints: { grid },
       project: { ...shopOptions.project, cors },
     });
   });
-  afterAll(() => place?.close());
 
   const refused: { name: string; headers: Record<string, string> }[] = [
     { name: "a form of another origin", headers: { ...foreign, "Content-Type": form } },

@@ -6,11 +6,12 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { openWorkbook } from "../../jobs/workbook/open-workbook.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
 import { folderTestPlaces, type JobFixture, type JobPlace, openJobFixture } from "./job-places.ts";
 import type { FixtureTable } from "./tables.ts";
+import { openForTests } from "./harness.ts";
 
 const tables: readonly FixtureTable[] = [
   {
@@ -134,11 +135,7 @@ const fileOf = (...rows: (string | number | null)[][]) =>
   workbookOf([["sku", "Part name", "stock"], ...rows]);
 
 describe.each(folderTestPlaces)("the rows of an import, %s,", (where) => {
-  let shop: Place;
-  beforeAll(async () => {
-    shop = await openPlace(where);
-  });
-  afterAll(() => shop?.close());
+  const shop = openForTests(openPlace, where);
   beforeEach(async () => {
     await shop.sql("delete from parts");
     await shop.sql("delete from notes");

@@ -1,17 +1,16 @@
 /** The preview of an import tells no caller of columns that are hidden from him. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { apiKey, by } from "./api-keys.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 import { importerOf } from "./imports.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
+const fixture = openForTests(async () => {
   const things = {
     action: { import: true },
     access: { clerk: "*", chief: "*" },
     hiddenFields: { clerk: ["secret_id"] },
   };
-  fixture = await openFixture({
+  return openFixture({
     tables: [
       { name: "secrets", columns: { secret_id: "key" } },
       ...["numbered", "referring"].map((name) => ({
@@ -42,7 +41,6 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => fixture?.close());
 
 test.each([
   [

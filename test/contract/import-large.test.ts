@@ -1,9 +1,10 @@
 /** Imports of workbooks large enough to be read in a separate thread, unlike small ones. */
 import { hash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { FixtureTable } from "./tables.ts";
-import { folderTestPlaces, type JobFixture, openJobFixture } from "./job-places.ts";
-import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import { folderTestPlaces, openJobFixture } from "./job-places.ts";
+import { importerOf, workbookOf } from "./imports.ts";
+import { openForTests } from "./harness.ts";
 
 const tables: readonly FixtureTable[] = [
   {
@@ -42,13 +43,8 @@ describe.each(folderTestPlaces)(
   "the import of a large workbook, %s,",
   { timeout: 60_000 },
   (place) => {
-    let shop: JobFixture;
-    let imports: Importer;
-    beforeAll(async () => {
-      shop = await openJobFixture(place, { tables, endpoints });
-      imports = importerOf(shop);
-    });
-    afterAll(() => shop?.close());
+    const shop = openForTests(openJobFixture, place, { tables, endpoints });
+    const imports = importerOf(shop);
     beforeEach(() => shop.sql("delete from parcels"));
 
     const stored = async () =>

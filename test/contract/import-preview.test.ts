@@ -2,11 +2,12 @@
  * The preview of an import, before anything is stored: the outcome of each row, and the reason where the database would
  * refuse it. The commit stores every row that the preview approved.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
-import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import { importerOf, workbookOf } from "./imports.ts";
 import type { EngineName } from "../servers/session.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { openJobFixture } from "./job-places.ts";
+import { openForTests } from "./harness.ts";
 
 const bytes: Readonly<Record<EngineName, string>> = {
   sqlite: "blob",
@@ -65,13 +66,8 @@ const endpoints = {
   }),
 };
 
-let shop: JobFixture;
-let imports: Importer;
-beforeAll(async () => {
-  shop = await openJobFixture("in the service", { tables: [], setUp, endpoints });
-  imports = importerOf(shop);
-});
-afterAll(() => shop?.close());
+const shop = openForTests(openJobFixture, "in the service", { tables: [], setUp, endpoints });
+const imports = importerOf(shop);
 
 beforeEach(async () => {
   await shop.sql("delete from sacks");

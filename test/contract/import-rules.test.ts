@@ -1,56 +1,50 @@
 /** Rules of tables hold for an import whose endpoint has none of them: its job knows the files of other endpoints. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
-import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import { expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
+import { importerOf, workbookOf } from "./imports.ts";
 
-let fixture: Fixture;
-let importer: Importer;
-
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "papers",
-        columns: {
-          paper_id: "key",
-          paper_no: { type: "text(20)", unique: true },
-          name: "text(40)",
-          state: "text(10)",
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "papers",
+      columns: {
+        paper_id: "key",
+        paper_no: { type: "text(20)", unique: true },
+        name: "text(40)",
+        state: "text(10)",
       },
-      {
-        name: "paper_lines",
-        columns: {
-          line_id: "key",
-          paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
-          amount: "integer",
-        },
-      },
-    ],
-    endpoints: {
-      papers: {
-        tableName: "papers",
-        action: { create: true, "change-status": true, "read-composite": true },
-        masterDetail: { detailTable: "paper_lines", foreignKey: "paper_id" },
-        workflow: {
-          statusField: "state",
-          transitions: { open: ["posted"], posted: [] },
-          closed: ["posted"],
-        },
-        numbers: { paper_no: { format: "P{seq:4}" } },
-      },
-      loads: {
-        tableName: "papers",
-        action: { import: true },
-        importConfig: { upsertKeys: ["paper_id"] },
-      },
-      "line-loads": { tableName: "paper_lines", action: { import: true } },
     },
-  });
-  importer = importerOf(fixture);
+    {
+      name: "paper_lines",
+      columns: {
+        line_id: "key",
+        paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
+        amount: "integer",
+      },
+    },
+  ],
+  endpoints: {
+    papers: {
+      tableName: "papers",
+      action: { create: true, "change-status": true, "read-composite": true },
+      masterDetail: { detailTable: "paper_lines", foreignKey: "paper_id" },
+      workflow: {
+        statusField: "state",
+        transitions: { open: ["posted"], posted: [] },
+        closed: ["posted"],
+      },
+      numbers: { paper_no: { format: "P{seq:4}" } },
+    },
+    loads: {
+      tableName: "papers",
+      action: { import: true },
+      importConfig: { upsertKeys: ["paper_id"] },
+    },
+    "line-loads": { tableName: "paper_lines", action: { import: true } },
+  },
 });
-afterAll(() => fixture?.close());
+const importer = importerOf(fixture);
 
 async function posted(): Promise<string> {
   const paper_id = randomUUID();

@@ -4,9 +4,10 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Importer, importerOf } from "./imports.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { importerOf } from "./imports.ts";
+import { openJobFixture } from "./job-places.ts";
+import { openForTests } from "./harness.ts";
 
 const fields = "name born seen_at opens price code stock active double note".split(" ");
 const records = [
@@ -54,37 +55,32 @@ const endpoint = {
   fieldName: ["id", ...fields],
 };
 
-let shop: JobFixture;
-let imports: Importer;
-beforeAll(async () => {
-  shop = await openJobFixture("in the service", {
-    tables: [
-      {
-        name: "things",
-        columns: {
-          id: "identity",
-          name: "text(40)",
-          born: "date",
-          seen_at: "timestamp",
-          opens: "time",
-          price: "decimal(20,6)",
-          code: "text(10)",
-          stock: "integer",
-          active: "boolean",
-          double: "integer",
-          note: "text(100)",
-        },
+const shop = openForTests(openJobFixture, "in the service", {
+  tables: [
+    {
+      name: "things",
+      columns: {
+        id: "identity",
+        name: "text(40)",
+        born: "date",
+        seen_at: "timestamp",
+        opens: "time",
+        price: "decimal(20,6)",
+        code: "text(10)",
+        stock: "integer",
+        active: "boolean",
+        double: "integer",
+        note: "text(100)",
       },
-    ],
-    endpoints: {
-      things: endpoint,
-      plain: { ...endpoint, fieldName: endpoint.fieldName.filter((name) => name !== "double") },
     },
-    project: { decimals: "string" },
-  });
-  imports = importerOf(shop);
+  ],
+  endpoints: {
+    things: endpoint,
+    plain: { ...endpoint, fieldName: endpoint.fieldName.filter((name) => name !== "double") },
+  },
+  project: { decimals: "string" },
 });
-afterAll(() => shop?.close());
+const imports = importerOf(shop);
 beforeEach(async () => void (await shop.sql("delete from things")));
 
 const sample = async (name: string) =>

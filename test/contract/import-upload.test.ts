@@ -5,12 +5,12 @@
 import { gzipSync } from "node:zlib";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { workbookParts, textRow, zipOf } from "../workbook/zip-of.ts";
 import { checkEnvelope } from "./cases.ts";
-import type { Answer } from "./harness.ts";
+import { type Answer, openForTests } from "./harness.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { openJobFixture } from "./job-places.ts";
 
 const action = { import: true };
 const things = {
@@ -22,30 +22,29 @@ const things = {
   importConfig: { upsertKeys: ["code"], requiredFields: ["name"] },
 };
 
-let shop: JobFixture;
 let imports: Importer;
 let good: Uint8Array<ArrayBuffer>;
-beforeAll(async () => {
-  shop = await openJobFixture("in the service", {
-    tables: [
-      {
-        name: "things",
-        columns: {
-          id: "identity",
-          code: { type: "text(20)", unique: true },
-          name: "text(40)",
-          qty: "integer",
-          secret: "text(10)",
-          created_at: "timestamp",
-        },
+const shop = openForTests(openJobFixture, "in the service", {
+  tables: [
+    {
+      name: "things",
+      columns: {
+        id: "identity",
+        code: { type: "text(20)", unique: true },
+        name: "text(40)",
+        qty: "integer",
+        secret: "text(10)",
+        created_at: "timestamp",
       },
-    ],
-    endpoints: {
-      things,
-      small: { ...things, importConfig: { ...things.importConfig, maxFileSize: 2_000 } },
     },
-    project: { jobs: { previewRows: 2, maxUploadMb: 1 } },
-  });
+  ],
+  endpoints: {
+    things,
+    small: { ...things, importConfig: { ...things.importConfig, maxFileSize: 2_000 } },
+  },
+  project: { jobs: { previewRows: 2, maxUploadMb: 1 } },
+});
+beforeAll(async () => {
   imports = importerOf(shop);
   good = await workbookOf([
     ["code", "Thing", "Quantity"],
@@ -54,7 +53,6 @@ beforeAll(async () => {
     ["C", "Three", 3],
   ]);
 });
-afterAll(() => shop?.close());
 
 const type = "multipart/form-data; boundary=edge";
 const post = (

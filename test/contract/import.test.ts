@@ -3,12 +3,12 @@
  * may hold, and what its actions say.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { checkEnvelope } from "./cases.ts";
-import type { Answer } from "./harness.ts";
+import { type Answer, openForTests } from "./harness.ts";
 import { openGoods } from "./imported-goods.ts";
 import { importerOf, workbookOf } from "./imports.ts";
-import { type JobFixture, longTestPlaces, openJobFixture } from "./job-places.ts";
+import { longTestPlaces, openJobFixture } from "./job-places.ts";
 
 /** The cells of a csv file, as a spreadsheet reads them. */
 function cellsOf(text: string): string[][] {
@@ -383,15 +383,11 @@ describe.each(longTestPlaces)("import, %s", (place) => {
 });
 
 describe("a preview that ended long ago", () => {
-  let shop: JobFixture;
-  beforeAll(async () => {
-    shop = await openJobFixture("in the service", {
-      tables: [{ name: "things", columns: { id: "identity", code: "text(20)" } }],
-      endpoints: { things: { tableName: "things", action: { import: true } } },
-      project: { jobs: { fileTtlSeconds: 2 } },
-    });
+  const shop = openForTests(openJobFixture, "in the service", {
+    tables: [{ name: "things", columns: { id: "identity", code: "text(20)" } }],
+    endpoints: { things: { tableName: "things", action: { import: true } } },
+    project: { jobs: { fileTtlSeconds: 2 } },
   });
-  afterAll(() => shop?.close());
 
   test("still answers its counts and its commit, and takes no first one", async () => {
     const imports = importerOf(shop);

@@ -1,7 +1,7 @@
 /** Goods with groups for tests of imports: the tables, the endpoints, and the service over them. */
-import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { beforeEach, expect } from "vitest";
 import type { EngineName } from "../servers/session.ts";
-import type { Answer } from "./harness.ts";
+import { type Answer, openForTests } from "./harness.ts";
 import { type Importer, importerOf } from "./imports.ts";
 import { type JobFixture, type longTestPlaces, openJobFixture } from "./job-places.ts";
 import type { FixtureTable } from "./tables.ts";
@@ -127,13 +127,8 @@ export interface Goods {
 
 /** To be called in a `describe`. Each test begins with one good, OLD-1. */
 export function openGoods(place: (typeof longTestPlaces)[number]): Goods {
-  let shop: JobFixture;
-  let imports: Importer;
-  beforeAll(async () => {
-    shop = await openJobFixture(place, { tables, setUp, endpoints });
-    imports = importerOf(shop);
-  });
-  afterAll(() => shop?.close());
+  const shop = openForTests(openJobFixture, place, { tables, setUp, endpoints });
+  const imports = importerOf(shop);
 
   beforeEach(async () => {
     for (const table of ["goods", "visits", "pairs"]) await shop.sql(`delete from ${table}`);
@@ -149,12 +144,8 @@ export function openGoods(place: (typeof longTestPlaces)[number]): Goods {
   };
 
   return {
-    get shop() {
-      return shop;
-    },
-    get imports() {
-      return imports;
-    },
+    shop,
+    imports,
     errorsFile,
     rejectedRows: async (endpoint, jobId) => cellsOfWorkbook(await errorsFile(endpoint, jobId)),
     stored: (order = "sku") => shop.sql(`select * from goods order by ${order}`),

@@ -1,35 +1,31 @@
 /** Limit of waiting jobs per caller: above it the caller has to retry later, and others are still served. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { limits } from "../../core/values/limits.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const keys = { eager: "the key of the eager one", modest: "the key of the modest one" };
 const sha256 = (key: string): string => createHash("sha256").update(key).digest("hex");
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    project: {
-      auth: {
-        apiKeys: Object.entries(keys).map(([id, key]) => ({
-          id,
-          sha256: sha256(key),
-          roles: ["clerk"],
-        })),
-      },
+const fixture = openForTests(openFixture, {
+  project: {
+    auth: {
+      apiKeys: Object.entries(keys).map(([id, key]) => ({
+        id,
+        sha256: sha256(key),
+        roles: ["clerk"],
+      })),
     },
-    tables: [{ name: "items", columns: { item_id: "key", name: "text(40)" } }],
-    endpoints: {
-      items: {
-        tableName: "items",
-        action: { export: true, read: true },
-        access: { clerk: ["export", "read"] },
-      },
+  },
+  tables: [{ name: "items", columns: { item_id: "key", name: "text(40)" } }],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: { export: true, read: true },
+      access: { clerk: ["export", "read"] },
     },
-  });
+  },
 });
-afterAll(() => fixture?.close());
 
 const startExport = (who: keyof typeof keys): Promise<Answer> =>
   fixture.post("items/export", { format: "csv" }, { "x-api-key": keys[who] });

@@ -3,7 +3,7 @@
  * (`parts`), without (`plain`, `twins`), and with details (`documents`). Tests set the handlers' behaviour through
  * `on`. Every answer has passed `checkEnvelope`.
  */
-import { afterAll, afterEach, beforeAll, inject, vi } from "vitest";
+import { afterAll, afterEach, inject, vi } from "vitest";
 import { createLog } from "../../app/start/observing/log.ts";
 import { openService, type Service } from "../../app/start/servers/wire.ts";
 import {
@@ -13,9 +13,9 @@ import {
   type HookHandler,
 } from "../../core/plans/hook.ts";
 import { checkEnvelope } from "./cases.ts";
-import type { Answer, FixtureOptions } from "./harness.ts";
+import { type Answer, type FixtureOptions, openForTests } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { openJobFixture } from "./job-places.ts";
 
 const action = { create: true, adjust: true, read: true, first: true, import: true, lock: true };
 const parts = {
@@ -31,7 +31,6 @@ const details = {
 };
 
 export function openKeyed() {
-  let fixture: JobFixture | null = null;
   const others: Service[] = [];
   const on: Partial<Record<EventName, HookHandler>> = {};
   const run = (context: HookContext) => on[context.event]?.(context);
@@ -78,22 +77,14 @@ export function openKeyed() {
     components: { "components/probe.ts": { run } },
   };
 
-  beforeAll(async () => {
-    fixture = await openJobFixture("in the service", options);
-  });
+  const fixture = openForTests(openJobFixture, "in the service", options);
   afterEach(() => {
     vi.useRealTimers();
     for (const event of eventNames) delete on[event];
   });
   afterAll(async () => {
     for (const service of others) await service.close();
-    await fixture?.close();
   });
-
-  const opened = (): JobFixture => {
-    if (!fixture) throw new Error("The service opens in beforeAll");
-    return fixture;
-  };
 
   /** POSTs to `<endpoint>/<action>` with the key. */
   async function send(
@@ -102,19 +93,19 @@ export function openKeyed() {
     key: string,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const answer = await opened().post(path, body, { "Idempotency-Key": key, ...headers });
+    const answer = await fixture.post(path, body, { "Idempotency-Key": key, ...headers });
     checkEnvelope(answer);
     return answer;
   }
 
   /** A second process on the same database, as it were; `project`: its name there. */
   async function openOther(project = "test"): Promise<typeof send> {
-    const files = [...opened().files].map(
+    const files = [...fixture.files].map(
       ([path, text]) => [path.replace(/^test\//, `${project}/`), text] as const,
     );
     const service = await openService({
       files: new Map(files),
-      env: { STORAGE_URL: `file:${opened().filesFolder}/other-${others.length}` },
+      env: { STORAGE_URL: `file:${fixture.filesFolder}/other-${others.length}` },
       log: createLog("silent"),
       importComponent: async () => ({ run }),
     });
@@ -133,16 +124,16 @@ export function openKeyed() {
     on,
     send,
     openOther,
-    post: async (path: string, body: unknown): Promise<Answer> => opened().post(path, body),
-    sql: (text: string) => opened().sql(text),
-    request: (path: string, init: RequestInit) => opened().request(path, init),
+    post: async (path: string, body: unknown): Promise<Answer> => fixture.post(path, body),
+    sql: (text: string) => fixture.sql(text),
+    request: (path: string, init: RequestInit) => fixture.request(path, init),
     /** The id of a preview without faults, of one new part. */
     async previewed(endpoint: string, code: string): Promise<string> {
       const file = await workbookOf([
         ["code", "name"],
         [code, "imported"],
       ]);
-      return (await importerOf(opened()).previewed(endpoint, file)).body.job_id;
+      return (await importerOf(fixture).previewed(endpoint, file)).body.job_id;
     },
   };
 }

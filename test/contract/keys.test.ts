@@ -2,10 +2,10 @@
  * Tables with a key of several columns, and tables without a key: all lists have the same total order, so no record is
  * on two pages. The rows are stored in a different order.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
-import type { Answer } from "./harness.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { type Answer, openForTests } from "./harness.ts";
+import { openJobFixture } from "./job-places.ts";
 
 type Value = string | number | null;
 
@@ -49,10 +49,9 @@ const valuesOf = (rows: readonly (readonly Value[])[]): string =>
     .map((row) => `(${row})`)
     .join(", ");
 
-let service: JobFixture;
-beforeAll(async () => {
+const service = openForTests(async () => {
   const action = { read: true, first: true, datatables: true, lookup: true, export: true };
-  service = await openJobFixture("in the service", {
+  return openJobFixture("in the service", {
     tables: [],
     setUp(engine) {
       // Collations that treat some different texts as equal.
@@ -88,7 +87,6 @@ beforeAll(async () => {
     project: { cache: { enabled: false } },
   });
 });
-afterAll(() => service.close());
 
 const lists = [
   { endpoint: "lines", what: "a key of two columns", expected: sortedLines },

@@ -2,46 +2,42 @@
  * LIKE patterns mean the same on every engine and in every action that takes them. A backslash at the end of a pattern
  * stands for itself.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { expect, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let service: Fixture;
-beforeAll(async () => {
-  service = await openFixture({
-    tables: [
-      {
-        name: "paths",
-        columns: {
-          id: "key",
-          path: { type: "text(40)", notNull: true, unique: true },
-          size: "integer",
-          body: "longtext",
-        },
-      },
-    ],
-    setUp: (engine) => {
-      const slash = engine === "mysql" ? "\\\\" : "\\";
-      return [
-        `insert into paths (id, path, size) values ('1', 'C:${slash}', 1), ('2', 'C:${slash}Temp', 2), ('3', 'C:', 3), ('4', '${slash}', 4), ('5', 'ÄC:${slash}', 5)`,
-      ];
-    },
-    endpoints: {
-      paths: {
-        tableName: "paths",
-        fieldNameLookup: { id: "id", text: "path" },
-        action: {
-          read: true,
-          lookup: true,
-          datatables: true,
-          aggregate: true,
-          export: true,
-        },
+const service = openForTests(openFixture, {
+  tables: [
+    {
+      name: "paths",
+      columns: {
+        id: "key",
+        path: { type: "text(40)", notNull: true, unique: true },
+        size: "integer",
+        body: "longtext",
       },
     },
-    project: { cache: { enabled: false } },
-  });
+  ],
+  setUp: (engine) => {
+    const slash = engine === "mysql" ? "\\\\" : "\\";
+    return [
+      `insert into paths (id, path, size) values ('1', 'C:${slash}', 1), ('2', 'C:${slash}Temp', 2), ('3', 'C:', 3), ('4', '${slash}', 4), ('5', 'ÄC:${slash}', 5)`,
+    ];
+  },
+  endpoints: {
+    paths: {
+      tableName: "paths",
+      fieldNameLookup: { id: "id", text: "path" },
+      action: {
+        read: true,
+        lookup: true,
+        datatables: true,
+        aggregate: true,
+        export: true,
+      },
+    },
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => service.close());
 
 /** Ids of the rows that a pattern finds. */
 const endings = ["1", "4", "5"];

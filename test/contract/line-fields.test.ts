@@ -2,9 +2,9 @@
  * `hiddenFields` and `readOnlyFields` for columns that only a document's details have, for all callers and for one
  * role. Hidden columns are in no answer, error or OpenAPI document; read-only ones are ignored in a body.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { apiKey, by } from "./api-keys.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const detailQuery =
   "select line_id, text, zz_cost, zz_price, zz_cost as zz_shown from order_lines where order_id = :header_id";
@@ -28,39 +28,35 @@ const orders = {
 };
 const hidden = ["zz_cost", "zz_amount"];
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "orders", columns: { order_id: "key", title: "text(20)", total: "decimal(14,2)" } },
-      {
-        name: "order_lines",
-        columns: {
-          line_id: "key",
-          order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
-          text: "text(20)",
-          qty: "integer",
-          zz_cost: "decimal(10,2)",
-          zz_price: "decimal(10,2)",
-          zz_amount: "decimal(10,2)",
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "orders", columns: { order_id: "key", title: "text(20)", total: "decimal(14,2)" } },
+    {
+      name: "order_lines",
+      columns: {
+        line_id: "key",
+        order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
+        text: "text(20)",
+        qty: "integer",
+        zz_cost: "decimal(10,2)",
+        zz_price: "decimal(10,2)",
+        zz_amount: "decimal(10,2)",
       },
-    ],
-    project: { auth: { apiKeys: [apiKey("owner"), apiKey("clerk")] } },
-    endpoints: {
-      orders: {
-        ...orders,
-        hiddenFields: { clerk: hidden },
-        readOnlyFields: { clerk: ["zz_price"] },
-      },
-      queried: { ...orders, detailQuery, hiddenFields: { clerk: [...hidden, "zz_shown"] } },
-      closed: { ...orders, hiddenFields: hidden, readOnlyFields: ["zz_price"] },
-      titled: { ...orders, fieldName: ["title"], hiddenFields: { clerk: ["total"] } },
-      "closed-queried": { ...orders, detailQuery, hiddenFields: [...hidden, "zz_shown"] },
     },
-  });
+  ],
+  project: { auth: { apiKeys: [apiKey("owner"), apiKey("clerk")] } },
+  endpoints: {
+    orders: {
+      ...orders,
+      hiddenFields: { clerk: hidden },
+      readOnlyFields: { clerk: ["zz_price"] },
+    },
+    queried: { ...orders, detailQuery, hiddenFields: { clerk: [...hidden, "zz_shown"] } },
+    closed: { ...orders, hiddenFields: hidden, readOnlyFields: ["zz_price"] },
+    titled: { ...orders, fieldName: ["title"], hiddenFields: { clerk: ["total"] } },
+    "closed-queried": { ...orders, detailQuery, hiddenFields: [...hidden, "zz_shown"] },
+  },
 });
-afterAll(() => fixture?.close());
 beforeEach(async () => {
   await fixture.sql("delete from order_lines");
   await fixture.sql("delete from orders");

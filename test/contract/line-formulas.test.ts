@@ -1,73 +1,69 @@
 /** The formulas in the notes of lines give what the service stores: computed as the console does, on every engine. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { normalDecimal } from "../../core/values/decimal.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "bills",
-        columns: {
-          bill_id: "key",
-          line_count: "integer",
-          net: "decimal(12,2)",
-          units: "integer",
-          smallest: "decimal(12,3)",
-          dearest: "decimal(12,1)",
-          average: "decimal(14,6)",
-          mean_ratio: "decimal(14,4)",
-          ratio_sum: "decimal(14,8)",
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "bills",
+      columns: {
+        bill_id: "key",
+        line_count: "integer",
+        net: "decimal(12,2)",
+        units: "integer",
+        smallest: "decimal(12,3)",
+        dearest: "decimal(12,1)",
+        average: "decimal(14,6)",
+        mean_ratio: "decimal(14,4)",
+        ratio_sum: "decimal(14,8)",
       },
-      {
-        name: "bill_lines",
-        columns: {
-          line_id: "key",
-          bill_id: {
-            type: "text(36)",
-            notNull: true,
-            references: { table: "bills", column: "bill_id" },
-          },
-          a: "decimal(10,3)",
-          b: "decimal(10,4)",
-          c: "integer",
-          gross: "decimal(12,2)",
-          tax: "decimal(12,2)",
-          packs: "integer",
-          share: "decimal(14,5)",
+    },
+    {
+      name: "bill_lines",
+      columns: {
+        line_id: "key",
+        bill_id: {
+          type: "text(36)",
+          notNull: true,
+          references: { table: "bills", column: "bill_id" },
         },
+        a: "decimal(10,3)",
+        b: "decimal(10,4)",
+        c: "integer",
+        gross: "decimal(12,2)",
+        tax: "decimal(12,2)",
+        packs: "integer",
+        share: "decimal(14,5)",
       },
-    ],
-    endpoints: {
-      bills: {
-        tableName: "bills",
-        action: { "create-composite": true },
-        masterDetail: { detailTable: "bill_lines", foreignKey: "bill_id" },
-        calculation: {
-          detail: {
-            share: "(gross - tax) / (c * 3) - -0.125",
-            tax: "gross * 0.19",
-            gross: "a * b",
-            packs: "a / 2",
-          },
-          header: {
-            line_count: "COUNT(*)",
-            net: "SUM(gross)",
-            units: "SUM(a)",
-            smallest: "MIN(a - b)",
-            dearest: "MAX(b)",
-            average: "AVG(share)",
-            mean_ratio: "AVG(a / b)",
-            ratio_sum: "SUM(c / 7)",
-          },
+    },
+  ],
+  endpoints: {
+    bills: {
+      tableName: "bills",
+      action: { "create-composite": true },
+      masterDetail: { detailTable: "bill_lines", foreignKey: "bill_id" },
+      calculation: {
+        detail: {
+          share: "(gross - tax) / (c * 3) - -0.125",
+          tax: "gross * 0.19",
+          gross: "a * b",
+          packs: "a / 2",
+        },
+        header: {
+          line_count: "COUNT(*)",
+          net: "SUM(gross)",
+          units: "SUM(a)",
+          smallest: "MIN(a - b)",
+          dearest: "MAX(b)",
+          average: "AVG(share)",
+          mean_ratio: "AVG(a / b)",
+          ratio_sum: "SUM(c / 7)",
         },
       },
     },
-  });
+  },
 });
-afterAll(() => fixture?.close());
 
 type Line = Record<string, number | string | null>;
 

@@ -2,9 +2,9 @@
  * The lines of a document that a caller can read and write are those that the endpoints of the lines' table show to it.
  * The document is the caller's; some of its lines belong to another tenant.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../core/plans/caller.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const callerFor = (roles: string): Caller => ({
   kind: "key",
@@ -36,95 +36,91 @@ const orders = {
 };
 const byTenant = { tenant: "{{claims.tenant}}" };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    callers: { authenticate: (headers) => callerFor(headers.get("x-roles") ?? "operator") },
-    tables: [
-      {
-        name: "orders",
-        columns: { order_id: "key", total: "decimal(10,2)", items: "integer" },
-      },
-      {
-        name: "order_lines",
-        columns: {
-          line_id: "key",
-          order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
-          tenant: "text(10)",
-          amount: "decimal(10,2)",
-          is_deleted: "boolean",
-          deleted_at: "timestamp",
-        },
-      },
-      {
-        name: "bins",
-        columns: { order_id: "key", is_deleted: "boolean", deleted_at: "timestamp" },
-      },
-      {
-        name: "bin_lines",
-        columns: {
-          line_id: "key",
-          order_id: { type: "text(36)", references: { table: "bins", column: "order_id" } },
-          tenant: "text(10)",
-          is_deleted: "boolean",
-          deleted_at: "timestamp",
-        },
-      },
-    ],
-    endpoints: {
-      orders,
-      asked: {
-        ...orders,
-        calculation: undefined,
-        detailQuery:
-          "select line_id, amount * 2 as twice from order_lines where order_id = :header_id order by line_id",
-      },
-      keyless: {
-        ...orders,
-        calculation: undefined,
-        detailQuery: "select amount from order_lines where order_id = :header_id",
-      },
-      // Read by lister and clerk, each within a scope; the author only writes here.
-      "order-lines": {
-        tableName: "order_lines",
-        action: { read: true, create: true, update: true },
-        access: {
-          clerk: "*",
-          lister: "*",
-          author: ["create"],
-          operator: "*",
-        },
-        rowScope: {
-          clerk: byTenant,
-          lister: { tenant: "{{claims.tenants}}" },
-          author: byTenant,
-        },
-      },
-      // The reporter reads all lines here, and the teller none.
-      report: {
-        tableName: "order_lines",
-        action: { read: true },
-        access: { reporter: ["read"] },
-      },
-      bins: {
-        tableName: "bins",
-        action: { ...composites, restore: true },
-        access: everybody,
-        softDelete: true,
-        masterDetail: { ...orders.masterDetail, detailTable: "bin_lines" },
-      },
-      "bin-lines": {
-        tableName: "bin_lines",
-        action: { read: true, delete: true },
-        access: { clerk: "*", operator: "*" },
-        rowScope: { clerk: byTenant },
-        softDelete: true,
+const fixture = openForTests(openFixture, {
+  callers: { authenticate: (headers) => callerFor(headers.get("x-roles") ?? "operator") },
+  tables: [
+    {
+      name: "orders",
+      columns: { order_id: "key", total: "decimal(10,2)", items: "integer" },
+    },
+    {
+      name: "order_lines",
+      columns: {
+        line_id: "key",
+        order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
+        tenant: "text(10)",
+        amount: "decimal(10,2)",
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
       },
     },
-    project: { auth: { anonymous: { roles: ["operator"] } } },
-  });
+    {
+      name: "bins",
+      columns: { order_id: "key", is_deleted: "boolean", deleted_at: "timestamp" },
+    },
+    {
+      name: "bin_lines",
+      columns: {
+        line_id: "key",
+        order_id: { type: "text(36)", references: { table: "bins", column: "order_id" } },
+        tenant: "text(10)",
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
+      },
+    },
+  ],
+  endpoints: {
+    orders,
+    asked: {
+      ...orders,
+      calculation: undefined,
+      detailQuery:
+        "select line_id, amount * 2 as twice from order_lines where order_id = :header_id order by line_id",
+    },
+    keyless: {
+      ...orders,
+      calculation: undefined,
+      detailQuery: "select amount from order_lines where order_id = :header_id",
+    },
+    // Read by lister and clerk, each within a scope; the author only writes here.
+    "order-lines": {
+      tableName: "order_lines",
+      action: { read: true, create: true, update: true },
+      access: {
+        clerk: "*",
+        lister: "*",
+        author: ["create"],
+        operator: "*",
+      },
+      rowScope: {
+        clerk: byTenant,
+        lister: { tenant: "{{claims.tenants}}" },
+        author: byTenant,
+      },
+    },
+    // The reporter reads all lines here, and the teller none.
+    report: {
+      tableName: "order_lines",
+      action: { read: true },
+      access: { reporter: ["read"] },
+    },
+    bins: {
+      tableName: "bins",
+      action: { ...composites, restore: true },
+      access: everybody,
+      softDelete: true,
+      masterDetail: { ...orders.masterDetail, detailTable: "bin_lines" },
+    },
+    "bin-lines": {
+      tableName: "bin_lines",
+      action: { read: true, delete: true },
+      access: { clerk: "*", operator: "*" },
+      rowScope: { clerk: byTenant },
+      softDelete: true,
+    },
+  },
+  project: { auth: { anonymous: { roles: ["operator"] } } },
 });
-afterAll(() => fixture?.close());
 
 beforeEach(async () => {
   for (const table of ["order_lines", "orders", "bin_lines", "bins"])

@@ -2,9 +2,9 @@
  * Formulas and totals are rules of the tables: every write of a line through the service updates them, from any
  * endpoint and action. Orders and shipments share the same lines, and customers have totals of their orders.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
-import { type Importer, importerOf, workbookOf } from "./imports.ts";
+import { beforeEach, describe, expect, inject, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
+import { importerOf, workbookOf } from "./imports.ts";
 
 const marks = {
   is_deleted: { type: "boolean", notNull: true, default: "false" },
@@ -133,13 +133,8 @@ const fixtureOptions: Parameters<typeof openFixture>[0] = {
 };
 const seen: number[][] = [];
 
-let fixture: Fixture;
-let importer: Importer;
-beforeAll(async () => {
-  fixture = await openFixture(fixtureOptions);
-  importer = importerOf(fixture);
-});
-afterAll(() => fixture?.close());
+const fixture = openForTests(openFixture, fixtureOptions);
+const importer = importerOf(fixture);
 
 const line = (line_id: string, more: object = {}) => ({
   line_id,
@@ -484,81 +479,77 @@ describe("totals and formulas follow what the database itself changes", () => {
   const rules = { follow: "CASCADE", leave: "SET NULL", reset: "SET DEFAULT" } as const;
   const names = ["follow", "leave", ...resets] as (keyof typeof rules)[];
 
-  let reached: Fixture;
-  beforeAll(async () => {
-    reached = await openFixture({
-      tables: [
-        { name: "rates", columns: { rate_id: "key", rate: { type: "integer", unique: true } } },
-        {
-          name: "bins",
-          columns: {
-            bin_id: "key",
-            code: { type: "text(20)", unique: true, notNull: true },
-            ...Object.fromEntries(names.map((name) => [name, "integer"] as const)),
-          },
+  const reached = openForTests(openFixture, {
+    tables: [
+      { name: "rates", columns: { rate_id: "key", rate: { type: "integer", unique: true } } },
+      {
+        name: "bins",
+        columns: {
+          bin_id: "key",
+          code: { type: "text(20)", unique: true, notNull: true },
+          ...Object.fromEntries(names.map((name) => [name, "integer"] as const)),
         },
-        ...(names.map((name) => ({
-          name: `${name}_lines`,
-          columns: {
-            line_id: "key",
-            bin_code: {
-              type: "text(20)",
-              ...(name === "reset" && { default: "'spare'" }),
-              references: {
-                table: "bins",
-                column: "code",
-                onUpdate: rules[name],
-                onDelete: rules[name],
-              },
-            },
-            rate: {
-              type: "integer",
-              references: {
-                table: "rates",
-                column: "rate",
-                onUpdate: "CASCADE",
-                onDelete: "SET NULL",
-              },
-            },
-            qty: "integer",
-            amount: "integer",
-          },
-        })) as NonNullable<Parameters<typeof openFixture>[0]["tables"]>),
-      ],
-      endpoints: {
-        rates: {
-          tableName: "rates",
-          action: { create: true, update: true, "bulk-update": true, delete: true },
-        },
-        bins: {
-          tableName: "bins",
-          action: { create: true, update: true, "bulk-update": true, delete: true, first: true },
-        },
-        ...Object.fromEntries(
-          names.map((name) => [
-            `${name}-bins`,
-            {
-              tableName: "bins",
-              primaryKey: "code",
-              action: { "create-composite": true },
-              masterDetail: { detailTable: `${name}_lines`, foreignKey: "bin_code" },
-              calculation: {
-                detail: { amount: "qty * rate" },
-                header: { [name]: "SUM(amount)" },
-              },
-            },
-          ]),
-        ),
-        ...Object.fromEntries(
-          names.map((name) => [
-            `${name}-lines`,
-            { tableName: `${name}_lines`, action: { create: true } },
-          ]),
-        ),
       },
-    });
+      ...(names.map((name) => ({
+        name: `${name}_lines`,
+        columns: {
+          line_id: "key",
+          bin_code: {
+            type: "text(20)",
+            ...(name === "reset" && { default: "'spare'" }),
+            references: {
+              table: "bins",
+              column: "code",
+              onUpdate: rules[name],
+              onDelete: rules[name],
+            },
+          },
+          rate: {
+            type: "integer",
+            references: {
+              table: "rates",
+              column: "rate",
+              onUpdate: "CASCADE",
+              onDelete: "SET NULL",
+            },
+          },
+          qty: "integer",
+          amount: "integer",
+        },
+      })) as NonNullable<Parameters<typeof openFixture>[0]["tables"]>),
+    ],
+    endpoints: {
+      rates: {
+        tableName: "rates",
+        action: { create: true, update: true, "bulk-update": true, delete: true },
+      },
+      bins: {
+        tableName: "bins",
+        action: { create: true, update: true, "bulk-update": true, delete: true, first: true },
+      },
+      ...Object.fromEntries(
+        names.map((name) => [
+          `${name}-bins`,
+          {
+            tableName: "bins",
+            primaryKey: "code",
+            action: { "create-composite": true },
+            masterDetail: { detailTable: `${name}_lines`, foreignKey: "bin_code" },
+            calculation: {
+              detail: { amount: "qty * rate" },
+              header: { [name]: "SUM(amount)" },
+            },
+          },
+        ]),
+      ),
+      ...Object.fromEntries(
+        names.map((name) => [
+          `${name}-lines`,
+          { tableName: `${name}_lines`, action: { create: true } },
+        ]),
+      ),
+    },
   });
-  afterAll(() => reached?.close());
   beforeEach(async () => {
     for (const name of names) await reached.sql(`delete from ${name}_lines`);
     for (const table of ["bins", "rates"]) await reached.sql(`delete from ${table}`);

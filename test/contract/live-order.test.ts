@@ -3,37 +3,33 @@
  * place. What is read is what was committed, each change once, and those of one record in their order.
  */
 import { randomInt, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
 const writers = 16;
 const writesOfEach = 12;
 const pause = (msMax: number) =>
   new Promise((resolve) => setTimeout(resolve, randomInt(msMax + 1)));
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [{ name: "items", columns: { item_id: "key", number: "integer" } }],
-    endpoints: {
-      items: {
-        tableName: "items",
-        action: { create: true, read: true, update: true, delete: true },
-        live: true,
-        components: { onAfterInsert: ["components/code.ts#wait"] },
+const fixture = openForTests(openFixture, {
+  tables: [{ name: "items", columns: { item_id: "key", number: "integer" } }],
+  endpoints: {
+    items: {
+      tableName: "items",
+      action: { create: true, read: true, update: true, delete: true },
+      live: true,
+      components: { onAfterInsert: ["components/code.ts#wait"] },
+    },
+  },
+  components: {
+    "components/code.ts": {
+      async wait({ data }: { data: { number: number } }) {
+        await pause(fixture.engine === "sqlite" ? 2 : 20);
+        if (data.number % 5 === 4) throw new Error("undone");
       },
     },
-    components: {
-      "components/code.ts": {
-        async wait({ data }: { data: { number: number } }) {
-          await pause(fixture.engine === "sqlite" ? 2 : 20);
-          if (data.number % 5 === 4) throw new Error("undone");
-        },
-      },
-    },
-  });
+  },
 });
-afterAll(() => fixture?.close());
 
 interface Told {
   keys: { item_id: string }[];

@@ -1,119 +1,115 @@
 /** `changes`: committed writes in one order, told as a list and as a stream, within the caller's rows. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
 import { apiKeysOf } from "./api-keys.ts";
 import { check } from "./cases.ts";
 import { listen } from "./event-streams.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
 const apiKey = apiKeysOf(run);
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "items",
-        columns: {
-          item_id: "key",
-          tenant: "text(10)",
-          name: "text(40)",
-          secret: "text(40)",
-          is_deleted: "boolean",
-          deleted_at: "timestamp",
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "items",
+      columns: {
+        item_id: "key",
+        tenant: "text(10)",
+        name: "text(40)",
+        secret: "text(40)",
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
       },
-      { name: "orders", columns: { order_id: "key", name: "text(40)" } },
-      { name: "quiet", columns: { quiet_id: "key", name: "text(40)" } },
-      ...["parts", "memos"].map((name) => ({
+    },
+    { name: "orders", columns: { order_id: "key", name: "text(40)" } },
+    { name: "quiet", columns: { quiet_id: "key", name: "text(40)" } },
+    ...["parts", "memos"].map((name) => ({
+      name,
+      columns: {
+        part_id: "key",
+        name: "text(40)",
+        cost: "integer",
+        note: "text(40)",
+        updated_at: "timestamp",
+      } as const,
+    })),
+  ],
+  setUp: () => [
+    "create view dear_parts as select part_id, name, cost, cost > 9 as is_dear from parts",
+  ],
+  endpoints: {
+    ...Object.fromEntries(
+      [
+        ["parts", { tableName: "parts" }],
+        ["cheap-parts", { tableName: "parts", defaultScope: { cost: 1 } }],
+        ["dear-parts", { tableName: "parts", viewName: "dear_parts" }],
+        ["memos", { tableName: "memos", changes: { except: ["note"] } }],
+      ].map(([name, more]) => [
         name,
-        columns: {
-          part_id: "key",
-          name: "text(40)",
-          cost: "integer",
-          note: "text(40)",
-          updated_at: "timestamp",
-        } as const,
-      })),
-    ],
-    setUp: () => [
-      "create view dear_parts as select part_id, name, cost, cost > 9 as is_dear from parts",
-    ],
-    endpoints: {
-      ...Object.fromEntries(
-        [
-          ["parts", { tableName: "parts" }],
-          ["cheap-parts", { tableName: "parts", defaultScope: { cost: 1 } }],
-          ["dear-parts", { tableName: "parts", viewName: "dear_parts" }],
-          ["memos", { tableName: "memos", changes: { except: ["note"] } }],
-        ].map(([name, more]) => [
-          name,
-          {
-            ...(more as object),
-            action: { create: true, read: true, update: true, datatables: true },
-            live: true,
-            access: { admin: "*", clerk: ["read"] },
-            hiddenFields: { clerk: ["cost"] },
-          },
-        ]),
-      ),
-      items: {
-        tableName: "items",
-        action: {
-          create: true,
-          read: true,
-          update: true,
-          delete: true,
-          restore: true,
-          "bulk-create": true,
+        {
+          ...(more as object),
+          action: { create: true, read: true, update: true, datatables: true },
+          live: true,
+          access: { admin: "*", clerk: ["read"] },
+          hiddenFields: { clerk: ["cost"] },
         },
-        live: true,
-        softDelete: true,
-        access: { admin: "*", clerk: ["read"], blind: ["create"] },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      ]),
+    ),
+    items: {
+      tableName: "items",
+      action: {
+        create: true,
+        read: true,
+        update: true,
+        delete: true,
+        restore: true,
+        "bulk-create": true,
       },
-      // Another endpoint of the table, which shows marked records too.
-      goods: {
-        tableName: "items",
-        action: { create: true, read: true, update: true, delete: true },
-        live: true,
-        access: { admin: "*", clerk: ["read"] },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-      },
-      // Another one, which shows nothing else.
-      trash: {
-        tableName: "items",
-        action: { read: true },
-        live: true,
-        softDelete: { visibility: "deleted_only" },
-        access: { admin: "*", clerk: ["read"] },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-      },
-      orders: {
-        tableName: "orders",
-        action: { create: true, read: true },
-        live: true,
-        access: { admin: "*" },
-      },
-      quiet: { tableName: "quiet", action: { create: true, read: true }, access: { admin: "*" } },
+      live: true,
+      softDelete: true,
+      access: { admin: "*", clerk: ["read"], blind: ["create"] },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
     },
-    project: {
-      batch: { enabled: true },
-      limits: { streams: 3 },
-      auth: {
-        apiKeys: [
-          apiKey("admin", ["admin"]),
-          apiKey("clerk", ["clerk"], { tenant: "a" }),
-          apiKey("blind", ["blind"]),
-        ],
-      },
+    // Another endpoint of the table, which shows marked records too.
+    goods: {
+      tableName: "items",
+      action: { create: true, read: true, update: true, delete: true },
+      live: true,
+      access: { admin: "*", clerk: ["read"] },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
     },
-  });
+    // Another one, which shows nothing else.
+    trash: {
+      tableName: "items",
+      action: { read: true },
+      live: true,
+      softDelete: { visibility: "deleted_only" },
+      access: { admin: "*", clerk: ["read"] },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+    },
+    orders: {
+      tableName: "orders",
+      action: { create: true, read: true },
+      live: true,
+      access: { admin: "*" },
+    },
+    quiet: { tableName: "quiet", action: { create: true, read: true }, access: { admin: "*" } },
+  },
+  project: {
+    batch: { enabled: true },
+    limits: { streams: 3 },
+    auth: {
+      apiKeys: [
+        apiKey("admin", ["admin"]),
+        apiKey("clerk", ["clerk"], { tenant: "a" }),
+        apiKey("blind", ["blind"]),
+      ],
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const by = (id: string) => ({ "x-api-key": `key of ${id}` });
 const admin = (endpoint: string, action: string, body: object) =>

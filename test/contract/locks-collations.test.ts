@@ -2,9 +2,9 @@
  * Keys that locks treat as one record: exactly those that the database finds equal by the column's type and collation.
  * Each pair is compared with the database's answer.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 import { keyOf, openTenants, tokenOf } from "./tenants.ts";
 
 const engine = inject("engine");
@@ -69,20 +69,16 @@ const pairs: readonly (readonly [string, string])[] = [
   ["1", "\u0661"],
 ];
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [],
-    setUp: () => [
-      ...before[engine],
-      ...tables.map((name) => `create table ${name} (id ${types[engine][name]} primary key)`),
-    ],
-    endpoints: Object.fromEntries(
-      tables.map((name) => [name, { tableName: name, action: { lock: true } }]),
-    ),
-  });
+const fixture = openForTests(openFixture, {
+  tables: [],
+  setUp: () => [
+    ...before[engine],
+    ...tables.map((name) => `create table ${name} (id ${types[engine][name]} primary key)`),
+  ],
+  endpoints: Object.fromEntries(
+    tables.map((name) => [name, { tableName: name, action: { lock: true } }]),
+  ),
 });
-afterAll(() => fixture?.close());
 
 describe.each(tables)("keys of the table %s", (table) => {
   const lock = (value: string) => ({ lock_keys: [{ key: "id", value }], ttl: 60 });
@@ -121,9 +117,8 @@ describe.each(tables)("keys of the table %s", (table) => {
 });
 
 describe("a caller with a scope", () => {
-  let tenants: Fixture;
+  const tenants = openForTests(openTenants, { byHeader: false });
   beforeAll(async () => {
-    tenants = await openTenants({ byHeader: false });
     const plain = `('k1', 'a', 'x', 'same', 5, 'open'), ('k2', 'b', 'y', 'same', 5, 'open')`;
     // MariaDB's usual collation treats these two as equal.
     const cased = `, ('abc', 'a', 'abc', 't', 5, 'open'), ('ABC', 'b', 'ABC', 't', 5, 'open')`;
@@ -131,7 +126,6 @@ describe("a caller with a scope", () => {
       `insert into orders (order_id, tenant, code, title, qty, status) values ${plain}${engine === "mysql" ? "" : cased}`,
     );
   });
-  afterAll(() => tenants?.close());
 
   const by = (id: string) => ({ "x-api-key": keyOf(id) });
   const keys = (value: string, key = "order_id") => ({ lock_keys: [{ key, value }], ttl: 60 });

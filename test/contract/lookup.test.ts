@@ -1,9 +1,7 @@
 /** lookup over HTTP, on every engine: both modes, the requests of Select2 and Tom Select, and refusals. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check, checkEnvelope } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
-
-let fixture: Fixture;
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const people = [
   ["p1", "A-1", "Ärger, Älva", "Lund", 1, 1],
@@ -23,10 +21,10 @@ const letters = [
   ["l6", "f", "Ήλιος"],
 ] as const;
 
-beforeAll(async () => {
+const fixture = openForTests(async () => {
   const text = (value: string | null) =>
     value === null ? "NULL" : `'${value.replaceAll("'", "''")}'`;
-  fixture = await openFixture({
+  return openFixture({
     tables: [
       {
         name: "people",
@@ -104,7 +102,6 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => fixture?.close());
 
 async function get(path: string, mode: string | null = "dynamic"): Promise<Answer> {
   const headers: Record<string, string> = mode === null ? {} : { "X-Request-Mode": mode };

@@ -1,7 +1,7 @@
 /** The largest offset of a numbered page: `limits.maxOffset` of project.json. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, type Fixture, openFixture, openForTests } from "./harness.ts";
 
 const options = {
   tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
@@ -24,13 +24,11 @@ const options = {
   },
 } as const;
 
-let narrow: Fixture;
-let usual: Fixture;
-beforeAll(async () => {
-  narrow = await openFixture({ ...options, project: { odata: true, limits: { maxOffset: 2 } } });
-  usual = await openFixture(options);
+const narrow = openForTests(openFixture, {
+  ...options,
+  project: { odata: true, limits: { maxOffset: 2 } },
 });
-afterAll(() => Promise.all([narrow?.close(), usual?.close()]));
+const usual = openForTests(openFixture, options);
 
 type Ask = (of: Fixture, offset: number, filter?: object) => Promise<Answer>;
 

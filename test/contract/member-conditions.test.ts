@@ -1,7 +1,8 @@
 /** Conditions on arrays and objects: `=` compares the whole, CONTAINS finds an element, or an object by members. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check, records } from "./cases.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { openJobFixture } from "./job-places.ts";
+import { openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const whole = { a: 1, b: { c: [1, 2], d: "x" } };
@@ -19,46 +20,42 @@ const documents = [
 ];
 const arrays = engine === "postgres";
 
-let service: JobFixture;
-beforeAll(async () => {
-  service = await openJobFixture("in the service", {
-    tables: [],
-    setUp: () => [
-      "create table docs (id integer primary key, name varchar(20), doc json)",
-      ...documents.map(
-        (doc, at) =>
-          `insert into docs values (${at + 1}, 'row ${at + 1}', ${doc === null ? "null" : `'${doc}'`})`,
-      ),
-      ...(arrays
-        ? [
-            `alter table docs add column parts jsonb, add column tags text[], add column counts integer[],
+const service = openForTests(openJobFixture, "in the service", {
+  tables: [],
+  setUp: () => [
+    "create table docs (id integer primary key, name varchar(20), doc json)",
+    ...documents.map(
+      (doc, at) =>
+        `insert into docs values (${at + 1}, 'row ${at + 1}', ${doc === null ? "null" : `'${doc}'`})`,
+    ),
+    ...(arrays
+      ? [
+          `alter table docs add column parts jsonb, add column tags text[], add column counts integer[],
               add column days date[], add column plain json[], add column binary_ones jsonb[]`,
-            "update docs set parts = doc::jsonb",
-            `update docs set tags = '{red,"a, \\"b\\"",NULL}', counts = '{1,2}', days = '{2026-01-31}',
+          "update docs set parts = doc::jsonb",
+          `update docs set tags = '{red,"a, \\"b\\"",NULL}', counts = '{1,2}', days = '{2026-01-31}',
               plain = array['{"a": 1, "b": 2}'::json], binary_ones = array['{"a": 1, "b": 2}'::jsonb] where id = 1`,
-            "update docs set tags = '{blue}', counts = '{2,1}', days = '{}' where id = 2",
-          ]
-        : []),
-    ],
-    endpoints: {
-      docs: {
-        tableName: "docs",
-        action: {
-          read: true,
-          first: true,
-          aggregate: true,
-          datatables: true,
-          lookup: true,
-          delete: true,
-          export: true,
-        },
-        datatablesWhere: arrays ? ["doc", "parts", "tags"] : ["doc"],
+          "update docs set tags = '{blue}', counts = '{2,1}', days = '{}' where id = 2",
+        ]
+      : []),
+  ],
+  endpoints: {
+    docs: {
+      tableName: "docs",
+      action: {
+        read: true,
+        first: true,
+        aggregate: true,
+        datatables: true,
+        lookup: true,
+        delete: true,
+        export: true,
       },
+      datatablesWhere: arrays ? ["doc", "parts", "tags"] : ["doc"],
     },
-    project: { cache: { enabled: false } },
-  });
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => service.close());
 
 const where = (key: string, operator: string, value?: unknown) => ({
   conditions: [{ key, operator, ...(value !== undefined && { value }) }],

@@ -1,32 +1,26 @@
 /** Columns whose values hold others (JSON, arrays), and types that are shown but never written. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { check, record, records } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const columns = engine === "postgres" ? ["doc", "tags"] : ["doc"];
 
-let service: Fixture;
-beforeAll(async () => {
-  service = await openFixture({
-    tables: [],
-    setUp: () => [
-      ...(engine === "postgres" ? ["create type pair as (a integer, b text)"] : []),
-      `create table held (id integer primary key, name varchar(20), doc json${engine === "postgres" ? ", tags text[], words tsvector, both_of pair" : ""})`,
-      `insert into held (id, name, doc) values (1, 'needle', '{"a": "needle"}'), (2, 'hay', '{"a": "needle"}')`,
-      ...(engine === "postgres"
-        ? [
-            "update held set tags = '{needle}', words = 'needle', both_of = row(1, 'x') where id = 2",
-          ]
-        : []),
-    ],
-    endpoints: {
-      held: { tableName: "held", action: { read: true, update: true, datatables: true } },
-    },
-    project: { cache: { enabled: false } },
-  });
+const service = openForTests(openFixture, {
+  tables: [],
+  setUp: () => [
+    ...(engine === "postgres" ? ["create type pair as (a integer, b text)"] : []),
+    `create table held (id integer primary key, name varchar(20), doc json${engine === "postgres" ? ", tags text[], words tsvector, both_of pair" : ""})`,
+    `insert into held (id, name, doc) values (1, 'needle', '{"a": "needle"}'), (2, 'hay', '{"a": "needle"}')`,
+    ...(engine === "postgres"
+      ? ["update held set tags = '{needle}', words = 'needle', both_of = row(1, 'x') where id = 2"]
+      : []),
+  ],
+  endpoints: {
+    held: { tableName: "held", action: { read: true, update: true, datatables: true } },
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => service.close());
 
 describe.each(columns)("a search of the column %s", (key) => {
   const message = `Column "${key}" cannot be searched, as its values are no texts`;

@@ -1,9 +1,15 @@
 /** `messages/<language>.json` and `errorDetails`: what is wrong with fields, in the caller's language and as data. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check, checkEnvelope } from "./cases.ts";
 import { cellsOfWorkbook } from "./imported-goods.ts";
 import { importerOf, workbookOf } from "./imports.ts";
-import { type Answer, type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import {
+  type Answer,
+  type Fixture,
+  type FixtureOptions,
+  openFixture,
+  openForTests,
+} from "./harness.ts";
 
 const german = {
   required: "ist erforderlich",
@@ -114,11 +120,7 @@ const options: FixtureOptions = {
   project: { requests: { errorDetails: true }, batch: { enabled: true } },
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture(options);
-});
-afterAll(() => fixture.close());
+const fixture = openForTests(openFixture, options);
 
 const inLanguage = (path: string, body: unknown, language?: string): Promise<Answer> =>
   fixture.post(path, body, language === undefined ? {} : { "accept-language": language });

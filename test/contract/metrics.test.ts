@@ -1,22 +1,20 @@
 /** `/metrics`: what is counted, under which names, and who has access. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { HookContext } from "../../core/plans/hook.ts";
 import { type Family, readExposition, type Sample } from "../observe/exposition.ts";
-import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { startHookServer } from "../outbound/hook-server.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const token = "a-token-of-the-metrics";
 
-let hooks: HookServer;
-let place: Fixture;
-beforeAll(async () => {
-  hooks = await startHookServer();
+const hooks = openForTests(startHookServer);
+const place = openForTests(() => {
   const hook = (name: string, path: string) => ({
     name,
     url: `http://${hooks.host}${path}`,
     blocking: true,
   });
-  place = await openFixture({
+  return openFixture({
     tables: [{ name: "goods", columns: { id: "key", mark: "text(40)", state: "text(20)" } }],
     setUp: () => ["insert into goods values ('a', 'A', 'open'), ('b', 'B', 'open')"],
     endpoints: {
@@ -52,10 +50,6 @@ beforeAll(async () => {
     // In this process: not every runtime keeps metrics.
     watchers: [],
   });
-});
-afterAll(async () => {
-  await place?.close();
-  await hooks?.close();
 });
 
 async function scrape(): Promise<Map<string, Family>> {

@@ -2,10 +2,10 @@
  * Values of `by` have one counter exactly where the database calls them equal, by the collation of their column. Each
  * pair is compared with the database's answer.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { record } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 
@@ -54,45 +54,41 @@ const pairs: readonly (readonly [string, string])[] = [
   ["Stra\u00dfe", "strasse"],
 ];
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [],
-    setUp: () => [
-      ...before[engine],
-      ...tables.flatMap((name) => {
-        const type = types[engine][name]!;
-        return [
-          `create table ${name}_by (id varchar(60) primary key, area ${type}, doc_no varchar(60), unique (area, doc_no))`,
-          `create table ${name}_in (id varchar(60) primary key, area varchar(60), doc_no ${type} unique)`,
-        ];
-      }),
-    ],
-    endpoints: Object.fromEntries(
-      tables.flatMap((name) => [
-        [
-          `${name}-by`,
-          {
-            tableName: `${name}_by`,
-            primaryKey: "id",
-            action: { create: true, "bulk-create": true, "next-number": true },
-            numbers: { doc_no: { format: "N{seq:2}", by: ["area"] } },
-          },
-        ],
-        [
-          `${name}-in`,
-          {
-            tableName: `${name}_in`,
-            primaryKey: "id",
-            action: { create: true, "bulk-create": true, "next-number": true },
-            numbers: { doc_no: { format: "{area}{seq:2}" } },
-          },
-        ],
-      ]),
-    ),
-  });
+const fixture = openForTests(openFixture, {
+  tables: [],
+  setUp: () => [
+    ...before[engine],
+    ...tables.flatMap((name) => {
+      const type = types[engine][name]!;
+      return [
+        `create table ${name}_by (id varchar(60) primary key, area ${type}, doc_no varchar(60), unique (area, doc_no))`,
+        `create table ${name}_in (id varchar(60) primary key, area varchar(60), doc_no ${type} unique)`,
+      ];
+    }),
+  ],
+  endpoints: Object.fromEntries(
+    tables.flatMap((name) => [
+      [
+        `${name}-by`,
+        {
+          tableName: `${name}_by`,
+          primaryKey: "id",
+          action: { create: true, "bulk-create": true, "next-number": true },
+          numbers: { doc_no: { format: "N{seq:2}", by: ["area"] } },
+        },
+      ],
+      [
+        `${name}-in`,
+        {
+          tableName: `${name}_in`,
+          primaryKey: "id",
+          action: { create: true, "bulk-create": true, "next-number": true },
+          numbers: { doc_no: { format: "{area}{seq:2}" } },
+        },
+      ],
+    ]),
+  ),
 });
-afterAll(() => fixture?.close());
 
 /** Null where the type does not accept a text. */
 async function areEqual(table: string, column: string, [left, right]: readonly [string, string]) {

@@ -1,45 +1,41 @@
 /** 64 writers of the same counters at once, a third of which are undone: no number twice, and none left out. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import { records } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "receipts",
-        columns: {
-          receipt_id: "key",
-          receipt_no: { type: "text(20)", unique: true },
-          shop: "text(10)",
-          state: "text(10)",
-          state_no: { type: "text(20)", unique: true },
-        },
-      },
-    ],
-    endpoints: {
-      receipts: {
-        tableName: "receipts",
-        action: {
-          create: true,
-          read: true,
-          update: true,
-          "bulk-create": true,
-          "change-status": true,
-        },
-        workflow: { statusField: "state" },
-        numbers: {
-          receipt_no: { format: "{shop}-{seq:6}" },
-          state_no: { format: "P{shop}-{seq:6}", onStatus: "posted" },
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "receipts",
+      columns: {
+        receipt_id: "key",
+        receipt_no: { type: "text(20)", unique: true },
+        shop: "text(10)",
+        state: "text(10)",
+        state_no: { type: "text(20)", unique: true },
       },
     },
-    project: { batch: { enabled: true } },
-  });
+  ],
+  endpoints: {
+    receipts: {
+      tableName: "receipts",
+      action: {
+        create: true,
+        read: true,
+        update: true,
+        "bulk-create": true,
+        "change-status": true,
+      },
+      workflow: { statusField: "state" },
+      numbers: {
+        receipt_no: { format: "{shop}-{seq:6}" },
+        state_no: { format: "P{shop}-{seq:6}", onStatus: "posted" },
+      },
+    },
+  },
+  project: { batch: { enabled: true } },
 });
-afterAll(() => fixture?.close());
 
 /** Sent again while the service is too busy: then nothing was stored. */
 async function post(path: string, body: object, headers?: Record<string, string>): Promise<Answer> {

@@ -1,10 +1,10 @@
 /** `numbers`: the service numbers records without gaps, in every way in which a record is made. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Row } from "../../core/values/row.ts";
 import { apiKeysOf } from "./api-keys.ts";
 import { check, record, records } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 
 /** Unique per run: another run can use the same Redis. */
@@ -24,150 +24,146 @@ const writes = {
 };
 const access = { admin: "*", clerk: "*", importer: "*" };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "invoices",
-        columns: {
-          invoice_id: "key",
-          invoice_no: { type: "text(20)", notNull: true, unique: true },
-          name: { type: "text(40)", notNull: true },
-          lot: "integer",
-          kind: { type: "text(10)", default: "'plain'" },
-        },
-      },
-      {
-        name: "receipts",
-        columns: {
-          receipt_id: "key",
-          receipt_number: { type: "text(40)", unique: true },
-          warehouse: "text(10)",
-          receipt_date: "date",
-          status: { type: "text(20)", default: "'draft'" },
-          name: "text(40)",
-        },
-      },
-      {
-        name: "orders",
-        columns: { order_id: "key", order_no: { type: "text(20)", unique: true }, year: "integer" },
-      },
-      {
-        name: "order_lines",
-        columns: {
-          line_id: "key",
-          order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
-          line_no: "text(10)",
-          quantity: { type: "integer", check: "quantity < 1000" },
-        },
-        unique: [["order_id", "line_no"]],
-      },
-      {
-        name: "tickets",
-        columns: { ticket_id: "key", code: { type: "text(12)", unique: true }, at: "timestamp" },
-      },
-      {
-        name: "slips",
-        columns: {
-          slip_no: { type: "text(20)", notNull: true, unique: true },
-          tenant: "text(10)",
-          state: { type: "text(10)", default: "'open'" },
-          state_no: { type: "text(20)", unique: true },
-        },
-      },
-    ],
-    endpoints: {
-      invoices: {
-        tableName: "invoices",
-        action: writes,
-        numbers: { invoice_no: { format: "INV-{lot}-{seq:3}", manual: ["importer"] } },
-        fieldValidation: [
-          { name: "lot", type: "integer", constraints: { min: 0 } },
-          { name: "name", type: "string", constraints: { minLength: 1 } },
-          {
-            name: "invoice_no",
-            constraints: { minLength: 3, pattern: "^[A-Za-z].+$", trim: true },
-          },
-        ],
-        importConfig: { upsertKeys: ["name", "lot"] },
-        history: true,
-        access,
-      },
-      // Another endpoint of the table, which does not say that it is numbered.
-      bills: {
-        tableName: "invoices",
-        fieldName: ["invoice_id", "invoice_no", "name", "lot"],
-        action: { create: true, "bulk-create": true },
-        access,
-      },
-      receipts: {
-        tableName: "receipts",
-        action: { ...writes, "change-status": true },
-        history: true,
-        workflow: {
-          transitions: { draft: ["posted", "gone"], posted: ["draft"], gone: [] },
-        },
-        numbers: {
-          receipt_number: {
-            format: "SR/{yyyy}{MM}/{seq:4}",
-            by: ["warehouse"],
-            date: "receipt_date",
-            onStatus: "posted",
-          },
-        },
-        access,
-      },
-      orders: {
-        tableName: "orders",
-        action: { ...writes, import: false, "create-composite": true, "update-composite": true },
-        masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
-        numbers: { order_no: { format: "{yy}-{seq}", start: 100 } },
-        access,
-      },
-      "order-lines": {
-        tableName: "order_lines",
-        action: { create: true, read: true },
-        numbers: { line_no: { format: "{seq:2}", by: ["order_id"] } },
-        access,
-      },
-      tickets: {
-        tableName: "tickets",
-        action: writes,
-        numbers: { code: { format: "{yyyy}{MM}{dd}/{seq:2}", date: "at" } },
-        access,
-      },
-      slips: {
-        tableName: "slips",
-        primaryKey: "slip_no",
-        action: { ...writes, import: false },
-        workflow: { statusField: "state" },
-        numbers: {
-          slip_no: { format: "S{seq:5}", by: ["tenant"] },
-          state_no: { format: "open {seq}", onStatus: "open" },
-        },
-        access: { admin: "*", clerk: "*", tenant: ["create", "next-number"] },
-        rowScope: { tenant: { tenant: "{{claims.tenant}}" } },
-        hiddenFields: { tenant: ["state_no"] },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "invoices",
+      columns: {
+        invoice_id: "key",
+        invoice_no: { type: "text(20)", notNull: true, unique: true },
+        name: { type: "text(40)", notNull: true },
+        lot: "integer",
+        kind: { type: "text(10)", default: "'plain'" },
       },
     },
-    project: {
-      timeZone: "Pacific/Kiritimati",
-      batch: { enabled: true },
-      auth: {
-        apiKeys: [
-          apiKey("admin", ["admin"]),
-          apiKey("clerk", ["clerk"]),
-          apiKey("importer", ["importer"]),
-          apiKey("tenant", ["tenant"], { tenant: "t1" }),
-          apiKey("tenants", ["tenant"], { tenant: ["t1", "t3"] }),
-          apiKey("nobody's", ["tenant"]),
-        ],
+    {
+      name: "receipts",
+      columns: {
+        receipt_id: "key",
+        receipt_number: { type: "text(40)", unique: true },
+        warehouse: "text(10)",
+        receipt_date: "date",
+        status: { type: "text(20)", default: "'draft'" },
+        name: "text(40)",
       },
     },
-  });
+    {
+      name: "orders",
+      columns: { order_id: "key", order_no: { type: "text(20)", unique: true }, year: "integer" },
+    },
+    {
+      name: "order_lines",
+      columns: {
+        line_id: "key",
+        order_id: { type: "text(36)", references: { table: "orders", column: "order_id" } },
+        line_no: "text(10)",
+        quantity: { type: "integer", check: "quantity < 1000" },
+      },
+      unique: [["order_id", "line_no"]],
+    },
+    {
+      name: "tickets",
+      columns: { ticket_id: "key", code: { type: "text(12)", unique: true }, at: "timestamp" },
+    },
+    {
+      name: "slips",
+      columns: {
+        slip_no: { type: "text(20)", notNull: true, unique: true },
+        tenant: "text(10)",
+        state: { type: "text(10)", default: "'open'" },
+        state_no: { type: "text(20)", unique: true },
+      },
+    },
+  ],
+  endpoints: {
+    invoices: {
+      tableName: "invoices",
+      action: writes,
+      numbers: { invoice_no: { format: "INV-{lot}-{seq:3}", manual: ["importer"] } },
+      fieldValidation: [
+        { name: "lot", type: "integer", constraints: { min: 0 } },
+        { name: "name", type: "string", constraints: { minLength: 1 } },
+        {
+          name: "invoice_no",
+          constraints: { minLength: 3, pattern: "^[A-Za-z].+$", trim: true },
+        },
+      ],
+      importConfig: { upsertKeys: ["name", "lot"] },
+      history: true,
+      access,
+    },
+    // Another endpoint of the table, which does not say that it is numbered.
+    bills: {
+      tableName: "invoices",
+      fieldName: ["invoice_id", "invoice_no", "name", "lot"],
+      action: { create: true, "bulk-create": true },
+      access,
+    },
+    receipts: {
+      tableName: "receipts",
+      action: { ...writes, "change-status": true },
+      history: true,
+      workflow: {
+        transitions: { draft: ["posted", "gone"], posted: ["draft"], gone: [] },
+      },
+      numbers: {
+        receipt_number: {
+          format: "SR/{yyyy}{MM}/{seq:4}",
+          by: ["warehouse"],
+          date: "receipt_date",
+          onStatus: "posted",
+        },
+      },
+      access,
+    },
+    orders: {
+      tableName: "orders",
+      action: { ...writes, import: false, "create-composite": true, "update-composite": true },
+      masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
+      numbers: { order_no: { format: "{yy}-{seq}", start: 100 } },
+      access,
+    },
+    "order-lines": {
+      tableName: "order_lines",
+      action: { create: true, read: true },
+      numbers: { line_no: { format: "{seq:2}", by: ["order_id"] } },
+      access,
+    },
+    tickets: {
+      tableName: "tickets",
+      action: writes,
+      numbers: { code: { format: "{yyyy}{MM}{dd}/{seq:2}", date: "at" } },
+      access,
+    },
+    slips: {
+      tableName: "slips",
+      primaryKey: "slip_no",
+      action: { ...writes, import: false },
+      workflow: { statusField: "state" },
+      numbers: {
+        slip_no: { format: "S{seq:5}", by: ["tenant"] },
+        state_no: { format: "open {seq}", onStatus: "open" },
+      },
+      access: { admin: "*", clerk: "*", tenant: ["create", "next-number"] },
+      rowScope: { tenant: { tenant: "{{claims.tenant}}" } },
+      hiddenFields: { tenant: ["state_no"] },
+    },
+  },
+  project: {
+    timeZone: "Pacific/Kiritimati",
+    batch: { enabled: true },
+    auth: {
+      apiKeys: [
+        apiKey("admin", ["admin"]),
+        apiKey("clerk", ["clerk"]),
+        apiKey("importer", ["importer"]),
+        apiKey("tenant", ["tenant"], { tenant: "t1" }),
+        apiKey("tenants", ["tenant"], { tenant: ["t1", "t3"] }),
+        apiKey("nobody's", ["tenant"]),
+      ],
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const as =
   (id: string) =>

@@ -1,11 +1,11 @@
 /** The setting `observe` of project.json: Server-Timing and slow statements; and statements at LOG_LEVEL=debug. */
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
 import type { Job } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
-import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import { type Fixture, type FixtureOptions, openFixture, openForTests } from "./harness.ts";
 
 const secret = "A value of nobody else";
 const origin = "https://shop.example";
@@ -48,11 +48,7 @@ const common: FixtureOptions = {
 
 /** Opens the fixture around the tests. */
 function opened(options: Partial<FixtureOptions>): () => Fixture {
-  let place: Fixture;
-  beforeAll(async () => {
-    place = await openFixture({ ...common, ...options });
-  });
-  afterAll(() => place?.close());
+  const place = openForTests(openFixture, { ...common, ...options });
   return () => place;
 }
 

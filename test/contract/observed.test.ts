@@ -1,9 +1,9 @@
 /** Reports of a service's parts about their work, and the request to which each belongs. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { Origin, Watcher } from "../../app/observe/watcher.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
-import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { startHookServer } from "../outbound/hook-server.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 /** Each report, with the request that it belongs to. */
 let seen: { readonly what: string; readonly id: string | undefined; readonly report: any }[] = [];
@@ -35,11 +35,9 @@ const hook = (path: string) => ({
   url: `http://${hooks.host}${path}`,
   blocking: true,
 });
-let hooks: HookServer;
-let place: Fixture;
-beforeAll(async () => {
-  hooks = await startHookServer();
-  place = await openFixture({
+const hooks = openForTests(startHookServer);
+const place = openForTests(() =>
+  openFixture({
     tables: [{ name: "goods", columns: { id: "key", mark: "text(40)", state: "text(20)" } }],
     setUp: () => ["insert into goods values ('a', 'A', 'open'), ('b', 'B', 'open')"],
     endpoints: {
@@ -68,12 +66,8 @@ beforeAll(async () => {
       },
     },
     watchers: [watcher],
-  });
-});
-afterAll(async () => {
-  await place?.close();
-  await hooks?.close();
-});
+  }),
+);
 beforeEach(() => void (seen = []));
 
 const reportsOf = (what: string, id: string) =>

@@ -1,8 +1,8 @@
 /** OData 4 as a service: credentials, methods, what it does not offer, and requests that mean harm. */
 import { createHash } from "node:crypto";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 import { odataOver } from "./odata.ts";
 
 const tables = [
@@ -22,45 +22,37 @@ const basic = (user: string, password: string) => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
 });
 
-let open: Fixture;
-let closed: Fixture;
-beforeAll(async () => {
-  open = await openFixture({
-    tables,
-    setUp,
-    endpoints: { goods: { tableName: "goods", action: { read: true, first: true } } },
-    project: { odata: true, cors: { origins: ["https://grid.example"] } },
-    env: { METRICS_TOKEN: "a-token-of-the-metrics" },
-  });
-  closed = await openFixture({
-    tables,
-    setUp,
-    endpoints: {
-      goods: {
-        tableName: "goods",
-        action: { read: true, first: true },
-        access: { clerk: ["read"], guest: ["first"] },
-        hiddenFields: { guest: ["stock"], clerk: ["cost"] },
-      },
-      secrets: { tableName: "goods", action: { read: true }, access: { admin: "*" } },
-    },
-    project: {
-      odata: true,
-      auth: {
-        apiKeys: [
-          { id: "erp", sha256: sha256("pass:word"), roles: ["clerk"] },
-          { id: "till", sha256: sha256("till"), roles: ["guest"] },
-          { id: "both", sha256: sha256("both"), roles: ["clerk", "guest"] },
-          { id: "idle", sha256: sha256("idle"), roles: [] },
-        ],
-      },
-      rateLimit: { max: 1_000, actions: { read: 12 } },
-    },
-  });
+const open = openForTests(openFixture, {
+  tables,
+  setUp,
+  endpoints: { goods: { tableName: "goods", action: { read: true, first: true } } },
+  project: { odata: true, cors: { origins: ["https://grid.example"] } },
+  env: { METRICS_TOKEN: "a-token-of-the-metrics" },
 });
-afterAll(async () => {
-  await open.close();
-  await closed.close();
+const closed = openForTests(openFixture, {
+  tables,
+  setUp,
+  endpoints: {
+    goods: {
+      tableName: "goods",
+      action: { read: true, first: true },
+      access: { clerk: ["read"], guest: ["first"] },
+      hiddenFields: { guest: ["stock"], clerk: ["cost"] },
+    },
+    secrets: { tableName: "goods", action: { read: true }, access: { admin: "*" } },
+  },
+  project: {
+    odata: true,
+    auth: {
+      apiKeys: [
+        { id: "erp", sha256: sha256("pass:word"), roles: ["clerk"] },
+        { id: "till", sha256: sha256("till"), roles: ["guest"] },
+        { id: "both", sha256: sha256("both"), roles: ["clerk", "guest"] },
+        { id: "idle", sha256: sha256("idle"), roles: [] },
+      ],
+    },
+    rateLimit: { max: 1_000, actions: { read: 12 } },
+  },
 });
 
 const get = odataOver(() => open);
@@ -515,14 +507,10 @@ test("a caller without credentials is asked for them where it has no set", async
 });
 
 describe("a project without OData", () => {
-  let plain: Fixture;
-  beforeAll(async () => {
-    plain = await openFixture({
-      tables,
-      endpoints: { goods: { tableName: "goods", action: { read: true } } },
-    });
+  const plain = openForTests(openFixture, {
+    tables,
+    endpoints: { goods: { tableName: "goods", action: { read: true } } },
   });
-  afterAll(() => plain.close());
 
   test("says how it is switched on", async () => {
     const { status, body } = await plain.request("/odata/test/");

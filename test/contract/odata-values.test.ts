@@ -1,77 +1,73 @@
 /** OData 4: values of each type, their literals and names that OData does not allow, alike on every engine. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 import { odataOver, pathIn } from "./odata.ts";
 
 const engine = inject("engine");
 /** SQLite computes with 15 digits. */
 const price = engine === "sqlite" ? "12345678901.2345" : "1234567890123456.7891";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "kinds",
-        columns: {
-          id: "identity",
-          small: "smallint",
-          big: "bigint",
-          price: "decimal(20,4)",
-          ratio: "float",
-          is_on: "boolean",
-          day: "date",
-          at: "timestamp",
-          clock: "time",
-          code: "uuid",
-          doc: "json",
-          raw: "bytes",
-          note: { type: "text(40)", notNull: true, default: "''" },
-        },
-      },
-      {
-        name: "stocks",
-        columns: {
-          "bin no": "text(10)",
-          "bin-no": "integer",
-          qty: "integer",
-          "9th": "text(5)",
-          größe: "integer",
-        },
-        primaryKey: ["bin no", "bin-no"],
-      },
-    ],
-    setUp: () => [
-      `INSERT INTO kinds (id, small, big, price, ratio, is_on, day, at, clock, code, doc, raw, note) VALUES
-        (1, 7, 9007199254740993, ${price}, 0.5, ${engine === "sqlite" ? "1" : "true"}, '2026-03-29', '2026-03-29 10:15:30.250', '08:15:00', '5e9d41f9-16d6-4a9b-8a1c-0f4e2bdf8a11', '{"a": [1, "x"]}', ${{ postgres: "'\\xfbff00'", mysql: "x'fbff00'", sqlite: "x'fbff00'" }[engine]}, 'a & b + c'),
-        (2, null, null, null, null, null, null, null, null, null, null, null, 'it''s 100%')`,
-      `INSERT INTO stocks VALUES ('A/1', 1, 5, 'x', 3), ('A/1', 2, 6, null, null), ('it''s', 1, 7, null, null)`,
-      `CREATE VIEW notes AS SELECT note, small FROM kinds UNION ALL SELECT note, small FROM kinds`,
-    ],
-    endpoints: {
-      "all-kinds": { tableName: "kinds", action: { read: true, first: true } },
-      all_kinds: { tableName: "kinds", fieldName: ["id", "note"], action: { read: true } },
-      "bin-stocks": { tableName: "stocks", action: { read: true, first: true } },
-      // A view without a key, whose rows come twice.
-      notes: { viewName: "notes", tableName: "kinds", action: { read: true } },
-      since: {
-        viewQuery: "select id, small from kinds where id >= :least",
-        primaryKey: "id",
-        params: { least: { type: "integer", required: true } },
-        action: { read: true },
-      },
-      strict: {
-        tableName: "kinds",
-        fieldName: ["id"],
-        action: { read: true },
-        defaultScope: { read: { id: 1 } },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "kinds",
+      columns: {
+        id: "identity",
+        small: "smallint",
+        big: "bigint",
+        price: "decimal(20,4)",
+        ratio: "float",
+        is_on: "boolean",
+        day: "date",
+        at: "timestamp",
+        clock: "time",
+        code: "uuid",
+        doc: "json",
+        raw: "bytes",
+        note: { type: "text(40)", notNull: true, default: "''" },
       },
     },
-    project: { odata: true, requests: { unknown: "refuse" } },
-  });
+    {
+      name: "stocks",
+      columns: {
+        "bin no": "text(10)",
+        "bin-no": "integer",
+        qty: "integer",
+        "9th": "text(5)",
+        größe: "integer",
+      },
+      primaryKey: ["bin no", "bin-no"],
+    },
+  ],
+  setUp: () => [
+    `INSERT INTO kinds (id, small, big, price, ratio, is_on, day, at, clock, code, doc, raw, note) VALUES
+        (1, 7, 9007199254740993, ${price}, 0.5, ${engine === "sqlite" ? "1" : "true"}, '2026-03-29', '2026-03-29 10:15:30.250', '08:15:00', '5e9d41f9-16d6-4a9b-8a1c-0f4e2bdf8a11', '{"a": [1, "x"]}', ${{ postgres: "'\\xfbff00'", mysql: "x'fbff00'", sqlite: "x'fbff00'" }[engine]}, 'a & b + c'),
+        (2, null, null, null, null, null, null, null, null, null, null, null, 'it''s 100%')`,
+    `INSERT INTO stocks VALUES ('A/1', 1, 5, 'x', 3), ('A/1', 2, 6, null, null), ('it''s', 1, 7, null, null)`,
+    `CREATE VIEW notes AS SELECT note, small FROM kinds UNION ALL SELECT note, small FROM kinds`,
+  ],
+  endpoints: {
+    "all-kinds": { tableName: "kinds", action: { read: true, first: true } },
+    all_kinds: { tableName: "kinds", fieldName: ["id", "note"], action: { read: true } },
+    "bin-stocks": { tableName: "stocks", action: { read: true, first: true } },
+    // A view without a key, whose rows come twice.
+    notes: { viewName: "notes", tableName: "kinds", action: { read: true } },
+    since: {
+      viewQuery: "select id, small from kinds where id >= :least",
+      primaryKey: "id",
+      params: { least: { type: "integer", required: true } },
+      action: { read: true },
+    },
+    strict: {
+      tableName: "kinds",
+      fieldName: ["id"],
+      action: { read: true },
+      defaultScope: { read: { id: 1 } },
+    },
+  },
+  project: { odata: true, requests: { unknown: "refuse" } },
 });
-afterAll(() => fixture.close());
 
 const get = odataOver(() => fixture);
 const textOf = async (path: string, headers: Record<string, string> = {}): Promise<string> =>
@@ -295,11 +291,10 @@ describe("values that no type of OData has", () => {
   };
   const strays = byEngine[engine];
   const names = Object.keys(strays);
-  let odd: Fixture;
-  beforeAll(async () => {
+  const odd = openForTests(async () => {
     const columns = names.map((name) => `${name} ${strays[name]![0]}`);
     const values = names.map((name) => strays[name]![1]);
-    odd = await openFixture({
+    return openFixture({
       tables: [],
       setUp: () => [
         ...(engine === "mysql" ? ["set sql_mode = ''"] : []),
@@ -310,7 +305,6 @@ describe("values that no type of OData has", () => {
       project: { odata: true },
     });
   });
-  afterAll(() => odd.close());
 
   test.each(["odd", "odd(1)"])("are null in %s", async (path) => {
     const { status, body } = await odataOver(() => odd)(path);

@@ -1,14 +1,10 @@
 /** OData 4: sets, records and what they lead to, on related records and callers who see only some of them. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Fixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
 import { odataOver, pathIn } from "./odata.ts";
 import { openTrade } from "./trade.ts";
+import { openForTests } from "./harness.ts";
 
-let trade: Fixture;
-beforeAll(async () => {
-  trade = await openTrade({ odata: true, limits: { maxOffset: 1_500 } });
-});
-afterAll(() => trade.close());
+const trade = openForTests(openTrade, { odata: true, limits: { maxOffset: 1_500 } });
 
 const get = odataOver(() => trade);
 const as = (role?: string): Record<string, string> =>

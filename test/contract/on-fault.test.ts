@@ -1,8 +1,9 @@
 /** `"onFault": "skip"`: a faulty endpoint is omitted, at the start and when the configuration is reloaded. */
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import { createLog } from "../../app/start/observing/log.ts";
 import { openService } from "../../app/start/servers/wire.ts";
-import { openReloading, type ProjectFiles, type Reloading } from "./reloading.ts";
+import { openReloading, type ProjectFiles } from "./reloading.ts";
+import { openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const things = { tableName: "things", action: { read: true, lock: true } };
@@ -22,19 +23,15 @@ const skipping = (endpoints: ProjectFiles["endpoints"], project: object = {}): P
   endpoints,
 });
 
-let on: Reloading;
-beforeAll(async () => {
-  on = await openReloading({
-    tables: [{ name: "things", columns: { id: "key", name: "text(40)" } }],
-    setUp: ["insert into things (id, name) values ('a', 'Anvil')"],
-    projects: {
-      shop: skipping({ things, broken: faults[0]![1] }),
-      more: { endpoints: { things } },
-    },
-  });
+const on = openForTests(openReloading, {
+  tables: [{ name: "things", columns: { id: "key", name: "text(40)" } }],
+  setUp: ["insert into things (id, name) values ('a', 'Anvil')"],
+  projects: {
+    shop: skipping({ things, broken: faults[0]![1] }),
+    more: { endpoints: { things } },
+  },
 });
 beforeEach(() => on.forget());
-afterAll(() => on?.close());
 
 const answer = async (path: string, body: object = page) => {
   const { status, body: said, headers } = await on.post(path, body);

@@ -2,74 +2,72 @@
  * Requests that are rarer than those of `openapi-fuzz.test.ts`, against the document: each is one that the document
  * takes, and its answer, with its headers, is one that the document has for it.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
 let document: OpenedDocument;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "owners", columns: { id: "key", name: "text(40)", born: "date" } },
-      {
-        name: "papers",
-        columns: {
-          id: "key",
-          title: "text(40)",
-          owner_id: { type: "text(36)", references: "owners" },
-          total: "integer",
-        },
-      },
-      {
-        name: "paper_lines",
-        columns: {
-          paper_id: { type: "text(36)", references: "papers" },
-          line_no: "integer",
-          qty: "integer",
-        },
-        primaryKey: ["paper_id", "line_no"],
-      },
-    ],
-    project: { requests: { unknown: "refuse" } },
-    setUp: () => [
-      "INSERT INTO owners VALUES ('a', 'Ada', '1815-12-10'), ('b', 'Bob', null)",
-      "INSERT INTO papers VALUES ('p1', 'One', 'a', 3), ('p2', 'Two', null, 0)",
-      "INSERT INTO paper_lines VALUES ('p1', 1, 1), ('p1', 2, 2)",
-    ],
-    endpoints: {
-      owners: {
-        tableName: "owners",
-        action: { read: true, lookup: true, export: true, import: true },
-        relations: { papers: { endpoint: "papers", foreignColumn: "owner_id" } },
-      },
-      papers: {
-        tableName: "papers",
-        action: {
-          read: true,
-          first: true,
-          update: true,
-          lookup: true,
-          aggregate: true,
-          "read-composite": true,
-          "update-composite": true,
-        },
-        masterDetail: { detailTable: "paper_lines", foreignKey: "paper_id" },
-        relations: {
-          owner: { endpoint: "owners", column: "owner_id" },
-          lines: { endpoint: "lines", foreignColumn: "paper_id" },
-        },
-      },
-      lines: {
-        tableName: "paper_lines",
-        action: { read: true, aggregate: true, "bulk-delete": true },
-        relations: { paper: { endpoint: "papers", column: "paper_id" } },
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "owners", columns: { id: "key", name: "text(40)", born: "date" } },
+    {
+      name: "papers",
+      columns: {
+        id: "key",
+        title: "text(40)",
+        owner_id: { type: "text(36)", references: "owners" },
+        total: "integer",
       },
     },
-  });
+    {
+      name: "paper_lines",
+      columns: {
+        paper_id: { type: "text(36)", references: "papers" },
+        line_no: "integer",
+        qty: "integer",
+      },
+      primaryKey: ["paper_id", "line_no"],
+    },
+  ],
+  project: { requests: { unknown: "refuse" } },
+  setUp: () => [
+    "INSERT INTO owners VALUES ('a', 'Ada', '1815-12-10'), ('b', 'Bob', null)",
+    "INSERT INTO papers VALUES ('p1', 'One', 'a', 3), ('p2', 'Two', null, 0)",
+    "INSERT INTO paper_lines VALUES ('p1', 1, 1), ('p1', 2, 2)",
+  ],
+  endpoints: {
+    owners: {
+      tableName: "owners",
+      action: { read: true, lookup: true, export: true, import: true },
+      relations: { papers: { endpoint: "papers", foreignColumn: "owner_id" } },
+    },
+    papers: {
+      tableName: "papers",
+      action: {
+        read: true,
+        first: true,
+        update: true,
+        lookup: true,
+        aggregate: true,
+        "read-composite": true,
+        "update-composite": true,
+      },
+      masterDetail: { detailTable: "paper_lines", foreignKey: "paper_id" },
+      relations: {
+        owner: { endpoint: "owners", column: "owner_id" },
+        lines: { endpoint: "lines", foreignColumn: "paper_id" },
+      },
+    },
+    lines: {
+      tableName: "paper_lines",
+      action: { read: true, aggregate: true, "bulk-delete": true },
+      relations: { paper: { endpoint: "papers", column: "paper_id" } },
+    },
+  },
+});
+beforeAll(async () => {
   document = openDocument((await fixture.request("/api/test/openapi.json")).body);
 });
-afterAll(() => fixture?.close());
 
 /** What the document lacks of a request and its answer. */
 function faultsOf(path: string, sent: object, answer: Answer): string[] {

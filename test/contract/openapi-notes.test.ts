@@ -1,130 +1,126 @@
 /** `x-rowgate` at the tags of the OpenAPI document: data for forms and grids beyond the schemas, by caller. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { apiKey } from "./api-keys.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const key = "key of clerk";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "partners", columns: { id: "key", name: "text(40)", created_at: "timestamp" } },
-      {
-        name: "orders",
-        columns: {
-          id: "key",
-          number: "text(40)",
-          partner_id: { type: "text(36)", references: "partners" },
-          state: "text(40)",
-          total: "decimal(10,2)",
-          line_count: "integer",
-          average: "decimal(10,3)",
-          dearest: "decimal(10,2)",
-          costs: "decimal(10,2)",
-          margins: "decimal(10,2)",
-          secret: "text(40)",
-          deleted_at: "timestamp",
-        },
-      },
-      {
-        name: "order_lines",
-        columns: {
-          id: "key",
-          order_id: { type: "text(36)", references: "orders" },
-          partner_id: { type: "text(36)", references: "partners" },
-          amount: "decimal(10,2)",
-          qty: { type: "integer", default: "1" },
-          price: "decimal(10,4)",
-          cost: "decimal(10,4)",
-          margin: "decimal(10,2)",
-        },
-      },
-    ],
-    project: {
-      auth: {
-        apiKeys: [apiKey("clerk"), apiKey("owner"), apiKey("chief")],
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "partners", columns: { id: "key", name: "text(40)", created_at: "timestamp" } },
+    {
+      name: "orders",
+      columns: {
+        id: "key",
+        number: "text(40)",
+        partner_id: { type: "text(36)", references: "partners" },
+        state: "text(40)",
+        total: "decimal(10,2)",
+        line_count: "integer",
+        average: "decimal(10,3)",
+        dearest: "decimal(10,2)",
+        costs: "decimal(10,2)",
+        margins: "decimal(10,2)",
+        secret: "text(40)",
+        deleted_at: "timestamp",
       },
     },
-    endpoints: {
-      partners: {
-        tableName: "partners",
-        action: { lookup: true, read: true },
-        fieldNameLookup: { id: "id", text: "name" },
-        access: { owner: "*" },
-      },
-      lines: {
-        tableName: "order_lines",
-        action: { read: true },
-        fieldLabels: { amount: "Sum", partner_id: "Who" },
-        hiddenFields: { owner: ["partner_id"] },
-        access: { owner: ["read"] },
-      },
-      links: { tableName: "order_lines", action: { read: true }, access: { owner: ["read"] } },
-      orders: {
-        tableName: "orders",
-        action: {
-          read: true,
-          update: true,
-          delete: true,
-          restore: true,
-          workflow: true,
-          "update-composite": true,
-        },
-        softDelete: true,
-        workflow: { statusField: "state", transitions: { open: ["closed"], closed: [] } },
-        masterDetail: {
-          detailTable: "order_lines",
-          foreignKey: "order_id",
-          detailConfig: { fieldValidation: [{ name: "cost", constraints: { default: 0 } }] },
-        },
-        calculation: {
-          detail: {
-            amount: "qty * price * (1 - 0.050)",
-            margin: "(amount - qty * cost) / amount",
-          },
-          header: {
-            total: "SUM(amount)",
-            line_count: "COUNT(*)",
-            average: "AVG(price)",
-            dearest: "MAX(qty * price / 3)",
-            costs: "SUM(cost)",
-            margins: "SUM(margin)",
-          },
-        },
-        fieldLabels: { number: "Order", secret: "Secret", "partner.name": "Customer" },
-        relations: {
-          partner: { endpoint: "partners", column: "partner_id" },
-          lines: { endpoint: "lines", foreignColumn: "order_id" },
-          line_partners: {
-            endpoint: "partners",
-            through: { endpoint: "links", column: "order_id", foreignColumn: "partner_id" },
-          },
-        },
-        hiddenFields: { clerk: ["secret"], owner: ["cost"] },
-        console: {
-          label: "Sales",
-          group: "Trade",
-          icon: "cart",
-          columns: ["number", "partner.name", "secret"],
-          order: ["-secret", "partner.name", "-number"],
-          steps: { closed: "Close it" },
-          views: {
-            Open: {
-              where: [{ key: "state", value: "open" }],
-              order: ["-number"],
-              columns: ["number"],
-            },
-            Secret: { where: [{ key: "secret", operator: "IS NULL" }] },
-            "By partner": { where: [{ key: "partner.name", value: "Graz" }], search_value: "a" },
-          },
-        },
-        access: { clerk: ["read"], owner: "*", chief: "*" },
+    {
+      name: "order_lines",
+      columns: {
+        id: "key",
+        order_id: { type: "text(36)", references: "orders" },
+        partner_id: { type: "text(36)", references: "partners" },
+        amount: "decimal(10,2)",
+        qty: { type: "integer", default: "1" },
+        price: "decimal(10,4)",
+        cost: "decimal(10,4)",
+        margin: "decimal(10,2)",
       },
     },
-  });
+  ],
+  project: {
+    auth: {
+      apiKeys: [apiKey("clerk"), apiKey("owner"), apiKey("chief")],
+    },
+  },
+  endpoints: {
+    partners: {
+      tableName: "partners",
+      action: { lookup: true, read: true },
+      fieldNameLookup: { id: "id", text: "name" },
+      access: { owner: "*" },
+    },
+    lines: {
+      tableName: "order_lines",
+      action: { read: true },
+      fieldLabels: { amount: "Sum", partner_id: "Who" },
+      hiddenFields: { owner: ["partner_id"] },
+      access: { owner: ["read"] },
+    },
+    links: { tableName: "order_lines", action: { read: true }, access: { owner: ["read"] } },
+    orders: {
+      tableName: "orders",
+      action: {
+        read: true,
+        update: true,
+        delete: true,
+        restore: true,
+        workflow: true,
+        "update-composite": true,
+      },
+      softDelete: true,
+      workflow: { statusField: "state", transitions: { open: ["closed"], closed: [] } },
+      masterDetail: {
+        detailTable: "order_lines",
+        foreignKey: "order_id",
+        detailConfig: { fieldValidation: [{ name: "cost", constraints: { default: 0 } }] },
+      },
+      calculation: {
+        detail: {
+          amount: "qty * price * (1 - 0.050)",
+          margin: "(amount - qty * cost) / amount",
+        },
+        header: {
+          total: "SUM(amount)",
+          line_count: "COUNT(*)",
+          average: "AVG(price)",
+          dearest: "MAX(qty * price / 3)",
+          costs: "SUM(cost)",
+          margins: "SUM(margin)",
+        },
+      },
+      fieldLabels: { number: "Order", secret: "Secret", "partner.name": "Customer" },
+      relations: {
+        partner: { endpoint: "partners", column: "partner_id" },
+        lines: { endpoint: "lines", foreignColumn: "order_id" },
+        line_partners: {
+          endpoint: "partners",
+          through: { endpoint: "links", column: "order_id", foreignColumn: "partner_id" },
+        },
+      },
+      hiddenFields: { clerk: ["secret"], owner: ["cost"] },
+      console: {
+        label: "Sales",
+        group: "Trade",
+        icon: "cart",
+        columns: ["number", "partner.name", "secret"],
+        order: ["-secret", "partner.name", "-number"],
+        steps: { closed: "Close it" },
+        views: {
+          Open: {
+            where: [{ key: "state", value: "open" }],
+            order: ["-number"],
+            columns: ["number"],
+          },
+          Secret: { where: [{ key: "secret", operator: "IS NULL" }] },
+          "By partner": { where: [{ key: "partner.name", value: "Graz" }], search_value: "a" },
+        },
+      },
+      access: { clerk: ["read"], owner: "*", chief: "*" },
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 async function notesOf(name: string, secret: string): Promise<Record<string, unknown>> {
   const { body } = await fixture.request("/api/test/openapi.json", {

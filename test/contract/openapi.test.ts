@@ -8,7 +8,7 @@ import type { JsonSchema } from "../../core/values/json-schema.ts";
 import { faultsIn } from "../openapi/lint.ts";
 import { openDocument, type OpenedDocument } from "../openapi/openapi-document.ts";
 import { everyAction, possibleActions } from "./every-action.ts";
-import { type Fixture, type FixtureOptions, openFixture } from "./harness.ts";
+import { type Fixture, type FixtureOptions, openFixture, openForTests } from "./harness.ts";
 import { openTrade } from "./trade.ts";
 
 async function documentOf(
@@ -458,11 +458,7 @@ test("names that are the same in camel case get numbers, in schemas and operatio
 });
 
 describe("related records", () => {
-  let trade: Fixture;
-  beforeAll(async () => {
-    trade = await openTrade();
-  });
-  afterAll(() => trade?.close());
+  const trade = openForTests(openTrade);
 
   const known = new Map<string, ReturnType<typeof readAs>>();
   const read = (role: string): ReturnType<typeof readAs> => {

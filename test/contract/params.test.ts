@@ -1,10 +1,10 @@
 /** `params`: values that requests and claims give to the operator's own SQL, in every action that reads. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type { Callers } from "../../core/callers/callers.ts";
 import type { EngineName } from "../servers/session.ts";
 import { check, checkEnvelope } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 /** The claim is the header's text; without it the caller has none. */
 const callers: Callers = {
@@ -141,39 +141,35 @@ const setUp = () => [
   "insert into sales values (1, '2026-01-10', 'north', 10, 'a'), (2, '2026-02-10', 'north', 20, 'a'), (3, '2026-03-10', 'south', 30, 'bb'), (4, '2026-03-11', 'north', 40, 'bb')",
 ];
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      { name: "rates", columns: { rate_id: "key", rate: "float" } },
-      { name: "regions", columns: { name: "key", size: "integer" } },
-      {
-        name: "shops",
-        columns: { shop_id: { type: "integer", notNull: true, unique: true }, region: "text(36)" },
-      },
-      {
-        name: "sales",
-        columns: {
-          sale_id: { type: "integer", notNull: true, unique: true },
-          sold_on: "date",
-          region: "text(40)",
-          amount: "integer",
-          tenant: "text(40)",
-        },
-      },
-    ],
-    setUp,
-    endpoints: endpoints(inject("engine")),
-    callers,
-    project: {
-      auth: { jwt: { secret: "a secret of at least thirty-two bytes" } },
-      cache: { enabled: true },
-      batch: { enabled: true },
-      requests: { unknown: "refuse" },
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "rates", columns: { rate_id: "key", rate: "float" } },
+    { name: "regions", columns: { name: "key", size: "integer" } },
+    {
+      name: "shops",
+      columns: { shop_id: { type: "integer", notNull: true, unique: true }, region: "text(36)" },
     },
-  });
+    {
+      name: "sales",
+      columns: {
+        sale_id: { type: "integer", notNull: true, unique: true },
+        sold_on: "date",
+        region: "text(40)",
+        amount: "integer",
+        tenant: "text(40)",
+      },
+    },
+  ],
+  setUp,
+  endpoints: endpoints(inject("engine")),
+  callers,
+  project: {
+    auth: { jwt: { secret: "a secret of at least thirty-two bytes" } },
+    cache: { enabled: true },
+    batch: { enabled: true },
+    requests: { unknown: "refuse" },
+  },
 });
-afterAll(() => fixture.close());
 
 const as = (tenant?: string): Record<string, string> =>
   tenant === undefined ? {} : { "x-tenant": tenant };

@@ -3,8 +3,8 @@
  * between the service and the database. The service's user owns no table and cannot bypass the policies.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { expect, test } from "vitest";
+import { type Answer, type Fixture, openFixture, openForTests } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 import { tokenOf, tokenSecret } from "./tenants.ts";
 
@@ -116,13 +116,7 @@ export function openPolicies({
 }
 
 export function policyCases(open: () => Promise<Fixture>): void {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await open();
-  });
-  afterAll(async () => {
-    await fixture?.close();
-  });
+  const fixture = openForTests(open);
 
   const post = (tenant: Tenant, path: string, body: object, headers = {}): Promise<Answer> =>
     fixture.post(path, body, { ...headersOf(tenant), ...headers });

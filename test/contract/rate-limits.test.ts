@@ -4,10 +4,12 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, type Fixture, openFixture, openForTests } from "./harness.ts";
 
+/** Unique per run: another run can use the same Redis. */
+const run = randomBytes(4);
 const secret = "a shared secret of thirty-two bytes";
 const keys = ["erp", "shop", "till", "far", "new", "known", "other", "late", "burst", "apart"];
 const keyOf = (id: string): string => `key-of-${id}`;
@@ -19,34 +21,28 @@ const goods = {
   fieldNameLookup: { id: "id", text: "mark" },
 };
 
-let place: Fixture;
-beforeAll(async () => {
-  place = await openFixture({
-    tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
-    setUp: () => ["insert into goods values ('a', 'A')"],
-    endpoints: {
-      goods: { ...goods, access: { clerk: ["read", "lookup"], guest: ["read"] } },
+const place = openForTests(openFixture, {
+  tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
+  setUp: () => ["insert into goods values ('a', 'A')"],
+  endpoints: {
+    goods: { ...goods, access: { clerk: ["read", "lookup"], guest: ["read"] } },
+  },
+  project: {
+    rateLimit: { windowSeconds: 600, max: 3, actions: { lookup: 1 } },
+    auth: {
+      apiKeys: keys.map((id) => ({
+        id: `${id} ${run.toString("hex")}`,
+        sha256: createHash("sha256").update(keyOf(id)).digest("hex"),
+        roles: ["clerk"],
+      })),
+      jwt: { secret },
+      anonymous: { roles: ["guest"] },
     },
-    project: {
-      rateLimit: { windowSeconds: 600, max: 3, actions: { lookup: 1 } },
-      auth: {
-        apiKeys: keys.map((id) => ({
-          id: `${id} ${run.toString("hex")}`,
-          sha256: createHash("sha256").update(keyOf(id)).digest("hex"),
-          roles: ["clerk"],
-        })),
-        jwt: { secret },
-        anonymous: { roles: ["guest"] },
-      },
-      cors: { origins: ["https://shop.example"] },
-    },
-    env: { TRUST_PROXY: "1" },
-  });
+    cors: { origins: ["https://shop.example"] },
+  },
+  env: { TRUST_PROXY: "1" },
 });
-afterAll(() => place?.close());
 
-/** Unique per run: another run can use the same Redis. */
-const run = randomBytes(4);
 let addresses = 0;
 /** An address that no other test has. */
 const newAddress = (): string => `2001:db8:${run.toString("hex", 0, 2)}:${++addresses}::1`;

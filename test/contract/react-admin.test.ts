@@ -3,11 +3,11 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dataProvider, type ProviderOptions } from "../../app/adapters/react-admin.ts";
 import { openAdminPages, recordingFetch, type SentRequest } from "./admin-pages.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const sha256 = (key: string): string => createHash("sha256").update(key).digest("hex");
 
-let fixture: Fixture;
+const fixture = openForTests(openAdminPages);
 /** Requests to the service, the newest last. */
 let sent: SentRequest[] = [];
 let provider: ReturnType<typeof dataProvider>;
@@ -21,10 +21,6 @@ const providerWith = (options: Partial<ProviderOptions> = {}) =>
     ...options,
   });
 
-beforeAll(async () => {
-  fixture = await openAdminPages();
-});
-afterAll(() => fixture?.close());
 beforeEach(() => {
   sent = [];
   provider = providerWith();

@@ -2,10 +2,10 @@
  * read by cursor returns the same rows in the same order as read by page, for every sort, over columns of every type
  * with many nulls and ties, and values that JSON shows shortened. Sorts and rows are random, with a fixed seed.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { check, records } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const rowsMax = 70;
 const seed = 20_261_121;
@@ -214,20 +214,16 @@ function setUp(engine: EngineName): string[] {
 }
 
 const fieldValidation = { exact: { type: "decimal" } };
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [],
-    setUp,
-    endpoints: {
-      things: { tableName: "things", primaryKey: "id", action: { read: true }, fieldValidation },
-      tokens: { tableName: "tokens", action: { read: true } },
-      viewed: { viewName: "thing_view", primaryKey: "id", action: { read: true } },
-    },
-    project: { cache: { enabled: false } },
-  });
+const fixture = openForTests(openFixture, {
+  tables: [],
+  setUp,
+  endpoints: {
+    things: { tableName: "things", primaryKey: "id", action: { read: true }, fieldValidation },
+    tokens: { tableName: "tokens", action: { read: true } },
+    viewed: { viewName: "thing_view", primaryKey: "id", action: { read: true } },
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => fixture.close());
 
 async function walk(endpoint: string, body: object, perPage: () => number): Promise<unknown[]> {
   const rows: unknown[] = [];

@@ -1,7 +1,7 @@
 /** Rule defaults of fields that a caller cannot set: each new record has them, whichever action makes it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { apiKey, by } from "./api-keys.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 
 const papers = {
@@ -33,67 +33,63 @@ const papers = {
   },
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "papers",
-        columns: {
-          paper_id: "key",
-          title: { type: "text(20)", unique: true },
-          status: { type: "text(20)", notNull: true },
-          level: "integer",
-          total: "integer",
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "papers",
+      columns: {
+        paper_id: "key",
+        title: { type: "text(20)", unique: true },
+        status: { type: "text(20)", notNull: true },
+        level: "integer",
+        total: "integer",
       },
-      {
-        name: "paper_lines",
-        columns: {
-          line_id: "key",
-          paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
-          text: "text(20)",
-          state: "text(20)",
-          size: "integer",
-          twice: "integer",
-        },
-      },
-    ],
-    project: { auth: { apiKeys: [apiKey("owner"), apiKey("clerk")] } },
-    endpoints: {
-      everybody: { ...papers, readOnlyFields: ["status", "level", "state"] },
-      roles: {
-        ...papers,
-        readOnlyFields: { clerk: ["status", "state"] },
-        hiddenFields: { clerk: ["level"] },
-      },
-      handled: {
-        ...papers,
-        readOnlyFields: ["status", "level", "state"],
-        components: { onBeforeInsert: ["components/code.ts#keep"] },
-      },
-      kept: {
-        ...papers,
-        action: { ...papers.action, delete: true, history: true, revert: true },
-        history: true,
-        readOnlyFields: ["status", "level", "total"],
-        masterDetail: { ...papers.masterDetail, cascadeDelete: true },
-        calculation: { detail: { twice: "size * 2" }, header: { total: "SUM(twice)" } },
-      },
-      kept_lines: {
-        tableName: "paper_lines",
-        primaryKey: "line_id",
-        access: papers.access,
-        action: { create: true, delete: true, history: true, revert: true },
-        history: true,
-        readOnlyFields: ["twice"],
-      },
-      unused: { ...papers, fieldName: ["title", "status"], readOnlyFields: ["status"] },
     },
-    components: { "components/code.ts": { keep: () => undefined } },
-  });
+    {
+      name: "paper_lines",
+      columns: {
+        line_id: "key",
+        paper_id: { type: "text(36)", references: { table: "papers", column: "paper_id" } },
+        text: "text(20)",
+        state: "text(20)",
+        size: "integer",
+        twice: "integer",
+      },
+    },
+  ],
+  project: { auth: { apiKeys: [apiKey("owner"), apiKey("clerk")] } },
+  endpoints: {
+    everybody: { ...papers, readOnlyFields: ["status", "level", "state"] },
+    roles: {
+      ...papers,
+      readOnlyFields: { clerk: ["status", "state"] },
+      hiddenFields: { clerk: ["level"] },
+    },
+    handled: {
+      ...papers,
+      readOnlyFields: ["status", "level", "state"],
+      components: { onBeforeInsert: ["components/code.ts#keep"] },
+    },
+    kept: {
+      ...papers,
+      action: { ...papers.action, delete: true, history: true, revert: true },
+      history: true,
+      readOnlyFields: ["status", "level", "total"],
+      masterDetail: { ...papers.masterDetail, cascadeDelete: true },
+      calculation: { detail: { twice: "size * 2" }, header: { total: "SUM(twice)" } },
+    },
+    kept_lines: {
+      tableName: "paper_lines",
+      primaryKey: "line_id",
+      access: papers.access,
+      action: { create: true, delete: true, history: true, revert: true },
+      history: true,
+      readOnlyFields: ["twice"],
+    },
+    unused: { ...papers, fieldName: ["title", "status"], readOnlyFields: ["status"] },
+  },
+  components: { "components/code.ts": { keep: () => undefined } },
 });
-afterAll(() => fixture?.close());
 beforeEach(async () => {
   await fixture.sql("delete from paper_lines");
   await fixture.sql("delete from papers");

@@ -1,20 +1,19 @@
 /** Keys in `readOnlyFields`: the service or the database makes those of new records, whatever a body says. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { apiKey, by } from "./api-keys.ts";
 import { check, record, uuid } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const write = { create: true, update: true, read: true, delete: true };
 const bulk = { "bulk-create": true, upsert: true };
-let fixture: Fixture;
-beforeAll(async () => {
+const fixture = openForTests(async () => {
   const owners = {
     tableName: "owners",
     primaryKey: "owner_id",
     access: { owner: "*", clerk: "*" },
   };
   const crud = { ...owners, action: { ...write, ...bulk } };
-  fixture = await openFixture({
+  return openFixture({
     tables: [
       {
         name: "owners",
@@ -69,7 +68,6 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => fixture?.close());
 beforeEach(async () => {
   for (const table of ["pets", "owners", "words"]) await fixture.sql(`delete from ${table}`);
   await fixture.sql("insert into owners (owner_id, title) values ('o1', 'one')");

@@ -1,12 +1,12 @@
 /** The data provider for Refine over a service: what it asks, and what it makes of the answers. */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { auditLogProvider, dataProvider, liveProvider } from "../../app/adapters/refine.ts";
 import { openAdminPages, recordingFetch, type SentRequest } from "./admin-pages.ts";
 import { apiKey, by } from "./api-keys.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
+const fixture = openForTests(openAdminPages);
 /** Requests to the service, the newest last. */
 let sent: SentRequest[] = [];
 let provider: ReturnType<typeof dataProvider>;
@@ -20,10 +20,6 @@ const providerWith = (options: Partial<Parameters<typeof dataProvider>[0]> = {})
     ...options,
   });
 
-beforeAll(async () => {
-  fixture = await openAdminPages();
-});
-afterAll(() => fixture?.close());
 beforeEach(() => {
   sent = [];
   provider = providerWith();

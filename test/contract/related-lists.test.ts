@@ -1,14 +1,10 @@
 /** Paths to related records where lists are asked for in other words than read's: lookup, the grid, aggregate, export, the cache. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check } from "./cases.ts";
-import type { Answer, Fixture } from "./harness.ts";
+import { type Answer, openForTests } from "./harness.ts";
 import { openTrade } from "./trade.ts";
 
-let trade: Fixture;
-beforeAll(async () => {
-  trade = await openTrade();
-});
-afterAll(() => trade.close());
+const trade = openForTests(openTrade);
 
 const as = (role?: string): Record<string, string> =>
   role === undefined ? {} : { "x-role": role };

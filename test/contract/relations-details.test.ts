@@ -1,13 +1,9 @@
 /** Related records to the letter: messages and bounds, keys of several columns, documents, ETags, default scopes. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import { openTrade } from "./trade.ts";
 
-let trade: Fixture;
-beforeAll(async () => {
-  trade = await openTrade();
-});
-afterAll(() => trade.close());
+const trade = openForTests(openTrade);
 
 const as = (role?: string): Record<string, string> =>
   role === undefined ? {} : { "x-role": role };
@@ -306,121 +302,117 @@ describe("ETags", () => {
   });
 });
 
-let hotel: Fixture;
-beforeAll(async () => {
-  hotel = await openFixture({
-    tables: [
-      {
-        name: "rooms",
-        columns: {
-          house: { type: "integer", notNull: true },
-          door: { type: "integer", notNull: true },
-          size: "integer",
-        },
-        primaryKey: ["house", "door"],
+const hotel = openForTests(openFixture, {
+  tables: [
+    {
+      name: "rooms",
+      columns: {
+        house: { type: "integer", notNull: true },
+        door: { type: "integer", notNull: true },
+        size: "integer",
       },
-      { name: "beds", columns: { id: "key", door_no: "integer", house_no: "integer" } },
-      {
-        name: "guests",
-        columns: {
-          id: "key",
-          code: { type: "text(20)", unique: true, notNull: true },
-          name: "text(20)",
-          is_away: "boolean",
-          is_deleted: "boolean",
-        },
-      },
-      { name: "stays", columns: { id: "key", title: "text(20)", guest_code: "text(20)" } },
-      {
-        name: "stay_nights",
-        columns: {
-          id: "key",
-          stay_id: { type: "text(36)", references: { table: "stays", column: "id" } },
-          bed_id: "text(36)",
-        },
-      },
-    ],
-    setUp: (engine) => {
-      const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
-      return [
-        "insert into rooms values (1, 1, 20), (1, 2, 30), (2, 1, 40)",
-        "insert into beds values ('b1', 1, 1), ('b2', 2, 1), ('b3', 1, 2), ('b4', 1, 1), ('b5', 1, null)",
-        `insert into guests values ('g1', 'ann', 'Ann', ${yes}, ${no}), ('g2', 'bob', 'Bob', ${no}, ${no}), ('g3', 'cid', 'Cid', ${no}, ${yes})`,
-        "insert into stays values ('s1', 'one', 'ann'), ('s2', 'two', 'bob'), ('s3', 'three', null), ('s4', 'four', 'cid'), ('s5', 'five', 'bob')",
-        "insert into stay_nights values ('n1', 's1', 'b1'), ('n2', 's1', 'b2'), ('n3', 's2', 'b1')",
-      ];
+      primaryKey: ["house", "door"],
     },
-    endpoints: {
-      rooms: {
-        tableName: "rooms",
-        action: { read: true, first: true },
-        relations: { beds: { endpoint: "beds", foreignColumn: ["house_no", "door_no"] } },
-      },
-      beds: {
-        tableName: "beds",
-        action: { read: true, first: true, aggregate: true, "bulk-update": true },
-        relations: { room: { endpoint: "rooms", column: ["house_no", "door_no"] } },
-      },
-      guests: {
-        tableName: "guests",
-        action: {
-          read: true,
-          first: true,
-          create: true,
-          update: true,
-          delete: true,
-          restore: true,
-        },
-        softDelete: true,
-        defaultScope: { read: { is_away: false } },
-        relations: { stays: { endpoint: "stays", foreignColumn: "guest_code", key: "code" } },
-      },
-      stays: {
-        tableName: "stays",
-        action: {
-          read: true,
-          first: true,
-          create: true,
-          update: true,
-          delete: true,
-          "read-composite": true,
-        },
-        masterDetail: {
-          detailTable: "stay_nights",
-          foreignKey: "stay_id",
-          detailConfig: { primaryKey: "id" },
-        },
-        relations: {
-          guest: { endpoint: "guests", column: "guest_code", key: "code" },
-          stay_nights: { endpoint: "nights", foreignColumn: "stay_id" },
-          nights: { endpoint: "nights", foreignColumn: "stay_id" },
-          old: false,
-        },
-      },
-      // A relation to one has the name of the details.
-      visits: {
-        tableName: "stays",
-        action: { read: true, "read-composite": true },
-        masterDetail: {
-          detailTable: "stay_nights",
-          foreignKey: "stay_id",
-          detailConfig: { primaryKey: "id" },
-        },
-        relations: { stay_nights: { endpoint: "guests", column: "guest_code", key: "code" } },
-      },
-      nights: {
-        tableName: "stay_nights",
-        action: { read: true },
-        relations: {
-          stay: { endpoint: "stays", column: "stay_id" },
-          bed: { endpoint: "beds", column: "bed_id" },
-        },
+    { name: "beds", columns: { id: "key", door_no: "integer", house_no: "integer" } },
+    {
+      name: "guests",
+      columns: {
+        id: "key",
+        code: { type: "text(20)", unique: true, notNull: true },
+        name: "text(20)",
+        is_away: "boolean",
+        is_deleted: "boolean",
       },
     },
-    project: { requests: { unknown: "refuse" } },
-  });
+    { name: "stays", columns: { id: "key", title: "text(20)", guest_code: "text(20)" } },
+    {
+      name: "stay_nights",
+      columns: {
+        id: "key",
+        stay_id: { type: "text(36)", references: { table: "stays", column: "id" } },
+        bed_id: "text(36)",
+      },
+    },
+  ],
+  setUp: (engine) => {
+    const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
+    return [
+      "insert into rooms values (1, 1, 20), (1, 2, 30), (2, 1, 40)",
+      "insert into beds values ('b1', 1, 1), ('b2', 2, 1), ('b3', 1, 2), ('b4', 1, 1), ('b5', 1, null)",
+      `insert into guests values ('g1', 'ann', 'Ann', ${yes}, ${no}), ('g2', 'bob', 'Bob', ${no}, ${no}), ('g3', 'cid', 'Cid', ${no}, ${yes})`,
+      "insert into stays values ('s1', 'one', 'ann'), ('s2', 'two', 'bob'), ('s3', 'three', null), ('s4', 'four', 'cid'), ('s5', 'five', 'bob')",
+      "insert into stay_nights values ('n1', 's1', 'b1'), ('n2', 's1', 'b2'), ('n3', 's2', 'b1')",
+    ];
+  },
+  endpoints: {
+    rooms: {
+      tableName: "rooms",
+      action: { read: true, first: true },
+      relations: { beds: { endpoint: "beds", foreignColumn: ["house_no", "door_no"] } },
+    },
+    beds: {
+      tableName: "beds",
+      action: { read: true, first: true, aggregate: true, "bulk-update": true },
+      relations: { room: { endpoint: "rooms", column: ["house_no", "door_no"] } },
+    },
+    guests: {
+      tableName: "guests",
+      action: {
+        read: true,
+        first: true,
+        create: true,
+        update: true,
+        delete: true,
+        restore: true,
+      },
+      softDelete: true,
+      defaultScope: { read: { is_away: false } },
+      relations: { stays: { endpoint: "stays", foreignColumn: "guest_code", key: "code" } },
+    },
+    stays: {
+      tableName: "stays",
+      action: {
+        read: true,
+        first: true,
+        create: true,
+        update: true,
+        delete: true,
+        "read-composite": true,
+      },
+      masterDetail: {
+        detailTable: "stay_nights",
+        foreignKey: "stay_id",
+        detailConfig: { primaryKey: "id" },
+      },
+      relations: {
+        guest: { endpoint: "guests", column: "guest_code", key: "code" },
+        stay_nights: { endpoint: "nights", foreignColumn: "stay_id" },
+        nights: { endpoint: "nights", foreignColumn: "stay_id" },
+        old: false,
+      },
+    },
+    // A relation to one has the name of the details.
+    visits: {
+      tableName: "stays",
+      action: { read: true, "read-composite": true },
+      masterDetail: {
+        detailTable: "stay_nights",
+        foreignKey: "stay_id",
+        detailConfig: { primaryKey: "id" },
+      },
+      relations: { stay_nights: { endpoint: "guests", column: "guest_code", key: "code" } },
+    },
+    nights: {
+      tableName: "stay_nights",
+      action: { read: true },
+      relations: {
+        stay: { endpoint: "stays", column: "stay_id" },
+        bed: { endpoint: "beds", column: "bed_id" },
+      },
+    },
+  },
+  project: { requests: { unknown: "refuse" } },
 });
-afterAll(() => hotel.close());
 
 describe("keys of several columns", () => {
   const cases: [name: string, path: string, body: object, answer: object][] = [

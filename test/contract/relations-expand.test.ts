@@ -1,13 +1,9 @@
 /** expand: related records inside of the records of read and first. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 import { openTrade } from "./trade.ts";
 
-let trade: Fixture;
-beforeAll(async () => {
-  trade = await openTrade();
-});
-afterAll(() => trade.close());
+const trade = openForTests(openTrade);
 
 const as = (role?: string): Record<string, string> =>
   role === undefined ? {} : { "x-role": role };

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { type Fixture, openFixture, openForTests } from "./harness.ts";
 import { openRecorder, type Recorder } from "./sent-statements.ts";
 
 declare module "vitest" {
@@ -275,40 +275,36 @@ test("a line that moves between two orders is never seen in both or in neither",
 describe.runIf(engine === "sqlite")(
   "a key that tells case apart, and references that do not",
   () => {
-    let cased: Fixture;
-    beforeAll(async () => {
-      cased = await openFixture({
-        tables: [],
-        setUp: () => [
-          "create table tubs (code text primary key, name text)",
-          "create table lids (id text primary key, tub text collate nocase)",
-          "create table hooks (tub text collate nocase, lid text collate nocase, primary key (tub, lid))",
-          "insert into tubs values ('a', 'small'), ('A', 'large'), ('b', 'other')",
-          "insert into lids values ('1', 'a'), ('2', 'A'), ('3', 'B'), ('4', null)",
-          "insert into hooks values ('a', '1')",
-        ],
-        endpoints: {
-          tubs: {
-            tableName: "tubs",
-            action,
-            relations: {
-              lids: { endpoint: "lids", foreignColumn: "tub" },
-              hung: {
-                endpoint: "lids",
-                through: { endpoint: "hooks", column: "tub", foreignColumn: "lid" },
-              },
+    const cased = openForTests(openFixture, {
+      tables: [],
+      setUp: () => [
+        "create table tubs (code text primary key, name text)",
+        "create table lids (id text primary key, tub text collate nocase)",
+        "create table hooks (tub text collate nocase, lid text collate nocase, primary key (tub, lid))",
+        "insert into tubs values ('a', 'small'), ('A', 'large'), ('b', 'other')",
+        "insert into lids values ('1', 'a'), ('2', 'A'), ('3', 'B'), ('4', null)",
+        "insert into hooks values ('a', '1')",
+      ],
+      endpoints: {
+        tubs: {
+          tableName: "tubs",
+          action,
+          relations: {
+            lids: { endpoint: "lids", foreignColumn: "tub" },
+            hung: {
+              endpoint: "lids",
+              through: { endpoint: "hooks", column: "tub", foreignColumn: "lid" },
             },
           },
-          lids: {
-            tableName: "lids",
-            action: { ...action, aggregate: true },
-            relations: { made: { endpoint: "tubs", column: "tub" } },
-          },
-          hooks: { tableName: "hooks", action },
         },
-      });
+        lids: {
+          tableName: "lids",
+          action: { ...action, aggregate: true },
+          relations: { made: { endpoint: "tubs", column: "tub" } },
+        },
+        hooks: { tableName: "hooks", action },
+      },
     });
-    afterAll(() => cased.close());
 
     test("never show a second record, and multiply no row", async () => {
       const { body } = await cased.post("lids/read", { select: ["id", "made.name"], page: 1 });

@@ -1,13 +1,9 @@
 /** Related records are those of their endpoint, whatever the scope and the marks of the endpoint of the request. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Fixture } from "./harness.ts";
+import { expect, test } from "vitest";
 import { openTrade } from "./trade.ts";
+import { openForTests } from "./harness.ts";
 
-let trade: Fixture;
-beforeAll(async () => {
-  trade = await openTrade();
-});
-afterAll(() => trade.close());
+const trade = openForTests(openTrade);
 
 const is = (key: string, value: string) => ({ key, operator: "=", value });
 const names = { select: ["name"] };

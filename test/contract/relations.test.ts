@@ -1,13 +1,9 @@
 /** Paths to related records, and conditions on them: in select, where, sort and search of read and first. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 import { openTrade } from "./trade.ts";
 
-let trade: Fixture;
-beforeAll(async () => {
-  trade = await openTrade();
-});
-afterAll(() => trade.close());
+const trade = openForTests(openTrade);
 
 const as = (role?: string): Record<string, string> =>
   role === undefined ? {} : { "x-role": role };
@@ -390,36 +386,32 @@ describe("conditions, order and search by path", () => {
 });
 
 describe("a column with the name of a path", () => {
-  let named: Fixture;
-  beforeAll(async () => {
-    named = await openFixture({
-      tables: [
-        { name: "buyers", columns: { id: "key", name: "text(20)" } },
-        {
-          name: "orders",
-          columns: { order_no: "key", total: "decimal(6,2)", customer_id: "text(36)" },
-        },
-      ],
-      setUp: (engine) => {
-        const name = engine === "mysql" ? "`customer.name`" : '"customer.name"';
-        return [
-          "insert into buyers values ('a', 'Ada')",
-          "insert into orders values ('A1', 10.5, 'a')",
-          `create view named as select order_no, customer_id, total as ${name} from orders`,
-        ];
+  const named = openForTests(openFixture, {
+    tables: [
+      { name: "buyers", columns: { id: "key", name: "text(20)" } },
+      {
+        name: "orders",
+        columns: { order_no: "key", total: "decimal(6,2)", customer_id: "text(36)" },
       },
-      endpoints: {
-        buyers: { tableName: "buyers", action: { read: true } },
-        named: {
-          viewName: "named",
-          primaryKey: "order_no",
-          action: { read: true },
-          relations: { customer: { endpoint: "buyers", column: "customer_id" } },
-        },
+    ],
+    setUp: (engine) => {
+      const name = engine === "mysql" ? "`customer.name`" : '"customer.name"';
+      return [
+        "insert into buyers values ('a', 'Ada')",
+        "insert into orders values ('A1', 10.5, 'a')",
+        `create view named as select order_no, customer_id, total as ${name} from orders`,
+      ];
+    },
+    endpoints: {
+      buyers: { tableName: "buyers", action: { read: true } },
+      named: {
+        viewName: "named",
+        primaryKey: "order_no",
+        action: { read: true },
+        relations: { customer: { endpoint: "buyers", column: "customer_id" } },
       },
-    });
+    },
   });
-  afterAll(() => named?.close());
 
   const first = async (body: object) => {
     const answer = await named.post("named/read", { limit: 1, ...body });
@@ -519,23 +511,19 @@ describe("refused", () => {
 describe("more relations than engines join", () => {
   const letters = [..."abcdefghij"];
   const paths = letters.flatMap((one) => letters.map((other) => `${one}.${other}.name`));
-  let nodes: Fixture;
-  beforeAll(async () => {
-    nodes = await openFixture({
-      tables: [{ name: "nodes", columns: { id: "key", name: "text(40)", next_id: "text(36)" } }],
-      setUp: () => ["insert into nodes values ('n1', 'one', null), ('n2', 'two', 'n1')"],
-      endpoints: {
-        nodes: {
-          tableName: "nodes",
-          action: { read: true, first: true, aggregate: true },
-          relations: Object.fromEntries(
-            letters.map((name) => [name, { endpoint: "nodes", column: "next_id" }]),
-          ),
-        },
+  const nodes = openForTests(openFixture, {
+    tables: [{ name: "nodes", columns: { id: "key", name: "text(40)", next_id: "text(36)" } }],
+    setUp: () => ["insert into nodes values ('n1', 'one', null), ('n2', 'two', 'n1')"],
+    endpoints: {
+      nodes: {
+        tableName: "nodes",
+        action: { read: true, first: true, aggregate: true },
+        relations: Object.fromEntries(
+          letters.map((name) => [name, { endpoint: "nodes", column: "next_id" }]),
+        ),
       },
-    });
+    },
   });
-  afterAll(() => nodes.close());
 
   const byWhere = (some: string[]) => ({
     where: { conditions: some.map((name) => ({ key: name, operator: "IS NULL" })) },

@@ -1,11 +1,12 @@
 /** Reloading the configuration while the service runs: what changes, what stays, and the handling of a faulty one. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { startIssuer } from "../callers/issuer.ts";
-import { openReloading, type ProjectFiles, type Reloading } from "./reloading.ts";
+import { openReloading, type ProjectFiles } from "./reloading.ts";
+import { openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const things = {
@@ -37,14 +38,11 @@ const components = {
   },
 };
 
-let on: Reloading;
-beforeAll(async () => {
-  on = await openReloading({
-    tables: [{ name: "things", columns: { id: "key", name: "text(40)", stock: "integer" } }],
-    setUp: ["insert into things (id, name, stock) values ('a', 'Anvil', 1), ('b', 'Bell', 2)"],
-    projects: { shop },
-    importComponent: async () => components,
-  });
+const on = openForTests(openReloading, {
+  tables: [{ name: "things", columns: { id: "key", name: "text(40)", stock: "integer" } }],
+  setUp: ["insert into things (id, name, stock) values ('a', 'Anvil', 1), ('b', 'Bell', 2)"],
+  projects: { shop },
+  importComponent: async () => components,
 });
 beforeEach(async () => {
   gate = Promise.withResolvers<void>();
@@ -52,7 +50,6 @@ beforeEach(async () => {
   await on.reload({ shop });
   on.forget();
 });
-afterAll(() => on?.close());
 
 const statusOf = async (path: string, headers?: Record<string, string>) =>
   (await on.post(path, page, headers)).status;

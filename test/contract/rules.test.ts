@@ -1,10 +1,10 @@
 /** Each rule of `fieldValidation` over HTTP: an endpoint's file contains it, and it refuses a body. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ruleNames } from "../../core/rules/field-rules.ts";
 import type { RuleName } from "../../core/rules/rule-definition.ts";
 import { type CaseColumn, ruleCases } from "../rules/rule-cases.ts";
 import { check, record } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 import type { FixtureType } from "./tables.ts";
 
 const columns: Record<CaseColumn, FixtureType> = {
@@ -35,55 +35,51 @@ const ofUsers = (pattern: string) => [
   { name: "updated_by", constraints: { pattern } },
 ];
 
-let service: Fixture;
-beforeAll(async () => {
-  service = await openFixture({
-    tables: [
-      { name: "things", columns: { thing_id: "key", ...columns, clock: "time" } },
-      { name: "acts", columns: { act_id: "key", n: "integer", ...users } },
-      {
-        name: "act_lines",
-        columns: {
-          line_id: "key",
-          act_id: { type: "text(36)", references: { table: "acts", column: "act_id" } },
-          ...users,
-        },
-      },
-    ],
-    endpoints: {
-      acts: {
-        tableName: "acts",
-        action: {
-          create: true,
-          update: true,
-          adjust: true,
-          "create-composite": true,
-          "update-composite": true,
-        },
-        adjustConfig: { fields: { n: {} } },
-        fieldValidation: ofUsers("^[A-Z]{2}$"),
-        masterDetail: {
-          detailTable: "act_lines",
-          foreignKey: "act_id",
-          detailConfig: { fieldValidation: ofUsers("^[A-Z]{3}$") },
-        },
-      },
-      ...endpoints,
-      timed: {
-        tableName: "things",
-        action: { create: true },
-        fieldValidation: [{ name: "clock", type: "time" }],
-      },
-      dated: {
-        tableName: "things",
-        action: { create: true },
-        dateTimeFields: { date: { type: "date", format: "dd/MM/yyyy" } },
+const service = openForTests(openFixture, {
+  tables: [
+    { name: "things", columns: { thing_id: "key", ...columns, clock: "time" } },
+    { name: "acts", columns: { act_id: "key", n: "integer", ...users } },
+    {
+      name: "act_lines",
+      columns: {
+        line_id: "key",
+        act_id: { type: "text(36)", references: { table: "acts", column: "act_id" } },
+        ...users,
       },
     },
-    project: { cache: { enabled: false } },
-  });
+  ],
+  endpoints: {
+    acts: {
+      tableName: "acts",
+      action: {
+        create: true,
+        update: true,
+        adjust: true,
+        "create-composite": true,
+        "update-composite": true,
+      },
+      adjustConfig: { fields: { n: {} } },
+      fieldValidation: ofUsers("^[A-Z]{2}$"),
+      masterDetail: {
+        detailTable: "act_lines",
+        foreignKey: "act_id",
+        detailConfig: { fieldValidation: ofUsers("^[A-Z]{3}$") },
+      },
+    },
+    ...endpoints,
+    timed: {
+      tableName: "things",
+      action: { create: true },
+      fieldValidation: [{ name: "clock", type: "time" }],
+    },
+    dated: {
+      tableName: "things",
+      action: { create: true },
+      dateTimeFields: { date: { type: "date", format: "dd/MM/yyyy" } },
+    },
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => service.close());
 
 /** Without a value for the field, where there is nothing to send. */
 const create = (name: RuleName, sent: unknown) =>

@@ -3,22 +3,20 @@
  * project is compiled again with the current tables.
  */
 import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { openReloading, type Reloading } from "./reloading.ts";
+import { beforeEach, describe, expect, inject, test } from "vitest";
+import { openReloading } from "./reloading.ts";
+import { openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const action = { read: true, create: true, update: true };
 const page = { page: 1, per_page: 5, sort_columns: [{ column: "id", direction: "asc" }] };
 
-let on: Reloading;
-beforeAll(async () => {
-  on = await openReloading({
-    tables: [
-      { name: "steady", columns: { id: "key", name: "text(40)" } },
-      { name: "things", columns: { id: "key", name: "text(40)", stock: "integer" } },
-    ],
-    projects: { shop: { endpoints: {} } },
-  });
+const on = openForTests(openReloading, {
+  tables: [
+    { name: "steady", columns: { id: "key", name: "text(40)" } },
+    { name: "things", columns: { id: "key", name: "text(40)", stock: "integer" } },
+  ],
+  projects: { shop: { endpoints: {} } },
 });
 beforeEach(async () => {
   await on.sql("drop table if exists things");
@@ -39,7 +37,6 @@ beforeEach(async () => {
   });
   on.forget();
 });
-afterAll(() => on?.close());
 
 const read = async (endpoint: string) => {
   const { status, body, headers } = await on.post(`shop/${endpoint}/read`, page);

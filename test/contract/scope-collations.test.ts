@@ -2,10 +2,10 @@
  * Columns whose type or collation ignores case, accents or trailing blanks: a `rowScope` compares them exactly, in
  * reads and in writes.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { apiKey, by } from "./api-keys.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 
@@ -67,39 +67,34 @@ const auth = {
   ],
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    project: { auth, cache: { enabled: false } },
-    tables: [],
-    setUp: () => [
-      ...first[engine],
-      ...Object.entries(kinds).flatMap(([kind, type]) => [
-        `create table ${tableOf(kind)} (id varchar(36) primary key, tenant ${type}, note varchar(10))`,
-        ...stored(kind).map(
-          (value) =>
-            `insert into ${tableOf(kind)} (id, tenant) values ('of ${value}.', '${value}')`,
-        ),
-      ]),
-    ],
-    endpoints: Object.fromEntries(
-      Object.keys(kinds).map((kind) => [
-        tableOf(kind),
-        {
-          tableName: tableOf(kind),
-          action: { create: true, read: true, update: true, delete: true, aggregate: true },
-          access: { clerk: "*", pattern: ["read"], "other pattern": ["read"] },
-          rowScope: {
-            clerk: { tenant: "{{claims.tenant}}" },
-            pattern: { tenant: { operator: "LIKE", value: "a%" } },
-            "other pattern": { tenant: { operator: "NOT LIKE", value: "a%" } },
-          },
+const fixture = openForTests(openFixture, {
+  project: { auth, cache: { enabled: false } },
+  tables: [],
+  setUp: () => [
+    ...first[engine],
+    ...Object.entries(kinds).flatMap(([kind, type]) => [
+      `create table ${tableOf(kind)} (id varchar(36) primary key, tenant ${type}, note varchar(10))`,
+      ...stored(kind).map(
+        (value) => `insert into ${tableOf(kind)} (id, tenant) values ('of ${value}.', '${value}')`,
+      ),
+    ]),
+  ],
+  endpoints: Object.fromEntries(
+    Object.keys(kinds).map((kind) => [
+      tableOf(kind),
+      {
+        tableName: tableOf(kind),
+        action: { create: true, read: true, update: true, delete: true, aggregate: true },
+        access: { clerk: "*", pattern: ["read"], "other pattern": ["read"] },
+        rowScope: {
+          clerk: { tenant: "{{claims.tenant}}" },
+          pattern: { tenant: { operator: "LIKE", value: "a%" } },
+          "other pattern": { tenant: { operator: "NOT LIKE", value: "a%" } },
         },
-      ]),
-    ),
-  });
+      },
+    ]),
+  ),
 });
-afterAll(() => fixture?.close());
 
 const as = (id: string, path: string, body: unknown): Promise<Answer> =>
   fixture.post(path, body, by(id));

@@ -1,9 +1,9 @@
 /** `rowScope` by path: which rows a role sees and writes, by columns of related records that it may not read itself. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Callers } from "../../core/callers/callers.ts";
 import type { Json } from "../../core/values/json.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import { type Importer, importerOf, workbookOf } from "./imports.ts";
 
 const callers: Callers = {
@@ -32,97 +32,93 @@ const action = {
 };
 const all = [...Object.keys(action), "restore", "adjust", "lock", "export", "import"];
 
-let world: Fixture;
-beforeAll(async () => {
-  world = await openFixture({
-    callers,
-    tables: [
-      {
-        name: "customers",
-        columns: {
-          id: "key",
-          name: "text(40)",
-          region: "text(20)",
-          boss_id: key("customers"),
-          is_deleted: "boolean",
-        },
-      },
-      {
-        name: "orders",
-        columns: {
-          id: "key",
-          order_no: "text(20)",
-          amount: "integer",
-          customer_id: key("customers"),
-        },
-      },
-      { name: "notes", columns: { id: "key", body: "text(40)", order_id: key("orders") } },
-      { name: "letters", columns: { id: "key", created_by: key("customers") } },
-    ],
-    setUp: (engine) => {
-      const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
-      return [
-        `INSERT INTO customers VALUES ('a', 'Ada', 'north', null, ${no}), ('b', 'Bob', 'south', 'a', ${no}), ('d', 'Dan', 'north', 'a', ${yes}), ('e', 'Eve', null, 'b', ${no}), ('f', 'Fay', 'north', 'a', ${yes}), ('writernorth', 'Wim', 'north', null, ${no})`,
-        "INSERT INTO orders VALUES ('o1', 'A1', 1, 'a'), ('o2', 'A2', 1, 'b'), ('o3', 'A3', 1, null), ('o4', 'A4', 1, 'd'), ('o5', 'A5', 1, 'e')",
-        "INSERT INTO notes VALUES ('n1', 'x', 'o1'), ('n2', 'y', 'o2')",
-      ];
-    },
-    endpoints: {
-      customers: {
-        tableName: "customers",
-        action: { ...action, restore: true, import: true },
-        softDelete: true,
-        relations: { boss: { endpoint: "customers", column: "boss_id" } },
-        access: { operator: "*", staff: all },
-        rowScope: { staff: { "boss.region": "{{claims.region}}" } },
-      },
-      orders: {
-        tableName: "orders",
-        action: { ...action, adjust: true, lock: true, export: true, import: true },
-        importConfig: { upsertKeys: ["id"] },
-        adjustConfig: { fields: { amount: { type: "integer" } } },
-        relations: { customer: { endpoint: "customers", column: "customer_id" } },
-        access: {
-          operator: "*",
-          clerk: all,
-          other: all,
-          loner: all,
-          both: all,
-          boss: all,
-          mixed: all,
-          either: all,
-          seven: all,
-        },
-        rowScope: {
-          clerk: { "customer.region": "{{claims.region}}" },
-          other: { "customer.region": { operator: "!=", value: "north" } },
-          loner: { "customer.region": null },
-          both: { "customer.region": { operator: "IN", value: ["north", null] } },
-          boss: { "customer.boss.region": "north" },
-          mixed: { "customer.region": "{{claims.region}}", order_no: "A1" },
-          either: { "customer.region": "{{claims.region}}" },
-          seven: { amount: 7 },
-        },
-      },
-      notes: {
-        tableName: "notes",
-        action,
-        relations: { order: { endpoint: "orders", column: "order_id" } },
-        access: { operator: "*", clerk: all, mixed: all, reader: all },
-        rowScope: { reader: { "order.customer.region": "{{claims.region}}" } },
-      },
-      letters: {
-        tableName: "letters",
-        action: { import: true },
-        relations: { author: { endpoint: "customers", column: "created_by" } },
-        access: { writer: ["import"] },
-        rowScope: { writer: { "author.region": "north" } },
+const world = openForTests(openFixture, {
+  callers,
+  tables: [
+    {
+      name: "customers",
+      columns: {
+        id: "key",
+        name: "text(40)",
+        region: "text(20)",
+        boss_id: key("customers"),
+        is_deleted: "boolean",
       },
     },
-    project: { auth: { apiKeys: [] } },
-  });
+    {
+      name: "orders",
+      columns: {
+        id: "key",
+        order_no: "text(20)",
+        amount: "integer",
+        customer_id: key("customers"),
+      },
+    },
+    { name: "notes", columns: { id: "key", body: "text(40)", order_id: key("orders") } },
+    { name: "letters", columns: { id: "key", created_by: key("customers") } },
+  ],
+  setUp: (engine) => {
+    const [no, yes] = engine === "sqlite" ? ["0", "1"] : ["false", "true"];
+    return [
+      `INSERT INTO customers VALUES ('a', 'Ada', 'north', null, ${no}), ('b', 'Bob', 'south', 'a', ${no}), ('d', 'Dan', 'north', 'a', ${yes}), ('e', 'Eve', null, 'b', ${no}), ('f', 'Fay', 'north', 'a', ${yes}), ('writernorth', 'Wim', 'north', null, ${no})`,
+      "INSERT INTO orders VALUES ('o1', 'A1', 1, 'a'), ('o2', 'A2', 1, 'b'), ('o3', 'A3', 1, null), ('o4', 'A4', 1, 'd'), ('o5', 'A5', 1, 'e')",
+      "INSERT INTO notes VALUES ('n1', 'x', 'o1'), ('n2', 'y', 'o2')",
+    ];
+  },
+  endpoints: {
+    customers: {
+      tableName: "customers",
+      action: { ...action, restore: true, import: true },
+      softDelete: true,
+      relations: { boss: { endpoint: "customers", column: "boss_id" } },
+      access: { operator: "*", staff: all },
+      rowScope: { staff: { "boss.region": "{{claims.region}}" } },
+    },
+    orders: {
+      tableName: "orders",
+      action: { ...action, adjust: true, lock: true, export: true, import: true },
+      importConfig: { upsertKeys: ["id"] },
+      adjustConfig: { fields: { amount: { type: "integer" } } },
+      relations: { customer: { endpoint: "customers", column: "customer_id" } },
+      access: {
+        operator: "*",
+        clerk: all,
+        other: all,
+        loner: all,
+        both: all,
+        boss: all,
+        mixed: all,
+        either: all,
+        seven: all,
+      },
+      rowScope: {
+        clerk: { "customer.region": "{{claims.region}}" },
+        other: { "customer.region": { operator: "!=", value: "north" } },
+        loner: { "customer.region": null },
+        both: { "customer.region": { operator: "IN", value: ["north", null] } },
+        boss: { "customer.boss.region": "north" },
+        mixed: { "customer.region": "{{claims.region}}", order_no: "A1" },
+        either: { "customer.region": "{{claims.region}}" },
+        seven: { amount: 7 },
+      },
+    },
+    notes: {
+      tableName: "notes",
+      action,
+      relations: { order: { endpoint: "orders", column: "order_id" } },
+      access: { operator: "*", clerk: all, mixed: all, reader: all },
+      rowScope: { reader: { "order.customer.region": "{{claims.region}}" } },
+    },
+    letters: {
+      tableName: "letters",
+      action: { import: true },
+      relations: { author: { endpoint: "customers", column: "created_by" } },
+      access: { writer: ["import"] },
+      rowScope: { writer: { "author.region": "north" } },
+    },
+  },
+  project: { auth: { apiKeys: [] } },
 });
-afterAll(() => world.close());
 
 const as = (role: string, region?: string) => ({
   "x-role": role,

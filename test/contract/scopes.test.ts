@@ -3,7 +3,7 @@
  * exactly the answer of a missing one. A new action fails here until it has an entry in the cases.
  */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { actions } from "../../core/actions.ts";
 import { createLog } from "../../app/start/observing/log.ts";
 import { openJobWorld } from "../../app/start/opening/open-job-world.ts";
@@ -12,15 +12,11 @@ import type { Job, JobKind } from "../../core/jobs/job.ts";
 import { createRunner } from "../../jobs/run-job.ts";
 import { check } from "./cases.ts";
 import { uploaded } from "./files.ts";
-import type { Answer, Fixture } from "./harness.ts";
+import { type Answer, openForTests } from "./harness.ts";
 import { type Importer, importerOf, sheetsOf, workbookOf } from "./imports.ts";
 import { callerOf, openTenants, type Tenant } from "./tenants.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openTenants();
-});
-afterAll(() => fixture?.close());
+const fixture = openForTests(openTenants);
 
 /** Orders of this test: the caller's own, another tenant's, and one that there is not. */
 let own = "";

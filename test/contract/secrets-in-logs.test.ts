@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { expect, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
 const secret = "the-shared-secret-of-all-the-tokens";
 const key = "rg_the-right-key-of-the-caller";
@@ -11,32 +11,28 @@ const wrong = "rg_the-wrong-key-of-nobody";
 const password = "the-password-of-somebody";
 
 const lines: string[] = [];
-let place: Fixture;
-beforeAll(async () => {
-  place = await openFixture({
-    tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
-    setUp: () => ["insert into goods values ('a', 'A')"],
-    endpoints: {
-      goods: {
-        tableName: "goods",
-        action: { read: true, create: true, lookup: true },
-        fieldNameLookup: { id: "id", text: "mark" },
-        access: { clerk: ["read", "lookup"] },
-      },
+const place = openForTests(openFixture, {
+  tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
+  setUp: () => ["insert into goods values ('a', 'A')"],
+  endpoints: {
+    goods: {
+      tableName: "goods",
+      action: { read: true, create: true, lookup: true },
+      fieldNameLookup: { id: "id", text: "mark" },
+      access: { clerk: ["read", "lookup"] },
     },
-    project: {
-      rateLimit: { max: 1_000 },
-      auth: {
-        apiKeys: [
-          { id: "erp", sha256: createHash("sha256").update(key).digest("hex"), roles: ["clerk"] },
-        ],
-        jwt: { secret },
-      },
+  },
+  project: {
+    rateLimit: { max: 1_000 },
+    auth: {
+      apiKeys: [
+        { id: "erp", sha256: createHash("sha256").update(key).digest("hex"), roles: ["clerk"] },
+      ],
+      jwt: { secret },
     },
-    log: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }),
-  });
+  },
+  log: pino({ level: "trace" }, { write: (line: string) => void lines.push(line) }),
 });
-afterAll(() => place?.close());
 
 const tokenBy = (by: string): Promise<string> =>
   new SignJWT({ roles: ["clerk"] })

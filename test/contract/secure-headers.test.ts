@@ -1,6 +1,6 @@
 /** Headers for browsers in every answer, errors too: against sniffing, framing and foreign resources, and for CORS. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { type Fixture, openFixture, openForTests } from "./harness.ts";
 
 const options = {
   tables: [{ name: "goods", columns: { id: "key" } }],
@@ -9,13 +9,8 @@ const options = {
 } as const;
 const shop = "https://shop.example";
 
-let listed: Fixture;
-let open: Fixture;
-beforeAll(async () => {
-  listed = await openFixture({ ...options, project: { cors: { origins: [shop] } } });
-  open = await openFixture({ ...options, project: { cors: { origins: ["*"] } } });
-});
-afterAll(() => Promise.all([listed?.close(), open?.close()]));
+const listed = openForTests(openFixture, { ...options, project: { cors: { origins: [shop] } } });
+const open = openForTests(openFixture, { ...options, project: { cors: { origins: ["*"] } } });
 
 const json = { "Content-Type": "application/json" };
 const read = { method: "POST", headers: json, body: '{"limit":1}' };

@@ -2,10 +2,15 @@
  * Table, rows and endpoints for the tests of the grid's extensions: rows with nulls, empty texts, pattern characters
  * and quotes, and an endpoint per setting of `datatables`. Every answer has passed `checkEnvelope`.
  */
-import { afterAll, beforeAll } from "vitest";
 import { checkEnvelope } from "./cases.ts";
 import { bracketed } from "./form-text.ts";
-import { openFixture, type Answer, type Fixture, type FixtureOptions } from "./harness.ts";
+import {
+  openFixture,
+  openForTests,
+  type Answer,
+  type Fixture,
+  type FixtureOptions,
+} from "./harness.ts";
 
 /** In the order of the key. */
 export const parts = [
@@ -108,25 +113,17 @@ export interface Ways {
 }
 
 /** The ways of the library, over a shelf that lives as long as the test file. */
-export function shelfOfFile(): { ways: Ways; ask: Ask; fixture: () => Fixture } {
-  let shelf: Fixture | null = null;
-  beforeAll(async () => {
-    shelf = await openShelf();
-  });
-  afterAll(() => shelf?.close());
-  const fixture = () => {
-    if (!shelf) throw new Error("The shelf opens in beforeAll");
-    return shelf;
-  };
+export function shelfOfFile(): { ways: Ways; ask: Ask; fixture: Fixture } {
+  const fixture = openForTests(openShelf);
   const checked = async (asking: Promise<Answer>): Promise<Answer> => {
     const answer = await asking;
     checkEnvelope(answer);
     return answer;
   };
-  const ask: Ask = (endpoint, body) => checked(fixture().post(`${endpoint}/datatables`, body));
+  const ask: Ask = (endpoint, body) => checked(fixture.post(`${endpoint}/datatables`, body));
   const form: Ask = (endpoint, body) =>
     checked(
-      fixture().request(`/api/test/${endpoint}/datatables`, {
+      fixture.request(`/api/test/${endpoint}/datatables`, {
         method: "POST",
         headers: { "content-type": "application/x-www-form-urlencoded" },
         body: bracketed(body),

@@ -1,8 +1,13 @@
 /** Opens the service over the shared fixture, or another one. Every answer has passed `checkEnvelope`. */
-import { afterAll, beforeAll } from "vitest";
 import { checkEnvelope } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
-import { openFixture, type Answer, type Fixture, type FixtureOptions } from "./harness.ts";
+import {
+  openFixture,
+  openForTests,
+  type Answer,
+  type Fixture,
+  type FixtureOptions,
+} from "./harness.ts";
 
 export interface Shop {
   /** Undefined sends no body; a string is sent unchanged, all else as JSON. */
@@ -19,27 +24,16 @@ export interface Shop {
 }
 
 export function openShop(options: FixtureOptions = shopOptions): Shop {
-  let fixture: Fixture | null = null;
-  beforeAll(async () => {
-    fixture = await openFixture(options);
-  });
-  afterAll(() => fixture?.close());
-
+  const fixture = openForTests(openFixture, options);
   const checked = async (asking: Promise<Answer>): Promise<Answer> => {
     const answer = await asking;
     checkEnvelope(answer);
     return answer;
   };
-  const opened = () => {
-    if (!fixture) throw new Error("The shop opens in beforeAll");
-    return fixture;
-  };
   return {
-    get fixture() {
-      return opened();
-    },
-    send: (path, init) => checked(opened().request(`/api/test${path}`, init)),
+    fixture,
+    send: (path, init) => checked(fixture.request(`/api/test${path}`, init)),
     post: (endpoint, action, body, headers) =>
-      checked(opened().post(`${endpoint}/${action}`, body, headers)),
+      checked(fixture.post(`${endpoint}/${action}`, body, headers)),
   };
 }

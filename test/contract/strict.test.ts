@@ -2,12 +2,12 @@
  * `requests.unknown` of project.json: unknown members of a request are refused, with their path and a suggestion, or
  * ignored. The schema of the action lists the known members.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { check } from "./cases.ts";
 import { shopOptions } from "./fixture.ts";
-import type { Fixture } from "./harness.ts";
 import { openShop } from "./shop.ts";
 import { openTrade } from "./trade.ts";
+import { openForTests } from "./harness.ts";
 
 const { endpoints } = shopOptions;
 const orders = endpoints["orders"] as { workflow: object };
@@ -385,11 +385,7 @@ describe("a strict project takes", () => {
 });
 
 describe("a request about related records", () => {
-  let trade: Fixture;
-  beforeAll(async () => {
-    trade = await openTrade({ requests: { unknown: "refuse" } });
-  });
-  afterAll(() => trade?.close());
+  const trade = openForTests(openTrade, { requests: { unknown: "refuse" } });
 
   const many = { conditions: [{ key: "qty", operator: ">", value: 1 }] };
   const misspelled = { logik: "OR", conditions: [] };

@@ -2,10 +2,10 @@
  * Nothing around the API reveals what the caller cannot access: OpenAPI documents, front page, `/docs`, `/metrics`, the
  * service's state, suggestions in a 404. All secret names contain `zz`, which the tests search for.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { actions as catalog } from "../../core/actions.ts";
 import { apiKey as key, by } from "./api-keys.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const operatorToken = "a-token-for-operators";
 const auth = {
@@ -82,102 +82,98 @@ const items = {
   },
 };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "places",
-        columns: {
-          place_id: "key",
-          name: "text(40)",
-          zz_place: { type: "text(40)", unique: true },
-          zz_owner: "text(40)",
-        },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "places",
+      columns: {
+        place_id: "key",
+        name: "text(40)",
+        zz_place: { type: "text(40)", unique: true },
+        zz_owner: "text(40)",
       },
-      {
-        name: "items",
-        columns: {
-          item_id: "key",
-          title: { type: "text(40)", notNull: true },
-          place_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
-          ends: "date",
-          zz_start: "date",
-          zz_cost: { type: "integer", default: "772345" },
-          zz_grade: { type: "text(10)", default: "'zz_low'" },
-          zz_status: "text(10)",
-          zz_tenant: "text(10)",
-        },
-      },
-      {
-        name: "papers",
-        columns: { paper_id: "key", total: "decimal(12,2)", zz_margin: "decimal(12,2)" },
-      },
-      {
-        name: "paper_lines",
-        columns: {
-          line_id: "key",
-          paper_id: {
-            type: "text(36)",
-            notNull: true,
-            references: { table: "papers", column: "paper_id" },
-          },
-          qty: "integer",
-          zz_margin: "decimal(12,2)",
-          amount: "decimal(12,2)",
-        },
-      },
-    ],
-    project: {
-      auth,
-      rateLimit: { max: 100_000 },
-      cache: { enabled: false },
-      mcp: { endpoints: endpointNames, write: ["items", "papers"] },
     },
-    endpoints: {
-      items,
-      places: {
-        tableName: "places",
-        action: { read: true, lookup: true },
-        fieldNameLookup: { id: "place_id", text: "name" },
-        access: { admin: "*", clerk: ["read"] },
-        hiddenFields: { clerk: ["zz_owner", "zz_place"] },
+    {
+      name: "items",
+      columns: {
+        item_id: "key",
+        title: { type: "text(40)", notNull: true },
+        place_id: { type: "text(36)", references: { table: "places", column: "place_id" } },
+        ends: "date",
+        zz_start: "date",
+        zz_cost: { type: "integer", default: "772345" },
+        zz_grade: { type: "text(10)", default: "'zz_low'" },
+        zz_status: "text(10)",
+        zz_tenant: "text(10)",
       },
-      papers: {
-        tableName: "papers",
-        action: { "create-composite": true, "read-composite": true, "update-composite": true },
-        masterDetail: {
-          detailTable: "paper_lines",
-          foreignKey: "paper_id",
-          detailConfig: { primaryKey: "line_id" },
+    },
+    {
+      name: "papers",
+      columns: { paper_id: "key", total: "decimal(12,2)", zz_margin: "decimal(12,2)" },
+    },
+    {
+      name: "paper_lines",
+      columns: {
+        line_id: "key",
+        paper_id: {
+          type: "text(36)",
+          notNull: true,
+          references: { table: "papers", column: "paper_id" },
         },
-        calculation: {
-          detail: { amount: "qty * zz_margin" },
-          header: { total: "SUM(amount)", zz_margin: "SUM(zz_margin)" },
-        },
-        access: { admin: "*", clerk: "*" },
-        hiddenFields: { clerk: ["zz_margin"] },
+        qty: "integer",
+        zz_margin: "decimal(12,2)",
+        amount: "decimal(12,2)",
       },
-      "zz-closed": { tableName: "items", action: { read: true }, access: closed },
-      "zz-nobodys": { tableName: "items", action: { read: true } },
     },
-    components: { "components/zz-hook.ts": { zzCheck: () => undefined } },
-    files: {
-      "zz-other/project.json": JSON.stringify({
-        database: { url: "sqlite::memory:" },
-        auth: { apiKeys: [key("other", ["zz-role"])] },
-        rateLimit: { max: 775_678, actions: { read: 5 } },
-      }),
-      "zz-other/zz-notes.json": JSON.stringify({
-        viewQuery: "select 1 as zz_note",
-        action: { read: true },
-        access: { "zz-role": "*" },
-      }),
+  ],
+  project: {
+    auth,
+    rateLimit: { max: 100_000 },
+    cache: { enabled: false },
+    mcp: { endpoints: endpointNames, write: ["items", "papers"] },
+  },
+  endpoints: {
+    items,
+    places: {
+      tableName: "places",
+      action: { read: true, lookup: true },
+      fieldNameLookup: { id: "place_id", text: "name" },
+      access: { admin: "*", clerk: ["read"] },
+      hiddenFields: { clerk: ["zz_owner", "zz_place"] },
     },
-    env: { METRICS_TOKEN: operatorToken, TRUST_PROXY: "1" },
-  });
+    papers: {
+      tableName: "papers",
+      action: { "create-composite": true, "read-composite": true, "update-composite": true },
+      masterDetail: {
+        detailTable: "paper_lines",
+        foreignKey: "paper_id",
+        detailConfig: { primaryKey: "line_id" },
+      },
+      calculation: {
+        detail: { amount: "qty * zz_margin" },
+        header: { total: "SUM(amount)", zz_margin: "SUM(zz_margin)" },
+      },
+      access: { admin: "*", clerk: "*" },
+      hiddenFields: { clerk: ["zz_margin"] },
+    },
+    "zz-closed": { tableName: "items", action: { read: true }, access: closed },
+    "zz-nobodys": { tableName: "items", action: { read: true } },
+  },
+  components: { "components/zz-hook.ts": { zzCheck: () => undefined } },
+  files: {
+    "zz-other/project.json": JSON.stringify({
+      database: { url: "sqlite::memory:" },
+      auth: { apiKeys: [key("other", ["zz-role"])] },
+      rateLimit: { max: 775_678, actions: { read: 5 } },
+    }),
+    "zz-other/zz-notes.json": JSON.stringify({
+      viewQuery: "select 1 as zz_note",
+      action: { read: true },
+      access: { "zz-role": "*" },
+    }),
+  },
+  env: { METRICS_TOKEN: operatorToken, TRUST_PROXY: "1" },
 });
-afterAll(() => fixture?.close());
 
 type Headers = Readonly<Record<string, string>>;
 const strangers: Readonly<Record<string, Headers>> = {

@@ -2,23 +2,21 @@
  * Connected work is one trace: a request, its non-blocking hooks, the request that one of them sends to the service,
  * and the job that this request starts, wherever queue and worker are.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CollectedSpan, type Collector, startCollector } from "../observe/collector.ts";
-import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
-import { jobPlaces, type JobFixture, openJobFixture } from "./job-places.ts";
+import { describe, expect, test } from "vitest";
+import { type CollectedSpan, startCollector } from "../observe/collector.ts";
+import { startHookServer } from "../outbound/hook-server.ts";
+import { jobPlaces, openJobFixture } from "./job-places.ts";
+import { openForTests } from "./harness.ts";
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
 
 describe.each(jobPlaces)("%s", (jobPlace) => {
-  let collector: Collector;
-  let hooks: HookServer;
-  let place: JobFixture;
-  beforeAll(async () => {
-    collector = await startCollector();
-    hooks = await startHookServer();
+  const collector = openForTests(startCollector);
+  const hooks = openForTests(startHookServer);
+  const place = openForTests(() => {
     const hook = { method: "POST", blocking: false };
-    place = await openJobFixture(jobPlace, {
+    return openJobFixture(jobPlace, {
       tables: [{ name: "goods", columns: { id: "key", mark: "text(20)", state: "text(20)" } }],
       setUp: () => ["insert into goods values ('a', 'A', 'open')"],
       endpoints: {
@@ -41,11 +39,6 @@ describe.each(jobPlaces)("%s", (jobPlace) => {
       project: { hooks: { allowedHosts: [hooks.host] } },
       env: collector.env,
     });
-  });
-  afterAll(async () => {
-    await place?.close();
-    await collector?.close();
-    await hooks?.close();
   });
 
   test("a request, its hooks and the job that one of them starts are one trace", async () => {

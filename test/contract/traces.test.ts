@@ -1,39 +1,30 @@
 /** Spans of requests, statements and hooks as a trace collector receives them. */
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type CollectedSpan, type Collector, startCollector } from "../observe/collector.ts";
-import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, test } from "vitest";
+import { type CollectedSpan, startCollector } from "../observe/collector.ts";
+import { startHookServer } from "../outbound/hook-server.ts";
+import { type Fixture, openFixture, openForTests } from "./harness.ts";
 
 const secret = "A value of nobody else";
 const parent = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7" };
 const traceparent = `00-${parent.trace}-${parent.span}-01`;
 
-let collector: Collector;
-let hooks: HookServer;
-beforeAll(async () => {
-  collector = await startCollector();
-  hooks = await startHookServer();
-});
-afterAll(async () => {
-  await collector?.close();
-  await hooks?.close();
-});
+const collector = openForTests(startCollector);
+const hooks = openForTests(startHookServer);
 
 /** Opens a service for the tests, with these variables besides those that name the collector. */
 function opened(
   env: Readonly<Record<string, string>>,
   log?: (line: string) => void,
 ): () => Fixture {
-  let place: Fixture;
-  beforeAll(async () => {
+  const place = openForTests(async () => {
     const hook = (name: string, path: string, blocking: boolean) => ({
       name,
       method: "POST",
       url: `http://${hooks.host}${path}?mark={{record.mark}}`,
       blocking,
     });
-    place = await openFixture({
+    return openFixture({
       tables: [{ name: "goods", columns: { id: "key", mark: "text(40)", state: "text(20)" } }],
       setUp: () => [`insert into goods values ('a', '${secret}', 'open')`],
       endpoints: {
@@ -55,7 +46,6 @@ function opened(
       ...(log && { log: pino({ level: "info" }, { write: log }) }),
     });
   });
-  afterAll(() => place?.close());
   return () => place;
 }
 

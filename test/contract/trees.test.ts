@@ -1,15 +1,14 @@
 /** Records that refer to others of their table are stored and deleted together with these, whatever their order. */
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { beforeEach, expect, inject, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
+const fixture = openForTests(async () => {
   const parent = (onDelete?: string) =>
     ({
       type: "text(36)",
       references: { table: "nodes", column: "node_id", ...(onDelete && { onDelete }) },
     }) as const;
-  fixture = await openFixture({
+  return openFixture({
     tables: [
       { name: "trees", columns: { tree_id: "key" } },
       {
@@ -49,7 +48,6 @@ beforeAll(async () => {
     components: { "components/seen.ts": { see: () => undefined } },
   });
 });
-afterAll(() => fixture?.close());
 
 const names = ["a", "b", "c", "d", "e"];
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 /** A stored view that has no data yet, which only PostgreSQL has. */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type Fixture, openFixture } from "./harness.ts";
+import { describe, expect, inject, test } from "vitest";
+import { openFixture, openForTests } from "./harness.ts";
 
 const action = {
   export: true,
@@ -19,25 +19,21 @@ const requests: readonly (readonly [string, object])[] = [
 ];
 
 describe.runIf(inject("engine") === "postgres")("a view that was never filled", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables: [{ name: "items", columns: { id: "key", name: "text(40)" } }],
-      setUp: () => [
-        "insert into items values ('a', 'Anvil')",
-        "create materialized view stored as select id, name from items with no data",
-      ],
-      endpoints: {
-        stored: {
-          tableName: "stored",
-          primaryKey: "id",
-          action,
-          fieldNameLookup: { id: "id", text: "name" },
-        },
+  const fixture = openForTests(openFixture, {
+    tables: [{ name: "items", columns: { id: "key", name: "text(40)" } }],
+    setUp: () => [
+      "insert into items values ('a', 'Anvil')",
+      "create materialized view stored as select id, name from items with no data",
+    ],
+    endpoints: {
+      stored: {
+        tableName: "stored",
+        primaryKey: "id",
+        action,
+        fieldNameLookup: { id: "id", text: "name" },
       },
-    });
+    },
   });
-  afterAll(() => fixture?.close());
 
   test.each(requests)("says so in the answer to %s", async (path, body) => {
     const answer = await fixture.post(`stored/${path}`, body, { "X-Request-Mode": "static" });

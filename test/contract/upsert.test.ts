@@ -1,9 +1,9 @@
 /** upsert: the indexes it finds records by, the rights of what a record counts as, scopes and marked rows, and races. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
 import { apiKey, by as headersOf } from "./api-keys.ts";
 import { check } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 /** Unique indexes that are no keys: each row could have the same value as another one. */
 const partialIndexes: Record<EngineName, readonly string[]> = {
@@ -19,80 +19,76 @@ const partialIndexes: Record<EngineName, readonly string[]> = {
 };
 
 const action = { read: true, first: true, create: true, update: true, upsert: true };
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "goods",
-        columns: {
-          good_id: "key",
-          code: { type: "text(40)", unique: true },
-          shelf: "integer",
-          place: "integer",
-          name: { type: "text(40)", notNull: true },
-          price: { type: "decimal(10,2)", check: "price < 1000" },
-          part: "text(40)",
-          loud: "text(40)",
-          tenant: "text(10)",
-          is_deleted: "boolean",
-          deleted_at: "timestamp",
-        },
-        unique: [["shelf", "place"]],
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "goods",
+      columns: {
+        good_id: "key",
+        code: { type: "text(40)", unique: true },
+        shelf: "integer",
+        place: "integer",
+        name: { type: "text(40)", notNull: true },
+        price: { type: "decimal(10,2)", check: "price < 1000" },
+        part: "text(40)",
+        loud: "text(40)",
+        tenant: "text(10)",
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
       },
-      { name: "slots", columns: { slot_id: "identity", label: "text(20)" } },
-      {
-        name: "pairs",
-        columns: { a: "integer", b: "text(20)", note: "text(20)" },
-        primaryKey: ["a", "b"],
-      },
-    ],
-    setUp: (engine) => partialIndexes[engine],
-    endpoints: {
-      goods: {
-        tableName: "goods",
-        fieldName: ["good_id", "code", "shelf", "place", "name", "price", "part", "loud", "tenant"],
-        action: { ...action, delete: true },
-        softDelete: {},
-        fieldValidation: [
-          { name: "name", type: "string", constraints: { required: true, minLength: 2 } },
-        ],
-        access: {
-          admin: "*",
-          changer: ["read", "update", "upsert"],
-          maker: ["read", "create", "upsert"],
-          neither: ["read", "upsert"],
-          creator: ["read", "create", "update"],
-          clerk: ["read", "create", "update", "upsert"],
-          blind: ["read", "create", "update", "upsert"],
-        },
-        rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
-        hiddenFields: { blind: ["code"] },
-      },
-      // Neither create nor update.
-      only: {
-        tableName: "goods",
-        fieldName: ["good_id", "code", "name"],
-        action: { upsert: true },
-        access: { admin: "*", neither: ["upsert"] },
-      },
-      slots: { tableName: "slots", action, access: { admin: "*" } },
-      pairs: { tableName: "pairs", action, access: { admin: "*" } },
+      unique: [["shelf", "place"]],
     },
-    project: {
-      auth: {
-        apiKeys: [
-          ...["admin", "changer", "maker", "neither", "creator", "blind"].map((id) =>
-            apiKey(id, [id]),
-          ),
-          apiKey("clerk a", ["clerk"], { tenant: "a" }),
-          apiKey("clerk b", ["clerk"], { tenant: "b" }),
-        ],
-      },
+    { name: "slots", columns: { slot_id: "identity", label: "text(20)" } },
+    {
+      name: "pairs",
+      columns: { a: "integer", b: "text(20)", note: "text(20)" },
+      primaryKey: ["a", "b"],
     },
-  });
+  ],
+  setUp: (engine) => partialIndexes[engine],
+  endpoints: {
+    goods: {
+      tableName: "goods",
+      fieldName: ["good_id", "code", "shelf", "place", "name", "price", "part", "loud", "tenant"],
+      action: { ...action, delete: true },
+      softDelete: {},
+      fieldValidation: [
+        { name: "name", type: "string", constraints: { required: true, minLength: 2 } },
+      ],
+      access: {
+        admin: "*",
+        changer: ["read", "update", "upsert"],
+        maker: ["read", "create", "upsert"],
+        neither: ["read", "upsert"],
+        creator: ["read", "create", "update"],
+        clerk: ["read", "create", "update", "upsert"],
+        blind: ["read", "create", "update", "upsert"],
+      },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+      hiddenFields: { blind: ["code"] },
+    },
+    // Neither create nor update.
+    only: {
+      tableName: "goods",
+      fieldName: ["good_id", "code", "name"],
+      action: { upsert: true },
+      access: { admin: "*", neither: ["upsert"] },
+    },
+    slots: { tableName: "slots", action, access: { admin: "*" } },
+    pairs: { tableName: "pairs", action, access: { admin: "*" } },
+  },
+  project: {
+    auth: {
+      apiKeys: [
+        ...["admin", "changer", "maker", "neither", "creator", "blind"].map((id) =>
+          apiKey(id, [id]),
+        ),
+        apiKey("clerk a", ["clerk"], { tenant: "a" }),
+        apiKey("clerk b", ["clerk"], { tenant: "b" }),
+      ],
+    },
+  },
 });
-afterAll(() => fixture?.close());
 beforeEach(async () => {
   for (const table of ["goods", "slots", "pairs"]) await fixture.sql(`delete from ${table}`);
 });

@@ -1,45 +1,41 @@
 /** A database error is logged once, with its full cause and without values of the request. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createLog } from "../../app/start/observing/log.ts";
 import type { HookContext } from "../../core/plans/hook.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 
 const secret = "A value of nobody else";
 
 const lines: string[] = [];
-let place: Fixture;
-beforeAll(async () => {
-  place = await openFixture({
-    tables: [
-      {
-        name: "goods",
-        columns: { id: "key", mark: "text(60)", size: "integer" },
-      },
-    ],
-    setUp: () => ["insert into goods values ('a', 'A', 1)"],
-    endpoints: {
-      goods: {
-        tableName: "goods",
-        action: { update: true },
-        components: { onBeforeUpdate: ["components/code.ts#run"] },
+const place = openForTests(openFixture, {
+  tables: [
+    {
+      name: "goods",
+      columns: { id: "key", mark: "text(60)", size: "integer" },
+    },
+  ],
+  setUp: () => ["insert into goods values ('a', 'A', 1)"],
+  endpoints: {
+    goods: {
+      tableName: "goods",
+      action: { update: true },
+      components: { onBeforeUpdate: ["components/code.ts#run"] },
+    },
+  },
+  components: {
+    "components/code.ts": {
+      async run({ data, query }: HookContext) {
+        if (data["size"] === 1) await query(`select id frm goods where mark = '${secret}'`);
+        if (data["size"] === 2) await query("select colour from goods where mark = ?", [secret]);
+        if (data["size"] === 3) throw new TypeError("odd", { cause: new RangeError("below it") });
+        if (data["size"] === 4) {
+          await query("insert into goods (id, mark) values (?, ?)", ["a", secret]);
+        }
       },
     },
-    components: {
-      "components/code.ts": {
-        async run({ data, query }: HookContext) {
-          if (data["size"] === 1) await query(`select id frm goods where mark = '${secret}'`);
-          if (data["size"] === 2) await query("select colour from goods where mark = ?", [secret]);
-          if (data["size"] === 3) throw new TypeError("odd", { cause: new RangeError("below it") });
-          if (data["size"] === 4) {
-            await query("insert into goods (id, mark) values (?, ?)", ["a", secret]);
-          }
-        },
-      },
-    },
-    log: createLog("debug", { write: (line) => void lines.push(line) }),
-  });
+  },
+  log: createLog("debug", { write: (line) => void lines.push(line) }),
 });
-afterAll(() => place?.close());
 
 async function errorsOf(size: number): Promise<any[]> {
   lines.length = 0;

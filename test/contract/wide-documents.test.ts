@@ -2,9 +2,9 @@
  * Documents whose lines have a composite key that contains the header's key; the other columns identify a line within
  * its header. Every header has a line 1, so a change that ignores the header would show in another document.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { check, checkEnvelope, record } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 
 const composites = {
   "create-composite": true,
@@ -14,60 +14,56 @@ const composites = {
 };
 const notes = { detailTable: "sheet_notes", foreignKey: "sheet_id", cascadeDelete: true };
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    tables: [
-      {
-        name: "sheets",
-        columns: { sheet_id: "key", title: "text(20)", total: "decimal(12,2)", items: "integer" },
-      },
-      {
-        name: "sheet_lines",
-        columns: {
-          sheet_id: { type: "text(36)", references: { table: "sheets", column: "sheet_id" } },
-          line_no: "integer",
-          qty: { type: "integer", notNull: true },
-          price: { type: "decimal(8,2)", default: "1" },
-          amount: "decimal(10,2)",
-          updated_at: "timestamp",
-        },
-        primaryKey: ["sheet_id", "line_no"],
-      },
-      {
-        // The foreign key is not the first column of the key, and two others name a note.
-        name: "sheet_notes",
-        columns: {
-          text: "text(40)",
-          section: "text(10)",
-          sheet_id: { type: "text(36)", references: { table: "sheets", column: "sheet_id" } },
-          position: "smallint",
-        },
-        primaryKey: ["section", "sheet_id", "position"],
-      },
-    ],
-    endpoints: {
-      sheets: {
-        tableName: "sheets",
-        action: composites,
-        masterDetail: [
-          {
-            detailTable: "sheet_lines",
-            foreignKey: "sheet_id",
-            cascadeDelete: true,
-            calculation: {
-              detail: { amount: "qty * price" },
-              header: { total: "SUM(amount)", items: "COUNT(details)" },
-            },
-          },
-          { ...notes, detailConfig: { primaryKey: ["section", "sheet_id", "position"] } },
-        ],
-      },
+const fixture = openForTests(openFixture, {
+  tables: [
+    {
+      name: "sheets",
+      columns: { sheet_id: "key", title: "text(20)", total: "decimal(12,2)", items: "integer" },
     },
-    project: { cache: { enabled: false } },
-  });
+    {
+      name: "sheet_lines",
+      columns: {
+        sheet_id: { type: "text(36)", references: { table: "sheets", column: "sheet_id" } },
+        line_no: "integer",
+        qty: { type: "integer", notNull: true },
+        price: { type: "decimal(8,2)", default: "1" },
+        amount: "decimal(10,2)",
+        updated_at: "timestamp",
+      },
+      primaryKey: ["sheet_id", "line_no"],
+    },
+    {
+      // The foreign key is not the first column of the key, and two others name a note.
+      name: "sheet_notes",
+      columns: {
+        text: "text(40)",
+        section: "text(10)",
+        sheet_id: { type: "text(36)", references: { table: "sheets", column: "sheet_id" } },
+        position: "smallint",
+      },
+      primaryKey: ["section", "sheet_id", "position"],
+    },
+  ],
+  endpoints: {
+    sheets: {
+      tableName: "sheets",
+      action: composites,
+      masterDetail: [
+        {
+          detailTable: "sheet_lines",
+          foreignKey: "sheet_id",
+          cascadeDelete: true,
+          calculation: {
+            detail: { amount: "qty * price" },
+            header: { total: "SUM(amount)", items: "COUNT(details)" },
+          },
+        },
+        { ...notes, detailConfig: { primaryKey: ["section", "sheet_id", "position"] } },
+      ],
+    },
+  },
+  project: { cache: { enabled: false } },
 });
-afterAll(() => fixture.close());
 
 const send = async (action: string, body: object, headers?: Record<string, string>) => {
   const answer = await fixture.post(`sheets/${action}`, body, headers);

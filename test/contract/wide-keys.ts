@@ -2,10 +2,10 @@
  * Tables with composite keys: two numbers; a text (compared without case on two engines) and a date, not in the table's
  * column order; and three columns, one of them a UUID that refers to another table. All other columns are the same.
  */
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { beforeEach } from "vitest";
 import type { Row } from "../../core/values/row.ts";
 import { check, checkEnvelope } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
 import type { EngineName } from "../servers/session.ts";
 import type { FixtureTable } from "./tables.ts";
 
@@ -112,62 +112,53 @@ const numbering: Readonly<Record<EngineName, string>> = {
 };
 
 export function openWide(project: object = {}) {
-  let fixture: Fixture | null = null;
-  const opened = (): Fixture => {
-    if (!fixture) throw new Error("The service opens in beforeAll");
-    return fixture;
-  };
+  const fixture = openForTests(openFixture, {
+    tables: [
+      { name: "items", columns: { item_id: "uuid", name: "text(20)" }, primaryKey: ["item_id"] },
+      {
+        name: "order_lines",
+        columns: { order_id: "integer", line_no: "integer", ...others },
+        primaryKey: ["order_id", "line_no"],
+      },
+      {
+        name: "stocks",
+        columns: {
+          bin: "smallint",
+          item_id: { type: "uuid", references: { table: "items", column: "item_id" } },
+          site: "text(20)",
+          ...others,
+        },
+        primaryKey: ["site", "item_id", "bin"],
+      },
+      {
+        name: "prices",
+        columns: { day: "date", code: "text(20)", ...others },
+        primaryKey: ["code", "day"],
+      },
+    ],
+    setUp: (engine) => [
+      ...(engine === "mysql"
+        ? ["alter table prices convert to character set utf8mb4 collate utf8mb4_general_ci"]
+        : []),
+      `create table logs (note varchar(20), day date not null, log_id integer ${numbering[engine]}, primary key (log_id, day))`,
+      ...items.map((id, at) => `insert into items (item_id, name) values ('${id}', 'i${at}')`),
+    ],
+    endpoints,
+    project,
+  });
   const post = async (
     path: string,
     body: unknown,
     headers?: Record<string, string>,
   ): Promise<Answer> => {
-    const answer = await opened().post(path, body, headers);
+    const answer = await fixture.post(path, body, headers);
     checkEnvelope(answer);
     return answer;
   };
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables: [
-        { name: "items", columns: { item_id: "uuid", name: "text(20)" }, primaryKey: ["item_id"] },
-        {
-          name: "order_lines",
-          columns: { order_id: "integer", line_no: "integer", ...others },
-          primaryKey: ["order_id", "line_no"],
-        },
-        {
-          name: "stocks",
-          columns: {
-            bin: "smallint",
-            item_id: { type: "uuid", references: { table: "items", column: "item_id" } },
-            site: "text(20)",
-            ...others,
-          },
-          primaryKey: ["site", "item_id", "bin"],
-        },
-        {
-          name: "prices",
-          columns: { day: "date", code: "text(20)", ...others },
-          primaryKey: ["code", "day"],
-        },
-      ],
-      setUp: (engine) => [
-        ...(engine === "mysql"
-          ? ["alter table prices convert to character set utf8mb4 collate utf8mb4_general_ci"]
-          : []),
-        `create table logs (note varchar(20), day date not null, log_id integer ${numbering[engine]}, primary key (log_id, day))`,
-        ...items.map((id, at) => `insert into items (item_id, name) values ('${id}', 'i${at}')`),
-      ],
-      endpoints,
-      project,
-    });
-  });
-  afterAll(() => fixture?.close());
-
   /** Before each test the three records of each key are there as create stored them. */
   beforeEach(async () => {
     for (const { endpoint, rows } of wideKeys) {
-      await opened().sql(`delete from ${endpoint === "lines" ? "order_lines" : endpoint}`);
+      await fixture.sql(`delete from ${endpoint === "lines" ? "order_lines" : endpoint}`);
       for (const [at, key] of rows.entries())
         check(
           await post(`${endpoint}/create`, { ...key, note: `n${at}`, qty: 10, status: "open" }),
@@ -177,5 +168,5 @@ export function openWide(project: object = {}) {
         );
     }
   });
-  return { post, sql: (text: string) => opened().sql(text), engine: () => opened().engine };
+  return { post, sql: (text: string) => fixture.sql(text), engine: () => fixture.engine };
 }

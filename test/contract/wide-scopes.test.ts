@@ -2,10 +2,10 @@
  * Records whose key contains the tenant: both tenants use the same numbers, so an action that compares only a part of
  * the key would reach a foreign record.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Callers } from "../../core/callers/callers.ts";
 import { check, checkEnvelope, record, records } from "./cases.ts";
-import { type Fixture, openFixture } from "./harness.ts";
+import { openFixture, openForTests } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 
 /** A header names the caller; without it: the operator. */
@@ -32,48 +32,44 @@ const action = {
 };
 const names = Object.keys(action);
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    callers,
-    tables: [
-      {
-        name: "parts",
-        columns: { tenant: "text(10)", part_no: "integer", name: "text(20)", qty: "integer" },
-        primaryKey: ["tenant", "part_no"],
-      },
-    ],
-    setUp: () => [
-      `create table bookings (booking_id varchar(36) not null primary key, tenant varchar(10), part_no integer,
+const fixture = openForTests(openFixture, {
+  callers,
+  tables: [
+    {
+      name: "parts",
+      columns: { tenant: "text(10)", part_no: "integer", name: "text(20)", qty: "integer" },
+      primaryKey: ["tenant", "part_no"],
+    },
+  ],
+  setUp: () => [
+    `create table bookings (booking_id varchar(36) not null primary key, tenant varchar(10), part_no integer,
         foreign key (tenant, part_no) references parts (tenant, part_no))`,
-    ],
-    endpoints: {
-      bookings: {
-        tableName: "bookings",
-        action: { update: true, "bulk-update": true },
-        access: { clerk: ["update", "bulk-update"] },
-      },
-      parts: {
-        tableName: "parts",
-        action,
-        adjustConfig: { fields: { qty: {} } },
-        importConfig: { upsertKeys: ["tenant", "part_no"] },
-        access: { operator: "*", clerk: names, blind: names },
-        rowScope: {
-          clerk: { tenant: "{{claims.tenant}}" },
-          blind: { tenant: "{{claims.tenant}}" },
-        },
-        hiddenFields: { blind: ["part_no"] },
-        datatables: { rowId: true },
-      },
+  ],
+  endpoints: {
+    bookings: {
+      tableName: "bookings",
+      action: { update: true, "bulk-update": true },
+      access: { clerk: ["update", "bulk-update"] },
     },
-    project: {
-      auth: { anonymous: { roles: ["clerk"] } },
-      locking: { enforceResourceLocks: true },
+    parts: {
+      tableName: "parts",
+      action,
+      adjustConfig: { fields: { qty: {} } },
+      importConfig: { upsertKeys: ["tenant", "part_no"] },
+      access: { operator: "*", clerk: names, blind: names },
+      rowScope: {
+        clerk: { tenant: "{{claims.tenant}}" },
+        blind: { tenant: "{{claims.tenant}}" },
+      },
+      hiddenFields: { blind: ["part_no"] },
+      datatables: { rowId: true },
     },
-  });
+  },
+  project: {
+    auth: { anonymous: { roles: ["clerk"] } },
+    locking: { enforceResourceLocks: true },
+  },
 });
-afterAll(() => fixture.close());
 beforeEach(async () => {
   await fixture.sql("delete from bookings");
   await fixture.sql("delete from parts");

@@ -4,7 +4,7 @@
  */
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { afterAll, afterEach, beforeAll } from "vitest";
+import { afterEach } from "vitest";
 import {
   eventNames,
   type EventName,
@@ -12,7 +12,7 @@ import {
   type HookContext,
 } from "../../core/plans/hook.ts";
 import { checkEnvelope } from "./cases.ts";
-import { type Answer, type Fixture, openFixture } from "./harness.ts";
+import { type Answer, type Fixture, openFixture, openForTests } from "./harness.ts";
 import type { FixtureTable } from "./tables.ts";
 
 export interface Workshop {
@@ -67,7 +67,6 @@ const everyEvent = Object.fromEntries(
 
 /** `logged`: the lines of the service's log, from warnings on and of requests. */
 export function openWorkshop() {
-  let fixture: Fixture | null = null;
   const on: Partial<Record<EventName, HookHandler>> = {};
   const logged: Record<string, unknown>[] = [];
   const lines = new Writable({
@@ -77,61 +76,51 @@ export function openWorkshop() {
     },
   });
 
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables,
-      setUp: () => ["create view doubles as select part_id, stock * 2 as doubled from parts"],
-      endpoints: {
-        plain: parts,
-        parts: { ...parts, hiddenFields: ["secret"], components: everyEvent },
-        viewed: { ...parts, viewName: "doubles", components: everyEvent },
-        headed: {
-          ...parts,
-          components: everyEvent,
-          masterDetail: { detailTable: "notes", foreignKey: "part_id", cascadeDelete: true },
-        },
-        documents: {
-          ...parts,
-          action: { "create-composite": true, "read-composite": true, "update-composite": true },
-          components: everyEvent,
-          masterDetail: {
-            detailTable: "notes",
-            foreignKey: "part_id",
-            detailConfig: { fieldValidation: [{ name: "text", constraints: { required: true } }] },
-          },
-          calculation: { header: { stock: "COUNT(*)" } },
-        },
-        ordered: {
-          ...parts,
-          components: {
-            onBeforeInsert: ["one", "two", "one"].map((name) => `components/order.ts#${name}`),
-          },
-        },
-        notes: { tableName: "notes", action: { create: true, read: true } },
-        journal: { tableName: "journal", action: { read: true, create: true } },
+  const fixture = openForTests(openFixture, {
+    tables,
+    setUp: () => ["create view doubles as select part_id, stock * 2 as doubled from parts"],
+    endpoints: {
+      plain: parts,
+      parts: { ...parts, hiddenFields: ["secret"], components: everyEvent },
+      viewed: { ...parts, viewName: "doubles", components: everyEvent },
+      headed: {
+        ...parts,
+        components: everyEvent,
+        masterDetail: { detailTable: "notes", foreignKey: "part_id", cascadeDelete: true },
       },
-      components: {
-        "components/probe.ts": { run: (context: HookContext) => on[context.event]?.(context) },
-        "components/order.ts": { one: appending("-one"), two: appending("-two") },
+      documents: {
+        ...parts,
+        action: { "create-composite": true, "read-composite": true, "update-composite": true },
+        components: everyEvent,
+        masterDetail: {
+          detailTable: "notes",
+          foreignKey: "part_id",
+          detailConfig: { fieldValidation: [{ name: "text", constraints: { required: true } }] },
+        },
+        calculation: { header: { stock: "COUNT(*)" } },
       },
-      log: pino({ level: "info" }, lines),
-    });
+      ordered: {
+        ...parts,
+        components: {
+          onBeforeInsert: ["one", "two", "one"].map((name) => `components/order.ts#${name}`),
+        },
+      },
+      notes: { tableName: "notes", action: { create: true, read: true } },
+      journal: { tableName: "journal", action: { read: true, create: true } },
+    },
+    components: {
+      "components/probe.ts": { run: (context: HookContext) => on[context.event]?.(context) },
+      "components/order.ts": { one: appending("-one"), two: appending("-two") },
+    },
+    log: pino({ level: "info" }, lines),
   });
   afterEach(() => {
     for (const event of eventNames) delete on[event];
   });
-  afterAll(() => fixture?.close());
-
-  const opened = (): Fixture => {
-    if (!fixture) throw new Error("The workshop opens in beforeAll");
-    return fixture;
-  };
   const workshop: Workshop = {
-    get fixture() {
-      return opened();
-    },
+    fixture,
     async post(endpoint, action, body, headers) {
-      const answer = await opened().post(`${endpoint}/${action}`, body, headers);
+      const answer = await fixture.post(`${endpoint}/${action}`, body, headers);
       checkEnvelope(answer);
       return answer;
     },

@@ -2,12 +2,13 @@
  * Writes through views: simple ones, where the database applies the statement to the table, and those with INSTEAD OF
  * triggers. On SQLite only triggers work. Answers show the stored row as the view shows it.
  */
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { checkConfig } from "../../app/start/commands/check-config.ts";
 import type { EngineName } from "../servers/session.ts";
 import { check, record, records } from "./cases.ts";
-import { type JobFixture, openJobFixture } from "./job-places.ts";
+import { openJobFixture } from "./job-places.ts";
 import { importerOf, workbookOf } from "./imports.ts";
+import { openForTests } from "./harness.ts";
 
 const engine = inject("engine");
 const hasTriggers = engine !== "mysql";
@@ -110,45 +111,41 @@ const ofCrates = (tableName: string) => ({
   importConfig,
 });
 
-let service: JobFixture;
-beforeAll(async () => {
-  service = await openJobFixture("in the service", {
-    tables: [],
-    setUp,
-    endpoints: {
-      crates: { tableName: "crates", action: { read: true, create: true } },
-      plain: ofCrates("plain_crates"),
-      fresh: { tableName: "plain_crates", primaryKey: "id", action: { import: true } },
-      big: ofCrates("big_crates"),
-      loud: ofCrates("loud_crates"),
-      vague: { tableName: "shelves", primaryKey: "hall", action: { update: true, read: true } },
-      packed: {
-        ...ofCrates("plain_crates"),
-        action: { "create-composite": true, "update-composite": true, "read-composite": true },
-        masterDetail: { detailTable: "crate_lines", foreignKey: "crate_id" },
-      },
-      shelves: {
-        tableName: "shelves",
-        primaryKey: ["hall", "shelf"],
-        action: { create: true, update: true, delete: true, first: true, read: true },
-      },
-      ...(hasTriggers && {
-        totals: {
-          tableName: "totals",
-          primaryKey: "hall",
-          action: { create: true, update: true, delete: true, first: true },
-        },
-        packs: {
-          tableName: "packs",
-          primaryKey: "id",
-          action: { ...action, adjust: false },
-          importConfig,
-        },
-      }),
+const service = openForTests(openJobFixture, "in the service", {
+  tables: [],
+  setUp,
+  endpoints: {
+    crates: { tableName: "crates", action: { read: true, create: true } },
+    plain: ofCrates("plain_crates"),
+    fresh: { tableName: "plain_crates", primaryKey: "id", action: { import: true } },
+    big: ofCrates("big_crates"),
+    loud: ofCrates("loud_crates"),
+    vague: { tableName: "shelves", primaryKey: "hall", action: { update: true, read: true } },
+    packed: {
+      ...ofCrates("plain_crates"),
+      action: { "create-composite": true, "update-composite": true, "read-composite": true },
+      masterDetail: { detailTable: "crate_lines", foreignKey: "crate_id" },
     },
-  });
+    shelves: {
+      tableName: "shelves",
+      primaryKey: ["hall", "shelf"],
+      action: { create: true, update: true, delete: true, first: true, read: true },
+    },
+    ...(hasTriggers && {
+      totals: {
+        tableName: "totals",
+        primaryKey: "hall",
+        action: { create: true, update: true, delete: true, first: true },
+      },
+      packs: {
+        tableName: "packs",
+        primaryKey: "id",
+        action: { ...action, adjust: false },
+        importConfig,
+      },
+    }),
+  },
 });
-afterAll(() => service.close());
 
 const stored = async (id: number) =>
   records(

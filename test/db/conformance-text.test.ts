@@ -1,5 +1,5 @@
 /** Rows as JSON text: the same text, character by character, as from their values. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Table } from "../../core/values/types/column.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import type { ListText } from "../../core/query/list-text.ts";
@@ -10,6 +10,7 @@ import type { OpenOptions } from "../../db/open.ts";
 import { type BareSession, bareSession } from "./bare-session.ts";
 import { engine, reopen, select, useBench } from "./conformance.ts";
 import { textSetUp, textValues } from "./text-values.ts";
+import { openForTests } from "../contract/harness.ts";
 
 const bench = useBench();
 const values = textValues[engine];
@@ -65,11 +66,7 @@ const kinds: readonly Partial<OpenOptions>[] = [
 ];
 
 describe.each(kinds)("with %o, the text of rows is that of their values", (options) => {
-  let db: Db;
-  beforeAll(async () => {
-    db = await reopen(bench, options);
-  });
-  afterAll(() => db?.close());
+  const db = openForTests(reopen, bench, options);
 
   test.each(values.map(([native, literals], at) => ({ native, literals, at })))(
     "$native",

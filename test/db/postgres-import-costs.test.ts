@@ -1,17 +1,17 @@
 /** The statistics of PostgreSQL do not count the rows that an import has stored, and by which it finds the next ones. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { importerOf, workbookOf } from "../contract/imports.ts";
-import { folderTestPlaces, type JobFixture, openJobFixture } from "../contract/job-places.ts";
+import { folderTestPlaces, openJobFixture } from "../contract/job-places.ts";
+import { openForTests } from "../contract/harness.ts";
 
 const defaultText = "alter table items alter cost set default current_setting('random_page_cost')";
 
-let shop: JobFixture;
-beforeAll(async () => {
+const shop = openForTests(async () => {
   const columns = {
     code: { type: "text(20)", notNull: true, unique: true },
     cost: "text(20)",
   } as const;
-  shop = await openJobFixture(folderTestPlaces[0]!, {
+  return openJobFixture(folderTestPlaces[0]!, {
     tables: [{ name: "items", columns: { item_id: "identity", ...columns } }],
     setUp: () => [defaultText],
     endpoints: {
@@ -23,7 +23,6 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => shop?.close());
 
 test("an import asks for indexes where it finds records by keys, and nothing else does", async () => {
   await importerOf(shop).committed("items", await workbookOf([["code"], ["A"]]));

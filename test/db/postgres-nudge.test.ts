@@ -1,25 +1,18 @@
 /** Messages between processes over PostgreSQL itself: only while somebody listens, and again after a loss. */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { Db } from "../../core/plans/db-port.ts";
 import { openDb } from "../../db/open.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
-import { openSession, type PlainSession } from "../servers/session.ts";
+import { freshDatabase } from "../servers/database.ts";
+import { openSession } from "../servers/session.ts";
+import { openForTests } from "../contract/harness.ts";
 
 const options = { connectionsMax: 2, statementTimeoutMs: 0, decimals: "number" } as const;
 
-let database: FreshDatabase;
-let session: PlainSession;
 const opened: Db[] = [];
-beforeAll(async () => {
-  database = await freshDatabase("postgres");
-  session = await openSession("postgres", database.url);
-});
+const database = openForTests(freshDatabase, "postgres");
+const session = openForTests(() => openSession("postgres", database.url));
 afterEach(() => Promise.all(opened.splice(0).map((db) => db.close())));
-afterAll(async () => {
-  await session?.close();
-  await database?.drop();
-});
 
 async function open(more: object = {}): Promise<Db> {
   const db = await openDb(database.url, { ...options, ...more });

@@ -1,6 +1,6 @@
 /** Quick writes that arrive at the same time share connections of PostgreSQL, and one that is held up holds up no other. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "../contract/harness.ts";
+import { expect, test } from "vitest";
+import { type Fixture, openFixture, openForTests } from "../contract/harness.ts";
 
 async function open(pool: number): Promise<Fixture> {
   const fixture = await openFixture({
@@ -43,16 +43,8 @@ async function warmUp(fixture: Fixture): Promise<void> {
   }
 }
 
-let one: Fixture;
-let several: Fixture;
-beforeAll(async () => {
-  one = await open(1);
-  several = await open(8);
-});
-afterAll(async () => {
-  await one?.close();
-  await several?.close();
-});
+const one = openForTests(open, 1);
+const several = openForTests(open, 8);
 
 test("a refused write is undone alone", async () => {
   const [{ stock }] = (await one.sql("select stock from items where item_id = 'two'")) as [

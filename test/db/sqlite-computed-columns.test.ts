@@ -1,64 +1,60 @@
 /** SQLite has no type for expressions: their text or values show it, otherwise values are compared as they are. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "../contract/harness.ts";
+import { describe, expect, test } from "vitest";
+import { openFixture, openForTests } from "../contract/harness.ts";
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    engine: "sqlite",
-    tables: [],
-    setUp: () => [
-      "CREATE TABLE ord (id INTEGER PRIMARY KEY, qty INTEGER, price DECIMAL(10,2), seen TIMESTAMP, day DATE, note TEXT, open BOOLEAN)",
-      "CREATE TABLE visits (id INTEGER PRIMARY KEY, who TEXT, seen TIMESTAMP, odd TIMESTAMP)",
-      "INSERT INTO visits (who, seen, odd) VALUES ('a', '2024-05-06 07:08:09', 'soon'), ('a', '2023-01-01 00:00:00', 'late'), ('b', null, null)",
-      "CREATE TABLE people (id TEXT PRIMARY KEY, born INTEGER, rate REAL, at DATETIME)",
-      "INSERT INTO people VALUES ('a', 1990, 1.5, '2026-01-01 00:00:00'), ('b', 1970, 2.5, '2026-01-02T00:00:00.000Z'), ('c', 1980, 3.5, 1767398400000)",
-      "CREATE TABLE counts (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER)",
-      "INSERT INTO counts (kind, n) VALUES ('small', 3), ('small', -5), ('small', null), ('large', 9223372036854775807), ('large', 9223372036854775807), ('large', 2147483648), ('large', 7), ('low', -9223372036854775808), ('low', -1), ('odd', '12'), ('odd', 4), ('none', null)",
-      "CREATE TABLE orders (person TEXT, total INTEGER, match INTEGER, note TEXT)",
-      "INSERT INTO orders VALUES ('a', 7, 3, '{}'), ('a', 9, 3, '{}'), ('b', 5, 2, 'no JSON')",
-      `CREATE VIEW sums (id, orders, worth, open, goals, has, rate) AS WITH o AS (SELECT * FROM orders) SELECT id, (SELECT COUNT(*) FROM o WHERE person = people.id),
+const fixture = openForTests(openFixture, {
+  engine: "sqlite",
+  tables: [],
+  setUp: () => [
+    "CREATE TABLE ord (id INTEGER PRIMARY KEY, qty INTEGER, price DECIMAL(10,2), seen TIMESTAMP, day DATE, note TEXT, open BOOLEAN)",
+    "CREATE TABLE visits (id INTEGER PRIMARY KEY, who TEXT, seen TIMESTAMP, odd TIMESTAMP)",
+    "INSERT INTO visits (who, seen, odd) VALUES ('a', '2024-05-06 07:08:09', 'soon'), ('a', '2023-01-01 00:00:00', 'late'), ('b', null, null)",
+    "CREATE TABLE people (id TEXT PRIMARY KEY, born INTEGER, rate REAL, at DATETIME)",
+    "INSERT INTO people VALUES ('a', 1990, 1.5, '2026-01-01 00:00:00'), ('b', 1970, 2.5, '2026-01-02T00:00:00.000Z'), ('c', 1980, 3.5, 1767398400000)",
+    "CREATE TABLE counts (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER)",
+    "INSERT INTO counts (kind, n) VALUES ('small', 3), ('small', -5), ('small', null), ('large', 9223372036854775807), ('large', 9223372036854775807), ('large', 2147483648), ('large', 7), ('low', -9223372036854775808), ('low', -1), ('odd', '12'), ('odd', 4), ('none', null)",
+    "CREATE TABLE orders (person TEXT, total INTEGER, match INTEGER, note TEXT)",
+    "INSERT INTO orders VALUES ('a', 7, 3, '{}'), ('a', 9, 3, '{}'), ('b', 5, 2, 'no JSON')",
+    `CREATE VIEW sums (id, orders, worth, open, goals, has, rate) AS WITH o AS (SELECT * FROM orders) SELECT id, (SELECT COUNT(*) FROM o WHERE person = people.id),
          (SELECT SUM(total) FROM o WHERE person = people.id AND total > 5), (SELECT total = 5 FROM o WHERE person = people.id LIMIT 1),
          (SELECT match + 0 FROM o WHERE person = people.id LIMIT 1), EXISTS (SELECT 1 FROM o WHERE person = people.id), CASE WHEN id = 'a' THEN 0.5 ELSE 'none' END FROM people`,
-      "CREATE VIEW parts AS SELECT id, born > 1975 AS x, id AS y FROM people UNION ALL SELECT 'o' || rowid, total, match FROM orders",
-      "CREATE VIEW broken AS SELECT rowid AS id, total + 1 AS more, json_extract(note, '$.a') AS a FROM orders",
-      `CREATE VIEW list AS SELECT id, born > 1975 AS priv, count(*) OVER () AS n, born + 1 AS years, rate * 2 doubled,
+    "CREATE VIEW parts AS SELECT id, born > 1975 AS x, id AS y FROM people UNION ALL SELECT 'o' || rowid, total, match FROM orders",
+    "CREATE VIEW broken AS SELECT rowid AS id, total + 1 AS more, json_extract(note, '$.a') AS a FROM orders",
+    `CREATE VIEW list AS SELECT id, born > 1975 AS priv, count(*) OVER () AS n, born + 1 AS years, rate * 2 doubled,
          CAST(born AS TEXT) AS digits, 'x' || id AS code, CASE id WHEN 'a' THEN 7 ELSE 'seven' END AS loose, max(at, at) AS seen FROM people`,
-      `CREATE VIEW starred AS SELECT born > 1975 AS late, p.*, rate > 2 AS fast, o.*, born + 0 AS year, id = 'a' AS own
+    `CREATE VIEW starred AS SELECT born > 1975 AS late, p.*, rate > 2 AS fast, o.*, born + 0 AS year, id = 'a' AS own
          FROM people AS p LEFT JOIN orders AS o ON o.person = p.id AND o.total = 9`,
-    ],
-    endpoints: {
-      ...Object.fromEntries(
-        ["sums", "parts", "broken", "starred"].map((viewName) => [
-          viewName,
-          { viewName, primaryKey: "id", action: { read: true, aggregate: true } },
-        ]),
-      ),
-      empty: {
-        viewQuery: `WITH o AS (SELECT * FROM ord AS x) SELECT id, qty, qty * price AS total, -qty + 1 AS less, coalesce(qty, 0) AS q0,
+  ],
+  endpoints: {
+    ...Object.fromEntries(
+      ["sums", "parts", "broken", "starred"].map((viewName) => [
+        viewName,
+        { viewName, primaryKey: "id", action: { read: true, aggregate: true } },
+      ]),
+    ),
+    empty: {
+      viewQuery: `WITH o AS (SELECT * FROM ord AS x) SELECT id, qty, qty * price AS total, -qty + 1 AS less, coalesce(qty, 0) AS q0,
           coalesce(price, 0) p0, max(seen) OVER () AS last, (SELECT min(y.day) FROM ord AS y WHERE y.id = o.id) AS first,
           CASE WHEN qty > 1 THEN note ELSE 'none' END AS word, ifnull(open, FALSE) AS open, nullif("o"."seen", day) AS either,
           coalesce(seen, note) AS mixed, sum(price) OVER () AS worth FROM o LEFT JOIN (SELECT id AS other FROM visits) ON other = id WHERE qty > 0`,
-        primaryKey: "id",
-        action: { read: true, aggregate: true },
-      },
-      visits: {
-        viewQuery:
-          "SELECT who AS id, max(seen) AS last_seen, max(odd) AS odd FROM visits GROUP BY who",
-        primaryKey: "id",
-        action: { read: true, aggregate: true },
-      },
-      counts: { tableName: "counts", action: { aggregate: true } },
-      list: {
-        viewName: "list",
-        primaryKey: "id",
-        action: { read: true, aggregate: true },
-        fieldValidation: [{ name: "seen", type: "datetime" }],
-      },
+      primaryKey: "id",
+      action: { read: true, aggregate: true },
     },
-  });
+    visits: {
+      viewQuery:
+        "SELECT who AS id, max(seen) AS last_seen, max(odd) AS odd FROM visits GROUP BY who",
+      primaryKey: "id",
+      action: { read: true, aggregate: true },
+    },
+    counts: { tableName: "counts", action: { aggregate: true } },
+    list: {
+      viewName: "list",
+      primaryKey: "id",
+      action: { read: true, aggregate: true },
+      fieldValidation: [{ name: "seen", type: "datetime" }],
+    },
+  },
 });
-afterAll(() => fixture?.close());
 
 const read = (key: string, operator: string, value: unknown) =>
   fixture.post("list/read", {

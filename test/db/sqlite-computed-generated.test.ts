@@ -3,8 +3,8 @@
  * values are compared with stored ones. They can be true, false or a time only where the expression's text says so.
  */
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Answer, type Fixture, openFixture } from "../contract/harness.ts";
+import { expect, test } from "vitest";
+import { type Answer, openFixture, openForTests } from "../contract/harness.ts";
 
 /** `VIEW_SEED=… VIEWS=500` for a long run. */
 const seed = Number(process.env["VIEW_SEED"] ?? 27);
@@ -152,28 +152,24 @@ const views: fc.Arbitrary<View> = fc
 const made = fc.sample(views, { seed, numRuns: viewCount });
 const columns = made[0]!.kinds.map((_, at) => `v${at}`);
 
-let fixture: Fixture;
-beforeAll(async () => {
-  fixture = await openFixture({
-    engine: "sqlite",
-    project: { cache: { enabled: false } },
-    tables: [],
-    setUp: () => [
-      `CREATE TABLE t (id TEXT PRIMARY KEY, i INTEGER, r REAL, s TEXT, n DECIMAL(10, 2), j, "match" INTEGER, "end" REAL, b BOOLEAN, at DATETIME, nil TEXT)`,
-      "CREATE TABLE c (id INTEGER PRIMARY KEY, owner TEXT, q INTEGER, w REAL, name TEXT)",
-      "INSERT INTO t VALUES ('a', 1, 1.5, 'x', 2.25, 7, 4, 2.5, 1, '2026-01-01 10:00:00', NULL), ('b', 0, -2.0, '7', 0, 'j', 0, 1, 0, NULL, NULL), ('d', NULL, 0.1, 'Abc', 1, 1.5, 1, NULL, NULL, '2026-01-02 00:00:00', NULL)",
-      "INSERT INTO c VALUES (1, 'a', 1, 0.5, 'x'), (2, 'a', 3, 2.0, 'y'), (3, 'b', 3, NULL, NULL)",
-      ...made.map(({ text }, at) => `CREATE VIEW view${at} AS ${text}`),
-    ],
-    endpoints: Object.fromEntries(
-      made.map((_, at) => [
-        `view${at}`,
-        { viewName: `view${at}`, primaryKey: "id", action: { read: true, aggregate: true } },
-      ]),
-    ),
-  });
+const fixture = openForTests(openFixture, {
+  engine: "sqlite",
+  project: { cache: { enabled: false } },
+  tables: [],
+  setUp: () => [
+    `CREATE TABLE t (id TEXT PRIMARY KEY, i INTEGER, r REAL, s TEXT, n DECIMAL(10, 2), j, "match" INTEGER, "end" REAL, b BOOLEAN, at DATETIME, nil TEXT)`,
+    "CREATE TABLE c (id INTEGER PRIMARY KEY, owner TEXT, q INTEGER, w REAL, name TEXT)",
+    "INSERT INTO t VALUES ('a', 1, 1.5, 'x', 2.25, 7, 4, 2.5, 1, '2026-01-01 10:00:00', NULL), ('b', 0, -2.0, '7', 0, 'j', 0, 1, 0, NULL, NULL), ('d', NULL, 0.1, 'Abc', 1, 1.5, 1, NULL, NULL, '2026-01-02 00:00:00', NULL)",
+    "INSERT INTO c VALUES (1, 'a', 1, 0.5, 'x'), (2, 'a', 3, 2.0, 'y'), (3, 'b', 3, NULL, NULL)",
+    ...made.map(({ text }, at) => `CREATE VIEW view${at} AS ${text}`),
+  ],
+  endpoints: Object.fromEntries(
+    made.map((_, at) => [
+      `view${at}`,
+      { viewName: `view${at}`, primaryKey: "id", action: { read: true, aggregate: true } },
+    ]),
+  ),
 });
-afterAll(() => fixture?.close());
 
 interface Stored {
   readonly id: string;

@@ -1,32 +1,26 @@
 /** Types that rules give to loosely typed SQLite columns; the other engines' types are always exact. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "../contract/harness.ts";
+import { describe, expect, test } from "vitest";
+import { openFixture, openForTests } from "../contract/harness.ts";
 
 describe("on SQLite", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      tables: [],
-      setUp: () => [
-        "CREATE TABLE loose (id TEXT PRIMARY KEY, amount TEXT, rate REAL, done INTEGER)",
-      ],
-      endpoints: {
-        loose: {
-          tableName: "loose",
-          action: { create: true, first: true, read: true, adjust: true },
-          fieldValidation: {
-            amount: { type: "decimal" },
-            rate: { type: "decimal", scale: 2 },
-            done: { type: "boolean" },
-          },
-          adjustConfig: {
-            fields: { amount: { type: "decimal", min: 0 }, rate: { type: "decimal" } },
-          },
+  const fixture = openForTests(openFixture, {
+    tables: [],
+    setUp: () => ["CREATE TABLE loose (id TEXT PRIMARY KEY, amount TEXT, rate REAL, done INTEGER)"],
+    endpoints: {
+      loose: {
+        tableName: "loose",
+        action: { create: true, first: true, read: true, adjust: true },
+        fieldValidation: {
+          amount: { type: "decimal" },
+          rate: { type: "decimal", scale: 2 },
+          done: { type: "boolean" },
+        },
+        adjustConfig: {
+          fields: { amount: { type: "decimal", min: 0 }, rate: { type: "decimal" } },
         },
       },
-    });
+    },
   });
-  afterAll(() => fixture?.close());
 
   const long = "12345678901234567890.000000000000000000000000000001";
 

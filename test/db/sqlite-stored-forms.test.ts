@@ -1,6 +1,6 @@
 /** Dates and times that other programs stored in their own forms: requests find, sort and write them by value. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Fixture, openFixture } from "../contract/harness.ts";
+import { describe, expect, test } from "vitest";
+import { openFixture, openForTests } from "../contract/harness.ts";
 
 /** The instants of the rows, by key. */
 const instants: Readonly<Record<string, string>> = {
@@ -80,41 +80,36 @@ const forms: readonly Form[] = [
 
 describe.each(forms)("timestamps stored as $name", ({ stored, written, keys = "abcde" }) => {
   const rows = [...keys].map((id) => ({ id, at: instants[id]! }));
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      engine: "sqlite",
-      tables: [],
-      setUp: () => [
-        "CREATE TABLE events (id TEXT PRIMARY KEY, at DATETIME, updated_at DATETIME)",
-        "CREATE INDEX events_at ON events (at)",
-        "CREATE VIEW event_list AS SELECT id, at FROM events",
-        "CREATE VIEW twice AS SELECT id, at FROM events UNION SELECT id, at FROM events",
-        ...rows.map(
-          ({ id, at }) =>
-            `INSERT INTO events VALUES ('${id}', ${stored(at, id)}, ${stored(at, id)})`,
-        ),
-        "INSERT INTO events VALUES ('z', NULL, NULL)",
-      ],
-      endpoints: Object.fromEntries(
-        ["events", "event_list", "twice"].map((name) => [
-          name,
-          {
-            tableName: name,
-            primaryKey: "id",
-            action: {
-              read: true,
-              first: true,
-              aggregate: true,
-              datatables: true,
-              ...(name === "events" && { create: true, update: true, delete: true }),
-            },
-          },
-        ]),
+  const fixture = openForTests(openFixture, {
+    engine: "sqlite",
+    tables: [],
+    setUp: () => [
+      "CREATE TABLE events (id TEXT PRIMARY KEY, at DATETIME, updated_at DATETIME)",
+      "CREATE INDEX events_at ON events (at)",
+      "CREATE VIEW event_list AS SELECT id, at FROM events",
+      "CREATE VIEW twice AS SELECT id, at FROM events UNION SELECT id, at FROM events",
+      ...rows.map(
+        ({ id, at }) => `INSERT INTO events VALUES ('${id}', ${stored(at, id)}, ${stored(at, id)})`,
       ),
-    });
+      "INSERT INTO events VALUES ('z', NULL, NULL)",
+    ],
+    endpoints: Object.fromEntries(
+      ["events", "event_list", "twice"].map((name) => [
+        name,
+        {
+          tableName: name,
+          primaryKey: "id",
+          action: {
+            read: true,
+            first: true,
+            aggregate: true,
+            datatables: true,
+            ...(name === "events" && { create: true, update: true, delete: true }),
+          },
+        },
+      ]),
+    ),
   });
-  afterAll(() => fixture?.close());
 
   const found = async (endpoint: string, body: object): Promise<string[]> => {
     const answer = await fixture.post(`${endpoint}/read`, { limit: 100, ...body });

@@ -3,11 +3,12 @@
  * change, or an error. The files beside this one run it on the engines that can change columns.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
-import { type EngineName, openSession, type PlainSession } from "../servers/session.ts";
+import { freshDatabase } from "../servers/database.ts";
+import { type EngineName, openSession } from "../servers/session.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
+import { openForTests } from "../contract/harness.ts";
 
 /** One of the two forms of the column `v`. */
 export interface Form {
@@ -44,16 +45,8 @@ interface Seen {
 }
 
 export function testChangedKinds(engine: EngineName, cases: readonly Case[]): void {
-  let database: FreshDatabase;
-  let session: PlainSession;
-  beforeAll(async () => {
-    database = await freshDatabase(engine);
-    session = await openSession(engine, database.url);
-  });
-  afterAll(async () => {
-    await session?.close();
-    await database?.drop();
-  });
+  const database = openForTests(freshDatabase, engine);
+  const session = openForTests(() => openSession(engine, database.url));
 
   test.each(cases)(
     "no answer shows a wrong value while a column of %s becomes another",

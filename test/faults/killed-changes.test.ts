@@ -5,15 +5,12 @@
  * TEST_KILLS: how often each of them is killed.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { importerOf, workbookOf } from "../contract/imports.ts";
-import {
-  type Receiver,
-  startWebhookReceiver,
-  webhookSecret,
-} from "../contract/webhook-receiver.ts";
+import { startWebhookReceiver, webhookSecret } from "../contract/webhook-receiver.ts";
 import { useKilledService, type Victim } from "./killed-service.ts";
 import type { ServiceProcess } from "./service-process.ts";
+import { openForTests } from "../contract/harness.ts";
 
 const rounds = Number(process.env["TEST_KILLS"] ?? 1);
 
@@ -46,10 +43,7 @@ if (engine !== "sqlite") victims.push("database");
 
 describe.each(victims)("%s", (victim) => {
   const { writers, records, updates, lastsMs } = victim === "worker" ? imports : requests;
-  let receiver: Receiver;
-  beforeAll(async () => {
-    receiver = await startWebhookReceiver();
-  });
+  const receiver = openForTests(startWebhookReceiver);
   const killed = useKilledService(engine, {
     victim,
     column: "n",
@@ -70,7 +64,6 @@ describe.each(victims)("%s", (victim) => {
       ],
     }),
   });
-  afterAll(() => receiver?.close());
 
   /** Gives the records this number; resolves with whether that was acknowledged. */
   async function put(to: ServiceProcess, entries: readonly string[], n: number): Promise<boolean> {

@@ -5,21 +5,20 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createTables } from "../contract/tables.ts";
 import { fill, hasSmallDisks, onSmallDisk, seenBy } from "../jobs/small-disk.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
+import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let database: FreshDatabase;
 let service: ServiceProcess;
+const database = openForTests(freshDatabase, "sqlite");
 beforeAll(async () => {
-  database = await freshDatabase("sqlite");
   const session = await openSession("sqlite", database.url);
   const columns = { id: "key", name: "text(100)" } as const;
   for (const text of createTables("sqlite", [{ name: "items", columns }])) await session.run(text);
   await session.close();
 });
 afterEach(() => service?.stop());
-afterAll(() => database?.drop());
 
 const serve = async (within: readonly string[] = []): Promise<void> => {
   const files = {

@@ -2,20 +2,17 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AppError } from "../../core/values/errors.ts";
 import { bucketLimits } from "../../jobs/files/bucket/bucket-limits.ts";
 import { type BucketOptions, createBucketFiles } from "../../jobs/files/bucket-files.ts";
 import { openFiles } from "../../jobs/files/open-files.ts";
 import { runAside } from "../running/run-aside.ts";
-import { objectEnding, type OwnBucket, startBucket, uploadsFolder } from "../storage/own-bucket.ts";
+import { objectEnding, startBucket, uploadsFolder } from "../storage/own-bucket.ts";
 import { type Fate, type Network, startNetwork } from "../storage/unreliable-network.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let bucket: OwnBucket;
-beforeAll(async () => {
-  bucket = await startBucket();
-});
-afterAll(() => bucket?.stop());
+const bucket = openForTests(startBucket);
 
 const filesOf = (options: Partial<BucketOptions> = {}) =>
   createBucketFiles({ ...bucket.address, prefix: "", ...options });

@@ -11,18 +11,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { createLog } from "../../app/start/observing/log.ts";
 import { openService, type Service } from "../../app/start/servers/wire.ts";
 import { keyPrefix } from "../../jobs/queue/bullmq/redis-server.ts";
 import { createTables } from "../contract/tables.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
+import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
 import { startWorkerProcess, type WorkerProcess } from "./worker-process.ts";
+import { openForTests } from "../contract/harness.ts";
 
 const stuckLookMs = 300;
 
-let database: FreshDatabase;
 let folder: string;
 let service: Service;
 let worker: WorkerProcess | undefined;
@@ -30,8 +30,8 @@ let link: Link;
 let env: Record<string, string>;
 let files: Map<string, string>;
 
+const database = openForTests(freshDatabase, "sqlite");
 beforeAll(async () => {
-  database = await freshDatabase("sqlite");
   const session = await openSession("sqlite", database.url);
   const columns = { id: "key", name: "text(20)" } as const;
   for (const text of createTables("sqlite", [{ name: "goods", columns }])) await session.run(text);
@@ -42,7 +42,6 @@ beforeAll(async () => {
     ["test/goods.json", JSON.stringify({ tableName: "goods", action: { export: true } })],
   ]);
 });
-afterAll(() => database?.drop());
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rowgate-test-watchdog-"));

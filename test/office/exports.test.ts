@@ -2,12 +2,13 @@
  * Exports opened in LibreOffice, compared with `read` on each engine: every cell of 5,000 rows, with all column types,
  * formats, and texts that look like other types.
  */
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { createTable } from "../../jobs/workbook/create-table.ts";
 import type { FixtureColumn, FixtureType } from "../contract/tables.ts";
-import { openPlace, type Place } from "../jobs/places.ts";
+import { openPlace } from "../jobs/places.ts";
 import type { EngineName } from "../servers/session.ts";
 import { type OpenedCell, openInLibreOffice } from "./opened.ts";
+import { openForTests } from "../contract/harness.ts";
 
 /** Each is made this often, so that there are 5,000. */
 const distinct = 500;
@@ -133,26 +134,25 @@ const asXml = (text: string): string =>
   text.replace(/\r\n?/g, "\n").replace(/[\0-\x08\x0b\x0c\x0e-\x1f]/g, "");
 
 describe.each(["sqlite", "postgres", "mysql"] as const)("an export of %s", (engine) => {
-  let shop: Place;
-  beforeAll(async () => {
-    shop = await openPlace({
-      engine,
-      where: "in the service",
-      tables: [{ name: "things", columns }],
-      endpoints: {
-        things: {
-          tableName: "things",
-          action: { create: true, read: true, export: true },
-          fieldName: Object.keys(columns),
-          fieldLabels: { due: "Due on", amount: "Amount & tax" },
-          columnFormats: {
-            due: { type: "date", format: "DD/MM/YYYY" },
-            amount: { type: "number", format: "#,##0.00" },
-            agreed: { type: "boolean", trueLabel: "yes", falseLabel: "no" },
-          },
+  const shop = openForTests(openPlace, {
+    engine,
+    where: "in the service",
+    tables: [{ name: "things", columns }],
+    endpoints: {
+      things: {
+        tableName: "things",
+        action: { create: true, read: true, export: true },
+        fieldName: Object.keys(columns),
+        fieldLabels: { due: "Due on", amount: "Amount & tax" },
+        columnFormats: {
+          due: { type: "date", format: "DD/MM/YYYY" },
+          amount: { type: "number", format: "#,##0.00" },
+          agreed: { type: "boolean", trueLabel: "yes", falseLabel: "no" },
         },
       },
-    });
+    },
+  });
+  beforeAll(async () => {
     for (let at = 0; at < distinct; at++) {
       const { status, body } = await shop.post("things/create", bodyOf(at, engine));
       expect([status, body.errors]).toEqual([201, undefined]);
@@ -162,7 +162,6 @@ describe.each(["sqlite", "postgres", "mysql"] as const)("an export of %s", (engi
       `insert into things (${names}) select ${names} from things, (${Array.from({ length: copies - 1 }, (_, at) => `select ${at} as copy`).join(" union all ")}) copies`,
     );
   }, 120_000);
-  afterAll(() => shop?.close());
 
   test("opens with every cell as read shows it", async () => {
     const sort_columns = [{ column: "id", direction: "asc" }];

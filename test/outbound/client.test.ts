@@ -1,14 +1,11 @@
 /** Calls to other services: what is sent, which addresses are refused, and the limits of time and size of an answer. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createOutbound, type OutboundOptions } from "../../app/outbound/outbound-client.ts";
 import type { OutboundRequest } from "../../core/plans/outbound-port.ts";
-import { type HookServer, startHookServer } from "./hook-server.ts";
+import { startHookServer } from "./hook-server.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let server: HookServer;
-beforeAll(async () => {
-  server = await startHookServer();
-});
-afterAll(() => server?.close());
+const server = openForTests(startHookServer);
 
 const timeoutMs = 400;
 const call = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({

@@ -2,19 +2,18 @@
 import { hash } from "node:crypto";
 import { generateKeyPair, SignJWT } from "jose";
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { openCallers } from "../../app/callers/open-callers.ts";
 import { createOutbound } from "../../app/outbound/outbound-client.ts";
-import { type HookServer, startHookServer } from "./hook-server.ts";
+import { startHookServer } from "./hook-server.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let server: HookServer;
 let token: string;
+const server = openForTests(startHookServer);
 beforeAll(async () => {
-  server = await startHookServer();
   const { privateKey } = await generateKeyPair("ES256");
   token = await new SignJWT({}).setProtectedHeader({ alg: "ES256" }).sign(privateKey);
 });
-afterAll(() => server?.close());
 
 test.each([
   ["a redirect", "/redirect?to=/elsewhere", "The token issuer answered with status 302"],

@@ -2,7 +2,7 @@
  * All outbound calls follow the same rules: private addresses only if the operator named them, no redirects, and limits
  * of time and size for an answer. The other tests of this folder, of buckets and of workerd cover details.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createKeySet, noKeysYet } from "../../app/callers/key-set.ts";
 import { createOutbound } from "../../app/outbound/outbound-client.ts";
 import { createEdgeOutbound } from "../../app/start/edge/outbound.ts";
@@ -10,13 +10,10 @@ import { createLog } from "../../app/start/observing/log.ts";
 import type { Outbound } from "../../core/plans/outbound-port.ts";
 import { limits } from "../../core/values/limits.ts";
 import { createBucketClient } from "../../jobs/files/bucket/client.ts";
-import { type HookServer, startHookServer } from "./hook-server.ts";
+import { startHookServer } from "./hook-server.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let server: HookServer;
-beforeAll(async () => {
-  server = await startHookServer();
-});
-afterAll(() => server?.close());
+const server = openForTests(startHookServer);
 
 interface Kind {
   /** Resolves with what the caller learns of a call to this path of the server; rejects when it learns of a failure. */

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { checkConfig } from "../../app/start/commands/check-config.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
-import { type Fixture, openFixture } from "../contract/harness.ts";
+import { openFixture, openForTests } from "../contract/harness.ts";
 import { dropRole, openPolicies, password, policyCases, role } from "../contract/policies.ts";
 import { openPooler, type Pooler } from "../servers/pgbouncer.ts";
 import { openSession } from "../servers/session.ts";
@@ -62,30 +62,26 @@ test("a statement that is given up is stopped in the server", async () => {
 });
 
 describe("what a session is opened with elsewhere", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await openFixture({
-      engine: "postgres",
-      tables: [{ name: "notes", columns: { note_id: "key", title: "text(40)", at: "timestamp" } }],
-      setUp: () => [
-        `do $$ begin execute format('alter database %I set TimeZone = %L', current_database(), 'Asia/Tokyo');
+  const fixture = openForTests(openFixture, {
+    engine: "postgres",
+    tables: [{ name: "notes", columns: { note_id: "key", title: "text(40)", at: "timestamp" } }],
+    setUp: () => [
+      `do $$ begin execute format('alter database %I set TimeZone = %L', current_database(), 'Asia/Tokyo');
          execute format('alter database %I set IntervalStyle = %L', current_database(), 'sql_standard');
          execute format('alter database %I set bytea_output = %L', current_database(), 'escape'); end $$`,
-        "create view slow as select note_id, pg_sleep(20)::text as slept from notes",
-        `create view settings as select 1 as id, current_setting('statement_timeout') as timeout,
+      "create view slow as select note_id, pg_sleep(20)::text as slept from notes",
+      `create view settings as select 1 as id, current_setting('statement_timeout') as timeout,
          current_setting('TimeZone') as zone, interval '1 day 2 hours' as span, '\\x00ff'::bytea as bytes`,
-        "insert into notes values ('n', 'N', '2026-01-02 03:04:05+00')",
-      ],
-      serviceUrl: (url) => pooler.through(url),
-      endpoints: {
-        notes: { tableName: "notes", action: { create: true, read: true, first: true } },
-        slow: { viewName: "slow", action: { read: true } },
-        settings: { viewName: "settings", primaryKey: "id", action: { read: true } },
-      },
-      project: { database: { ...database, pool: 4, statementTimeoutMs: 700 } },
-    });
+      "insert into notes values ('n', 'N', '2026-01-02 03:04:05+00')",
+    ],
+    serviceUrl: (url) => pooler.through(url),
+    endpoints: {
+      notes: { tableName: "notes", action: { create: true, read: true, first: true } },
+      slow: { viewName: "slow", action: { read: true } },
+      settings: { viewName: "settings", primaryKey: "id", action: { read: true } },
+    },
+    project: { database: { ...database, pool: 4, statementTimeoutMs: 700 } },
   });
-  afterAll(() => fixture?.close());
 
   test("time zone, forms of values and time-out hold in every transaction", async () => {
     const { body } = await fixture.post("settings/read", { page: 1 });

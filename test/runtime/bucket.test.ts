@@ -1,15 +1,12 @@
 /** Files in a bucket on Node, Bun and Deno: a large one is streamed in both directions. Workers have separate tests. */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runAside } from "../running/run-aside.ts";
-import { type OwnBucket, startBucket } from "../storage/own-bucket.ts";
+import { startBucket } from "../storage/own-bucket.ts";
 import { commandFor, type Runtime } from "./runtimes.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let bucket: OwnBucket;
-beforeAll(async () => {
-  bucket = await startBucket();
-});
-afterAll(() => bucket?.stop());
+const bucket = openForTests(startBucket);
 
 test.each<Runtime>(["node", "bun", "deno"])(
   "20 MB go into a bucket and back on %s",

@@ -2,15 +2,12 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type HookServer, startHookServer } from "../outbound/hook-server.ts";
+import { expect, test } from "vitest";
+import { startHookServer } from "../outbound/hook-server.ts";
 import { commandFor, type Runtime } from "./runtimes.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let server: HookServer;
-beforeAll(async () => {
-  server = await startHookServer();
-});
-afterAll(() => server?.close());
+const server = openForTests(startHookServer);
 
 test.each(["node", "bun", "deno"] as const)(
   "%s makes calls and refuses them alike",

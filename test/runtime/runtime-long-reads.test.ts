@@ -2,9 +2,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fillLargeFile, largeFiles, worstJoin } from "../faults/large-file.ts";
-import { type ServiceProcess, startService } from "../faults/service-process.ts";
+import { startService } from "../faults/service-process.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { commandFor } from "./runtimes.ts";
+import { openForTests } from "../contract/harness.ts";
 
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -17,14 +18,12 @@ afterAll(() => database?.drop());
 const soonMs = 1_000;
 
 describe.each(["bun", "deno"] as const)("a read of minutes on %s", (runtime) => {
-  let service: ServiceProcess;
-  beforeAll(async () => {
-    service = await startService(
-      largeFiles(database.url, { database: { statementTimeoutMs: 3_000 } }),
-      { program: commandFor(runtime)!, env: { DENO_NO_UPDATE_CHECK: "1" } },
-    );
-  });
-  afterAll(() => service?.stop());
+  const service = openForTests(() =>
+    startService(largeFiles(database.url, { database: { statementTimeoutMs: 3_000 } }), {
+      program: commandFor(runtime)!,
+      env: { DENO_NO_UPDATE_CHECK: "1" },
+    }),
+  );
 
   test.each([
     ["a join on columns that are not unique", "facts/aggregate", worstJoin],

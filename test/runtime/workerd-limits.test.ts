@@ -1,8 +1,9 @@
 /** Rate limits of Workers: counted in the shared Redis, and by each isolate for itself while Redis is down. */
 import { createHash, randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { type OwnRedis, startRedis } from "../stores/own-redis.ts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startRedis } from "../stores/own-redis.ts";
 import { openEdge, type EdgePlace } from "./edge-place.ts";
+import { openForTests } from "../contract/harness.ts";
 
 type OnNode = Awaited<ReturnType<EdgePlace["onNode"]>>;
 
@@ -10,11 +11,9 @@ const key = "a key";
 /** Of this run: an isolate remembers what it counted. */
 const user = `erp ${randomUUID()}`;
 
-let redis: OwnRedis;
-let edge: EdgePlace;
-beforeAll(async () => {
-  redis = await startRedis();
-  edge = await openEdge({
+const redis = openForTests(startRedis);
+const edge = openForTests(() =>
+  openEdge({
     engine: "postgres",
     tables: [{ name: "goods", columns: { id: "key" } }],
     endpoints: {
@@ -29,12 +28,8 @@ beforeAll(async () => {
       },
     },
     bindings: { REDIS_URL: redis.url },
-  });
-});
-afterAll(async () => {
-  await edge?.close();
-  await redis?.stop();
-});
+  }),
+);
 
 let node: OnNode;
 beforeEach(async () => {

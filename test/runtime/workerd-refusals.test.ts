@@ -1,7 +1,8 @@
 /** What the service refuses in workerd, completely and at once. Only the log has the reason. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEdge, type EdgePlace, redisUrl } from "./edge-place.ts";
+import { describe, expect, test } from "vitest";
+import { openEdge, redisUrl } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";
+import { openForTests } from "../contract/harness.ts";
 
 const { goods } = endpoints;
 const withAction = (action: object) => ({ goods: { ...goods, action: { read: true, ...action } } });
@@ -11,11 +12,7 @@ const bucket = {
   AWS_SECRET_ACCESS_KEY: "secret",
 };
 
-let place: EdgePlace;
-beforeAll(async () => {
-  place = await openEdge({ engine: "postgres", tables, endpoints });
-});
-afterAll(() => place?.close());
+const place = openForTests(openEdge, { engine: "postgres", tables, endpoints });
 
 interface Refused {
   readonly bindings?: Readonly<Record<string, unknown>>;

@@ -1,24 +1,16 @@
 /** Databases that workerd reaches by TLS without Hyperdrive: the driver starts in plain text and switches to TLS. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openEdge, type EdgePlace } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";
-import { type Door, openDoor } from "./tls-door.ts";
+import { openDoor } from "./tls-door.ts";
+import { openForTests } from "../contract/harness.ts";
 
 describe.each([
   ["postgres", "sslmode=require"],
   ["mysql", "ssl-mode=required"],
 ] as const)("%s behind TLS", (engine, asking) => {
-  let plain: EdgePlace;
-  let door: Door;
-
-  beforeAll(async () => {
-    plain = await openEdge({ engine, tables, endpoints });
-    door = await openDoor(plain.url);
-  });
-  afterAll(async () => {
-    await door?.close();
-    await plain?.close();
-  });
+  const plain = openForTests(openEdge, { engine, tables, endpoints });
+  const door = openForTests(() => openDoor(plain.url));
 
   /** The database through the door, by a name. */
   function through(host: string, options: string): Promise<EdgePlace> {

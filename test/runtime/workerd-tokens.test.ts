@@ -1,16 +1,15 @@
 /** Credentials in workerd: API keys, and tokens whose issuer keys are shared by requests that share no calls. */
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Issuer, startIssuer } from "../callers/issuer.ts";
-import { openEdge, type EdgePlace } from "./edge-place.ts";
+import { openEdge } from "./edge-place.ts";
 import { endpoints, tables } from "./edge-visits.ts";
+import { openForTests } from "../contract/harness.ts";
 
-let issuer: Issuer;
-let edge: EdgePlace;
-beforeAll(async () => {
-  issuer = await startIssuer();
+const issuer = openForTests(startIssuer);
+const edge = openForTests(() => {
   const sha256 = createHash("sha256").update("a key").digest("hex");
-  edge = await openEdge({
+  return openEdge({
     engine: "postgres",
     tables,
     endpoints: { ...endpoints, goods: { ...endpoints.goods, access: { member: ["read"] } } },
@@ -21,10 +20,6 @@ beforeAll(async () => {
       },
     },
   });
-});
-afterAll(async () => {
-  await edge?.close();
-  await issuer?.close();
 });
 
 const claims = { roles: "member" };

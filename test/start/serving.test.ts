@@ -10,8 +10,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listen } from "../../app/start/servers/node.ts";
 import { openService } from "../../app/start/servers/wire.ts";
 import { createTables } from "../contract/tables.ts";
-import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
+import { freshDatabase } from "../servers/database.ts";
 import { openSession } from "../servers/session.ts";
+import { openForTests } from "../contract/harness.ts";
 
 interface Line {
   readonly level: number;
@@ -27,16 +28,14 @@ interface Served {
   stop(): Promise<void>;
 }
 
-let database: FreshDatabase;
+const database = openForTests(freshDatabase, "sqlite");
 beforeAll(async () => {
-  database = await freshDatabase("sqlite");
   const session = await openSession("sqlite", database.url);
   const columns = { id: "key", name: "text(400)" } as const;
   for (const text of createTables("sqlite", [{ name: "goods", columns }])) await session.run(text);
   await session.run("insert into goods values ('k1', 'one')");
   await session.close();
 });
-afterAll(() => database?.drop());
 
 const timeouts = { headersTimeoutMs: 1_000, bodyTimeoutMs: 600, uploadReadMs: 1_000 };
 

@@ -1,15 +1,13 @@
 /** A Redis that goes down while the service runs is logged once, however many requests need it. */
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fixture, openFixture } from "../contract/harness.ts";
-import { type OwnRedis, startRedis } from "./own-redis.ts";
+import { expect, test } from "vitest";
+import { openFixture, openForTests } from "../contract/harness.ts";
+import { startRedis } from "./own-redis.ts";
 
 const lines: { level: number; msg: string }[] = [];
-let redis: OwnRedis;
-let place: Fixture;
-beforeAll(async () => {
-  redis = await startRedis();
-  place = await openFixture({
+const redis = openForTests(startRedis);
+const place = openForTests(() =>
+  openFixture({
     engine: "sqlite",
     tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
     setUp: () => ["insert into goods values ('a', 'A')"],
@@ -21,12 +19,8 @@ beforeAll(async () => {
     },
     env: { REDIS_URL: redis.url },
     log: pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
-  });
-});
-afterAll(async () => {
-  await place?.close();
-  await redis?.stop();
-});
+  }),
+);
 
 const acquire = () => place.post("goods/lock/acquire", { lock_keys: [{ key: "id", value: "a" }] });
 const read = () => place.post("goods/read", { limit: 1 });

@@ -3,12 +3,13 @@
  * in a parent by the calls of two processes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test } from "vitest";
 import { createMemoryLocks } from "../../app/stores/memory-locks.ts";
 import { connectRedis } from "../../app/stores/open-redis.ts";
 import { createRedisLocks } from "../../app/stores/redis-locks.ts";
 import { underOneParent } from "./under-one-parent.ts";
 import type { LockStore } from "../../core/locks/lock-store.ts";
+import { openForTests } from "../contract/harness.ts";
 
 interface Pair {
   /** The same locks through two instances, where the store knows several. */
@@ -58,13 +59,9 @@ const pairs: Record<string, () => Promise<Pair>> = {
 };
 
 describe.each(Object.entries(pairs))("locks in %s", (_, openPair) => {
-  let pair: Pair;
   let store: LockStore;
   let other: LockStore;
-  beforeAll(async () => {
-    pair = await openPair();
-  });
-  afterAll(() => pair?.close());
+  const pair = openForTests(openPair);
   beforeEach(() => {
     [store, other] = pair.open();
   });
