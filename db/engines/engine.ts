@@ -153,6 +153,14 @@ export interface Failure {
   readonly message?: string;
 }
 
+/** What each code of an engine's errors means, from the codes of each meaning. */
+export const kindByCode = <Code>(
+  codes: Readonly<Partial<Record<Failure["kind"], readonly Code[]>>>,
+): ReadonlyMap<Code, Failure["kind"]> => {
+  const meanings = Object.entries(codes) as [Failure["kind"], readonly Code[]][];
+  return new Map(meanings.flatMap(([kind, ofKind]) => ofKind.map((code) => [code, kind] as const)));
+};
+
 /** Failures that tell nothing about a statement: it may succeed at another time. */
 export const passing: ReadonlySet<Failure["kind"]> = new Set([
   "conflict",

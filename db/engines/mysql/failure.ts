@@ -2,7 +2,7 @@
  * What an error of MySQL, MariaDB or their driver means. The number decides. Names of columns and constraints are only
  * in the message, so they are read from its fixed end or beginning, where a client's value cannot imitate them.
  */
-import type { Failure } from "../engine.ts";
+import { type Failure, kindByCode } from "../engine.ts";
 import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
 
 /** The fields of mysql2's errors: the server's have `errno` and `sqlMessage`, those of the socket a `code`. */
@@ -86,93 +86,35 @@ const isTextCompared = (errno: number, message: string): boolean =>
   errno === 1271 || ((errno === 1267 || errno === 1270) && message.includes(",COERCIBLE)"));
 
 /** By the server's number; MariaDB's own numbers are 1900 to 1999, and 4000 and above. */
-const kinds: ReadonlyMap<number, Failure["kind"]> = new Map<number, Failure["kind"]>([
-  [1022, "duplicate"],
-  [1062, "duplicate"],
-  [1169, "duplicate"],
-  [1586, "duplicate"],
-  [1216, "foreignKeyMissing"],
-  [1452, "foreignKeyMissing"],
-  [1217, "foreignKeyInUse"],
-  [1451, "foreignKeyInUse"],
-  [1048, "notNull"],
-  [1263, "notNull"],
-  [1364, "notNull"],
-  // Through a view: a column that the view leaves out has no default, and WITH CHECK OPTION.
-  [1423, "notNull"],
-  [1369, "check"],
-  [3819, "check"],
-  [4025, "check"],
-  [1406, "tooLong"],
-  [1153, "tooLarge"],
-  // A LIKE with thousands of `%`, for each of which MariaDB calls itself once more.
-  [1436, "tooLarge"],
-  [1264, "outOfRange"],
-  [1365, "divisionByZero"],
-  [1690, "outOfRange"],
-  [1916, "outOfRange"],
-  [1906, "generated"],
-  [3105, "generated"],
-  [1139, "badValue"],
-  [1265, "badValue"],
-  [1292, "badValue"],
-  [1366, "badValue"],
-  [1411, "badValue"],
-  [1416, "badValue"],
-  [1525, "badValue"],
-  [3037, "badValue"],
-  [3140, "badValue"],
-  [3141, "badValue"],
-  [3156, "badValue"],
+const kinds = kindByCode<number>({
+  duplicate: [1022, 1062, 1169, 1586],
+  foreignKeyMissing: [1216, 1452],
+  foreignKeyInUse: [1217, 1451],
+  // 1423: a column that a view leaves out has no default.
+  notNull: [1048, 1263, 1364, 1423],
+  // 1369: WITH CHECK OPTION of a view.
+  check: [1369, 3819, 4025],
+  tooLong: [1406],
+  // 1436: a LIKE with thousands of `%`, for each of which MariaDB calls itself once more.
+  tooLarge: [1153, 1436],
+  divisionByZero: [1365],
+  outOfRange: [1264, 1690, 1916],
+  generated: [1906, 3105],
+  badValue: [1139, 1265, 1292, 1366, 1411, 1416, 1525, 3037, 3140, 3141, 3156],
   // No such column or table, a view over one, or a view where a table was.
-  [1054, "missing"],
-  [1146, "missing"],
-  [1288, "missing"],
-  [1356, "missing"],
-  [1471, "missing"],
-  [1932, "missing"],
+  missing: [1054, 1146, 1288, 1356, 1471, 1932],
   // Deadlock, lock wait, record or table changed since the snapshot, statement to be prepared again.
-  [1213, "conflict"],
-  [1205, "conflict"],
-  [1020, "conflict"],
-  [1412, "conflict"],
-  [1615, "conflict"],
-  [3572, "conflict"],
-  [1317, "timeout"],
-  [1969, "timeout"],
-  [3024, "timeout"],
+  conflict: [1213, 1205, 1020, 1412, 1615, 3572],
+  timeout: [1317, 1969, 3024],
   // The disk, the table, or the space of temporary tables is full.
-  [20, "full"],
-  [1021, "full"],
-  [1114, "full"],
-  // Too many connections or statements, no memory, refused, no such database, shutting down, killed, packets lost.
-  [1037, "connection"],
-  [1041, "connection"],
-  [1135, "connection"],
-  [1461, "connection"],
-  [1040, "connection"],
-  [1044, "connection"],
-  [1045, "connection"],
-  [1049, "connection"],
-  [1053, "connection"],
-  [1129, "connection"],
-  [1130, "connection"],
-  [1152, "connection"],
-  [1158, "connection"],
-  [1159, "connection"],
-  [1160, "connection"],
-  [1161, "connection"],
-  [1184, "connection"],
-  [1203, "connection"],
-  [1226, "connection"],
-  [1927, "connection"],
-  [3159, "connection"],
-  [3168, "connection"],
-  [4031, "connection"],
-  // After a fail-over the session is with a server that only reads.
-  [1290, "connection"],
-  [1836, "connection"],
-]);
+  full: [20, 1021, 1114],
+  // Too many connections or statements, no memory, refused, no such database, shutting down, killed, packets lost. 1290
+  // and 1836: after a fail-over the session is with a server that only reads.
+  connection: [
+    1037, 1041, 1135, 1461, 1040, 1044, 1045, 1049, 1053, 1129, 1130, 1152, 1158, 1159, 1160, 1161,
+    1184, 1203, 1226, 1927, 3159, 3168, 4031, 1290, 1836,
+  ],
+});
 
 /** Errors of a regular expression, and of a comparison with a text that is not a valid date, number or shape. */
 const sent: ReadonlySet<number> = new Set([1139, 1292, 1366, 1411, 1416, 1525, 3037]);

@@ -2,7 +2,7 @@
  * What an error of PostgreSQL or of its driver means. Only codes and fields decide, never a message: servers
  * speak many languages.
  */
-import { BehindError, type Failure } from "../engine.ts";
+import { BehindError, type Failure, kindByCode } from "../engine.ts";
 import { hiddenMessage, withoutQuoted } from "../without-quoted.ts";
 
 /** The fields of a server's error as postgres.js passes them on; errors of the driver have only a `code`. */
@@ -68,43 +68,26 @@ const lost =
   /^(E[A-Z]+|EAI_\w+|CONNECTION_\w+|CONNECT_TIMEOUT|SASL_\w+|ERR_(TLS|SSL)_\w+|UNABLE_TO_\w+|\w*CERT\w*)$/;
 
 /** By SQLSTATE, else by its class (the first two characters). */
-const kinds: ReadonlyMap<string, Failure["kind"]> = new Map<string, Failure["kind"]>([
-  ["23505", "duplicate"],
-  ["23P01", "excluded"],
-  ["23001", "foreignKeyInUse"],
-  ["23502", "notNull"],
-  ["23514", "check"],
-  ["44000", "check"],
-  ["22001", "tooLong"],
-  ["22026", "tooLong"],
-  ["22003", "outOfRange"],
-  ["22012", "divisionByZero"],
-  ["22", "badValue"],
-  ["428C9", "generated"],
-  ["42703", "missing"],
-  ["42P01", "missing"],
-  ["3F000", "missing"],
-  // A table that has become a view.
-  ["42809", "missing"],
-  ["42804", "badValue"],
-  // The type has no such operator (`json = json`); all names in our statements come from the catalog.
-  ["42883", "badValue"],
-  ["40001", "conflict"],
-  ["40P01", "conflict"],
-  ["55P03", "conflict"],
-  ["57014", "timeout"],
-  ["25P04", "timeout"],
-  ["25P03", "connection"],
-  // After a fail-over the session is with a server that only reads.
-  ["25006", "connection"],
-  ["53100", "full"],
-  ["53300", "connection"],
-  ["53400", "connection"],
-  ["57P", "connection"],
-  ["08", "connection"],
-  ["28", "connection"],
-  ["3D", "connection"],
-]);
+const kinds = kindByCode<string>({
+  duplicate: ["23505"],
+  excluded: ["23P01"],
+  foreignKeyInUse: ["23001"],
+  notNull: ["23502"],
+  check: ["23514", "44000"],
+  tooLong: ["22001", "22026"],
+  outOfRange: ["22003"],
+  divisionByZero: ["22012"],
+  generated: ["428C9"],
+  // 42809: a table that has become a view.
+  missing: ["42703", "42P01", "3F000", "42809"],
+  // 42883: the type has no such operator (`json = json`); all names in our statements come from the catalog.
+  badValue: ["22", "42804", "42883"],
+  conflict: ["40001", "40P01", "55P03"],
+  timeout: ["57014", "25P04"],
+  full: ["53100"],
+  // 25006: after a fail-over the session is with a server that only reads.
+  connection: ["25P03", "25006", "53300", "53400", "57P", "08", "28", "3D"],
+});
 
 /** Errors of a pattern of LIKE, of a regular expression, and of a LIMIT or OFFSET, which come from `params`. */
 const sent: ReadonlySet<string> = new Set(["22025", "2201B", "2201W", "2201X"]);
