@@ -2,6 +2,7 @@
  * One project of a loaded configuration: opened over its database, routed once the database is reached, and compiled
  * again when its tables have changed.
  */
+import { setTimeout as wait } from "node:timers/promises";
 import type { Callers } from "../../../core/callers/callers.ts";
 import type { ImportComponent } from "../../../core/config/compiling/components-plan.ts";
 import type { Fault } from "../../../core/config/reading/faults.ts";
@@ -211,16 +212,6 @@ async function lookAgain(one: ServedProject, log: Log): Promise<Sight> {
   }
 }
 
-/** Ends early when the signal is aborted; keeps no process alive. */
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, delayMs);
-    signal.addEventListener("abort", end);
-    if (signal.aborted) end();
-  });
-}
+/** Ends early when the signal is aborted. */
+const pause = (delayMs: number, signal: AbortSignal): Promise<void> =>
+  wait(delayMs, undefined, { signal }).catch(() => undefined);
