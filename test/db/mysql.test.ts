@@ -15,9 +15,10 @@ import { createDb } from "../../db/connections/db.ts";
 import type { Connection, Engine, SharedFacts } from "../../db/engines/engine.ts";
 import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/mysql/engine.ts";
+import { startSilentDoor } from "../jobs/silent-door.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { bareSession } from "./bare-session.ts";
-import { send, streamed } from "./send.ts";
+import { errorOf, send, streamed } from "./send.ts";
 
 const options = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" } as const;
 
@@ -51,11 +52,6 @@ const rows = async (text: string, params: unknown[] = [], connection = own): Pro
 const idOf = async (connection: Connection): Promise<unknown> =>
   (await rows("select connection_id() as id", [], connection))[0]!["id"];
 const kill = (id: unknown): Promise<unknown> => rows(`kill ${String(id)}`).catch(() => null);
-const errorOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 const kindOf = async (work: Promise<unknown>): Promise<string> =>
   engine.failure(await errorOf(work)).kind;
 
@@ -208,40 +204,43 @@ describe("a session that dies", () => {
   });
 
   test("is cut off at once when it no longer answers", async () => {
-    const proxy = await startProxy(database.url);
-    const connection = await connect(await open(proxy.url, options));
-    proxy.freeze();
+    const door = await startSilentDoor(database.url);
+    const connection = await connect(await open(door.url, options));
+    door.silence();
     const run = kindOf(send(connection, "select 1"));
     await wait(100);
     const cutAt = performance.now();
     connection.destroy();
     expect(await run).toBe("connection");
     expect(performance.now() - cutAt).toBeLessThan(200);
-    await expect.poll(() => proxy.openSockets()).toBe(0);
-    await proxy.stop();
+    door.goOn();
+    await expect.poll(() => door.openSockets()).toBe(0);
+    await door.stop();
   });
 
   test("ends its stream when it is cut off, and nothing goes uncaught", async () => {
-    const proxy = await startProxy(database.url);
-    const connection = await connect(await open(proxy.url, options));
-    proxy.freeze();
+    const door = await startSilentDoor(database.url);
+    const connection = await connect(await open(door.url, options));
+    door.silence();
     const read = kindOf(Array.fromAsync(streamed(connection, "select 1", 10)));
     await wait(50);
     connection.destroy();
     expect(await read).toBe("connection");
-    await expect.poll(() => proxy.openSockets()).toBe(0);
-    await proxy.stop();
+    door.goOn();
+    await expect.poll(() => door.openSockets()).toBe(0);
+    await door.stop();
   });
 
   test("is closed within a second even when it no longer answers", async () => {
-    const proxy = await startProxy(database.url);
-    const connection = await connect(await open(proxy.url, options));
-    proxy.freeze();
+    const door = await startSilentDoor(database.url);
+    const connection = await connect(await open(door.url, options));
+    door.silence();
     const startedAt = performance.now();
     await connection.close();
     expect(performance.now() - startedAt).toBeLessThan(1_100);
-    await expect.poll(() => proxy.openSockets()).toBe(0);
-    await proxy.stop();
+    door.goOn();
+    await expect.poll(() => door.openSockets()).toBe(0);
+    await door.stop();
   });
 });
 
@@ -948,31 +947,3 @@ describe('decimals "string"', () => {
     expect([shown("big", 5), shown("small", 5), shown("price", "5.50")]).toEqual(["5", 5, "5.5"]);
   });
 });
-
-/** Forwards bytes between a client and the server of `url` until frozen: then it accepts them without an answer. */
-async function startProxy(url: string) {
-  const target = new URL(url);
-  const sockets = new Set<net.Socket>();
-  let frozen = false;
-  const server = net.createServer((client) => {
-    const upstream = net.connect(Number(target.port || 3306), target.hostname);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      from.on("data", (bytes) => void (frozen || to.write(bytes)));
-      from.on("error", () => to.destroy());
-      from.on("close", () => to.destroy());
-    }
-    sockets.add(client);
-    client.on("close", () => sockets.delete(client));
-  });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as net.AddressInfo;
-  return {
-    url: Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(port) }).href,
-    freeze: () => void (frozen = true),
-    openSockets: () => sockets.size,
-    stop: () => new Promise<void>((resolve) => void server.close(() => resolve())),
-  };
-}

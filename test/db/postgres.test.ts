@@ -18,9 +18,10 @@ import type { Scalar } from "../../core/values/scalar.ts";
 import type { Connection, Engine } from "../../db/engines/engine.ts";
 import type { RawRow } from "../../db/statements/dialect.ts";
 import { open } from "../../db/engines/postgres/engine.ts";
+import { startSilentDoor } from "../jobs/silent-door.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { bareSession } from "./bare-session.ts";
-import { send, streamed } from "./send.ts";
+import { errorOf, send, streamed } from "./send.ts";
 
 const options = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" } as const;
 
@@ -55,11 +56,6 @@ const rows = async (text: string, params: unknown[] = [], connection = own): Pro
 ];
 const pidOf = async (connection: Connection): Promise<unknown> =>
   (await rows("select pg_backend_pid() as pid", [], connection))[0]!["pid"];
-const errorOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 describe("a session that dies", () => {
   test(
@@ -158,17 +154,18 @@ describe("a session that dies", () => {
   });
 
   test("is cut off at once when it no longer answers", async () => {
-    const proxy = await startProxy(database.url);
-    const connection = await connect(await open(proxy.url, options));
-    proxy.freeze();
+    const door = await startSilentDoor(database.url);
+    const connection = await connect(await open(door.url, options));
+    door.silence();
     const run = errorOf(send(connection, "select 1"));
     await wait(100);
     const cutAt = performance.now();
     connection.destroy();
     expect(engine.failure(await run).kind).toBe("connection");
     expect(performance.now() - cutAt).toBeLessThan(200);
-    await expect.poll(() => proxy.openSockets()).toBe(0);
-    await proxy.stop();
+    door.goOn();
+    await expect.poll(() => door.openSockets()).toBe(0);
+    await door.stop();
   });
 
   test("does not carry out later what it was waiting to do when it was cut off", async () => {
@@ -189,14 +186,15 @@ describe("a session that dies", () => {
   });
 
   test("is closed within a second even when it no longer answers", async () => {
-    const proxy = await startProxy(database.url);
-    const connection = await connect(await open(proxy.url, options));
-    proxy.freeze();
+    const door = await startSilentDoor(database.url);
+    const connection = await connect(await open(door.url, options));
+    door.silence();
     const startedAt = performance.now();
     await connection.close();
     expect(performance.now() - startedAt).toBeLessThan(1_100);
-    await expect.poll(() => proxy.openSockets()).toBe(0);
-    await proxy.stop();
+    door.goOn();
+    await expect.poll(() => door.openSockets()).toBe(0);
+    await door.stop();
   });
 });
 
@@ -910,38 +908,9 @@ async function listen(serve: (socket: net.Socket) => void) {
     port,
     url: `postgres://postgres@127.0.0.1:${port}/x`,
     accepted: () => accepted,
-    openSockets: () => sockets.size,
     async stop(): Promise<void> {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-/** A proxy before the database; once frozen it drops everything, like a host without a network. */
-async function startProxy(url: string) {
-  const target = new URL(url);
-  const [host, port] = [target.hostname, Number(target.port || 5432)];
-  let frozen = false;
-  const upstreams: net.Socket[] = [];
-  const server = await listen((socket) => {
-    const upstream = net.connect(port, host);
-    upstreams.push(upstream);
-    upstream.on("error", () => {});
-    upstream.on("data", (data) => frozen || socket.write(data));
-    socket.on("data", (data) => frozen || upstream.write(data));
-  });
-  target.hostname = "127.0.0.1";
-  target.port = String(server.port);
-  return {
-    ...server,
-    url: target.href,
-    freeze: () => {
-      frozen = true;
-    },
-    async stop(): Promise<void> {
-      for (const upstream of upstreams) upstream.destroy();
-      await server.stop();
     },
   };
 }

@@ -15,3 +15,10 @@ export const streamed = (
   text: string,
   batchRows: number,
 ): AsyncIterable<RawRow[]> => connection.stream({ text, params: [], reuse: false, batchRows });
+
+/** What the work rejects with; undefined: it resolves. */
+export const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );

@@ -8,6 +8,8 @@ export interface SilentDoor {
   silence(): void;
   /** Forwards the data that was held back. */
   goOn(): void;
+  /** Of clients, and to the server. */
+  openSockets(): number;
   /** Ends all connections; further ones are refused. */
   shut(): Promise<void>;
   /** After `shut`, on the same port. */
@@ -54,6 +56,7 @@ export async function startSilentDoor(serverUrl: string): Promise<SilentDoor> {
       isSilent = false;
       for (const socket of sockets) socket.resume();
     },
+    openSockets: () => sockets.size,
     shut,
     async reopen() {
       server.listen(Number(url.port), "127.0.0.1");
