@@ -215,8 +215,9 @@ class MysqlSession implements MysqlConnection {
       }
     }, isAhead);
     if (!this.alive || isKnown) return result;
-    if (reuse) this.prepared.keep(text);
-    else driver.unprepare(text);
+    if (!reuse) this.prepared.drop(text);
+    // Nobody waits for it: a failure ends the connection, and the next statement tells.
+    else this.command<null>((done) => this.prepared.keep(text, done)).catch(() => undefined);
     return result;
   }
 
@@ -250,7 +251,7 @@ class MysqlSession implements MysqlConnection {
       // Otherwise the server would first send all remaining rows.
       if (!isOver)
         this.end(lostConnection("The stream was left early", "PROTOCOL_CONNECTION_LOST"));
-      else if (this.alive) this.driver.unprepare(text);
+      else if (this.alive) this.prepared.drop(text);
     }
   }
 
@@ -258,7 +259,7 @@ class MysqlSession implements MysqlConnection {
     return this.command<readonly Field[]>((done) => {
       this.driver.prepare(text, (error, statement) => {
         if (error) return done(error, []);
-        this.driver.unprepare(text);
+        this.prepared.drop(text);
         done(null, (statement as unknown as { columns: Field[] }).columns);
       });
     });

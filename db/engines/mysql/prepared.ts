@@ -87,14 +87,21 @@ export class PreparedStatements {
   }
 
   /** Keeps a statement that the driver has just prepared. */
-  keep(text: string): void {
-    if (this.all.has(text)) return;
+  keep(text: string, done: (error: Error | null, result: null) => void): void {
     const { driver, all } = this;
     driver.prepare(text, (error, handle) => {
-      if (error || all.has(text)) return;
-      if (all.size >= this.most) this.drop(all.keys().next().value!);
-      all.set(text, { handle: handle as unknown as Handle, readField: createFieldReader() });
+      if (!error && !all.has(text)) {
+        if (all.size >= this.most) this.drop(all.keys().next().value!);
+        all.set(text, { handle: handle as unknown as Handle, readField: createFieldReader() });
+      }
+      done(error, null);
     });
+  }
+
+  /** Closes the statement, if there is one. */
+  drop(text: string): void {
+    this.all.delete(text);
+    this.driver.unprepare(text);
   }
 
   /** What is sent while the requests that have arrived are read goes to the server together, in one system call. */
@@ -112,11 +119,6 @@ export class PreparedStatements {
   /** The session has been reset, and has none any more. */
   clear(): void {
     this.all.clear();
-  }
-
-  private drop(text: string): void {
-    this.all.delete(text);
-    this.driver.unprepare(text);
   }
 }
 
