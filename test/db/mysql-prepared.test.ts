@@ -2,7 +2,7 @@
  * What `prepared.ts` does past the driver: statements that are sent at once are each answered with their own rows,
  * whatever the others are, and descriptions of columns that were read before still are those of the answer.
  */
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { Connection, Engine } from "../../db/engines/engine.ts";
 import { open } from "../../db/engines/mysql/engine.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
@@ -25,9 +25,15 @@ beforeAll(async () => {
   });
 });
 beforeEach(async () => {
+  vi.spyOn(console, "error");
   connection = await engine.connect("read");
 });
-afterEach(() => connection?.destroy());
+afterEach(() => {
+  connection?.destroy();
+  // The driver warns there of packets whose numbers it did not expect.
+  expect(console.error).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
+});
 afterAll(async () => {
   line?.close();
   await database?.drop();
