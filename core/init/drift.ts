@@ -88,7 +88,8 @@ async function unknownTables(
   const unknown = await Promise.all(
     outlines.map(async (outline) => {
       const name = tableNameOf(outline);
-      if (ownTables.has(name) || texts.some((text) => mentions(text, name))) return [];
+      const named = wholeName(name);
+      if (ownTables.has(name) || texts.some((text) => named.test(text))) return [];
       const table = await catalog.table(name).catch(nullUnlessAway);
       // A view without columns is one that the database cannot read.
       const isReadable = table !== null && table.columns.size > 0;
@@ -109,9 +110,9 @@ async function unknownTables(
   });
 }
 
-/** Also in a query or as the table of details: what is named somewhere is known. */
-const mentions = (text: string, name: string): boolean =>
-  text.toLowerCase().includes(name.toLowerCase());
+/** Also in a query or as the table of details: what is named somewhere, as a whole word, is known. */
+const wholeName = (name: string): RegExp =>
+  new RegExp(String.raw`(?<![\p{L}\p{N}_])${RegExp.escape(name)}(?![\p{L}\p{N}_])`, "iu");
 
 /** Columns that no endpoint of their table has. */
 function unknownColumns(endpoints: readonly Endpoint[]): Drift[] {
