@@ -70,6 +70,8 @@ function bucketOf({
   const address = isInPath
     ? `${endpoint.href}/${host}`
     : endpoint.href.replace("://", `://${host}.`);
+  if (!URL.canParse(address))
+    return "must have pathStyle=true, because an IP address cannot follow the name of a bucket";
   return { kind: "bucket", url: address, region, prefix };
 }
 

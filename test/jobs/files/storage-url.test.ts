@@ -69,6 +69,8 @@ describe("STORAGE_URL", () => {
     ["s3://shop?endpoint=http://key:hush@minio", "must have an endpoint"],
     ["s3://shop?endpoint=http://minio%3Fa=b", "must have an endpoint"],
     ["s3://shop?pathStyle=yes", "must have true or false"],
+    ["s3://shop?endpoint=http://127.0.0.1:9000&pathStyle=false", "must have pathStyle=true"],
+    ["s3://shop?endpoint=http://[::1]:9000&pathStyle=false", "must have pathStyle=true"],
   ])("%j is refused", (text, reason) => {
     expect(parseStorageUrl(text)).toContain(reason);
     expect(parseStorageUrl(text)).not.toContain("hush");
