@@ -5,6 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { initAtFirstStart } from "../../app/start/commands/init.ts";
+import { projectNameOf } from "../../app/start/commands/init-address.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rowgate-first-"));
 const configDir = join(folder, "configs");
@@ -51,3 +52,11 @@ test("later starts leave the files alone", async () => {
   expect(await start({ DATABASE_URL: "sqlite:./none.db" })).toBe("");
   expect(readFileSync(projectFile, "utf8")).toBe("{}");
 });
+
+test.each([
+  ["postgres://me@localhost/shop?sslmode=require", "shop"],
+  ["mysql://localhost/my%20shop", "my_shop"],
+  ["mysql://localhost/", "main"],
+  ["sqlite:./data/shop.sqlite3", "shop"],
+  ["sqlite:./Angebote 50% und mehr.db", "Angebote_50_und_mehr"],
+])("the project of %s is %s", (address, name) => expect(projectNameOf(address)).toBe(name));

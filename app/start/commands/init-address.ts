@@ -28,8 +28,17 @@ export function databaseAddress(url: string, project: string): Address {
 export function projectNameOf(url: string): string {
   const [path = ""] = url.replace(/^[a-z]+:(?:\/\/[^/]*\/?)?/i, "").split(/[?#]/);
   const last = path.split(/[/\\]/).at(-1) ?? "";
-  const plain = plainName(decodeURIComponent(last.replace(/\.(?:db|sqlite3?|db3)$/i, "")));
+  const plain = plainName(decoded(last.replace(/\.(?:db|sqlite3?|db3)$/i, "")));
   return last === "" || plain === "table" ? "main" : plain;
+}
+
+/** The name of a file may have a % that encodes nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Null: the name can be used. */
