@@ -57,6 +57,27 @@ export function records(answer: Answer): Row[] {
 export const column = (answer: Answer, name: string): Json[] =>
   records(answer).map((row) => row[name] ?? null);
 
+/** How often each status came. */
+export function tally(answers: readonly { readonly status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** A condition of a `where`. */
+export const condition = (key: string, operator: string, value?: unknown, more: object = {}) => ({
+  key,
+  operator,
+  value,
+  ...more,
+});
+export const and = (...conditions: object[]) => ({ logic: "AND", conditions });
+export const or = (...conditions: object[]) => ({ logic: "OR", conditions });
+/** A body with this condition alone. */
+export const where = (key: string, operator: string, value?: unknown) => ({
+  where: { conditions: [{ key, operator, value }] },
+});
+
 export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

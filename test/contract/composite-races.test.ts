@@ -1,17 +1,12 @@
 /** Concurrent composites and readers: totals match their lines at every moment that a reader can see. */
 import { describe, expect, test } from "vitest";
-import { check, record } from "./cases.ts";
+import { check, record, tally } from "./cases.ts";
+import { line } from "./documents.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
 
 const many = 20;
-const line = (line_number: number, more: object = {}) => ({
-  line_number,
-  qty: 1,
-  price: 1,
-  ...more,
-});
 async function create(id: string, count: number) {
   const document_lines = Array.from({ length: count }, (_, at) =>
     line(at, { line_id: `${id}-${at}` }),
@@ -42,11 +37,6 @@ function totals(data: Record<string, unknown>) {
     counted: [lines.length, sum("qty"), sum("amount")],
   };
 }
-const tally = (answers: { status: number }[]) => {
-  const counts: Record<number, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-};
 
 /** An engine that answers synchronously would never let the others run. */
 const aTurn = () => new Promise((resolve) => setImmediate(resolve));

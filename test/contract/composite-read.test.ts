@@ -1,18 +1,13 @@
 /** read-composite over HTTP: which header, which details in which order, and valid forms of a detailQuery. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { check, record, type Case } from "./cases.ts";
+import { line } from "./documents.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
 const read = (where: unknown, endpoint = "documents") =>
   shop.post(endpoint, "read-composite", { where });
 const byId = (value: unknown) => [{ key: "document_id", value }];
-const line = (line_number: number, more: object = {}) => ({
-  line_number,
-  qty: 1,
-  price: 1,
-  ...more,
-});
 
 beforeAll(async () => {
   for (const [document_id, title] of [

@@ -1,17 +1,12 @@
 /** update-composite over HTTP: order of its steps, which rows change, If-Match, and full rollback after a refusal. */
 import { describe, expect, test } from "vitest";
 import { check, record, uuid, type Case } from "./cases.ts";
+import { line } from "./documents.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
 
 let made = 0;
-const line = (line_number: number, more: object = {}) => ({
-  line_number,
-  qty: 1,
-  price: 1,
-  ...more,
-});
 /** A new document with three lines, whose keys are the document's with -1, -2 and -3. */
 async function create(more: object = {}, endpoint = "documents") {
   const id = `u${++made}`;

@@ -148,3 +148,11 @@ export const documentEndpoints: Readonly<Record<string, object>> = {
     action: { first: true, read: true, create: true, aggregate: true },
   },
 };
+
+/** A line of a document as requests send it. */
+export const line = (line_number: number, more: object = {}) => ({
+  line_number,
+  qty: 1,
+  price: 1,
+  ...more,
+});

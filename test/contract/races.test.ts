@@ -1,6 +1,6 @@
 /** Concurrent requests for the same thing: one succeeds, and the others get an error that says why they did not. */
 import { describe, expect, test } from "vitest";
-import { record } from "./cases.ts";
+import { record, tally } from "./cases.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
@@ -8,12 +8,6 @@ const shop = openShop();
 const many = 20;
 const times = <T>(work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: many }, (_, index) => work(index)));
-/** How often each status came. */
-const tally = (answers: { status: number }[]) => {
-  const counts: Record<number, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-};
 
 describe("of twenty requests at the same time", () => {
   test("create stores a unique value once", async () => {

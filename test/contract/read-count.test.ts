@@ -1,6 +1,6 @@
 /** read with count: exact, estimated by the planner, or none; and has_next in each case. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { check, column } from "./cases.ts";
+import { check, column, where } from "./cases.ts";
 import { openShop } from "./shop.ts";
 
 const shop = openShop();
@@ -8,9 +8,6 @@ const rowsMax = 250;
 
 const read = (body: object, endpoint = "kinds") =>
   shop.post(endpoint, "read", { select: ["kind_id"], ...body });
-const where = (key: string, operator: string, value?: unknown) => ({
-  where: { conditions: [{ key, operator, value }] },
-});
 
 beforeAll(async () => {
   const rows = Array.from({ length: rowsMax }, (_, index) => `('k${1000 + index}', ${index})`);

@@ -1,6 +1,6 @@
 /** read by cursor: how pages continue and end, other parameters beside it, and refused cursors. */
 import { describe, expect, test } from "vitest";
-import { check, column, type Case } from "./cases.ts";
+import { check, column, where, type Case } from "./cases.ts";
 import { items } from "./fixture.ts";
 import type { Answer } from "./harness.ts";
 import { openShop } from "./shop.ts";
@@ -10,9 +10,6 @@ const shop = openShop();
 const ids = items.map((row) => row.item_id);
 const read = (body: object, endpoint = "items") => shop.post(endpoint, "read", body);
 const by = (name: string, direction = "ASC") => ({ sort_columns: [{ column: name, direction }] });
-const where = (key: string, operator: string, value?: unknown) => ({
-  where: { conditions: [{ key, operator, value }] },
-});
 
 /** The ids of all pages, page by page. */
 async function walk(body: object, endpoint = "items"): Promise<unknown[][]> {

@@ -1,6 +1,6 @@
 /** read's where over HTTP: each operator, groups, limits, and refusals before any statement is sent. */
 import { describe, expect, test } from "vitest";
-import { check, column } from "./cases.ts";
+import { and, check, column, condition, or } from "./cases.ts";
 import { items } from "./fixture.ts";
 import { openShop } from "./shop.ts";
 
@@ -8,14 +8,6 @@ const shop = openShop();
 
 const ids = items.map((row) => row.item_id);
 const all = { select: ["item_id"] };
-const condition = (key: string, operator: string, value?: unknown, more: object = {}) => ({
-  key,
-  operator,
-  value,
-  ...more,
-});
-const and = (...conditions: object[]) => ({ logic: "AND", conditions });
-const or = (...conditions: object[]) => ({ logic: "OR", conditions });
 
 /** A whole-number column (5, 10, 20, 777, 0 …) against numbers that it cannot hold. */
 const wholeNumberFilters = [

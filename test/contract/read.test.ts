@@ -1,6 +1,6 @@
 /** read over HTTP: pages and limits, select, search, sort, sources, and the scope that no request leaves. */
 import { describe, expect, test } from "vitest";
-import { check, column, records, type Case } from "./cases.ts";
+import { and, check, column, condition, or, records, type Case } from "./cases.ts";
 import { items } from "./fixture.ts";
 import { openShop } from "./shop.ts";
 
@@ -8,14 +8,6 @@ const shop = openShop();
 
 const ids = items.map((row) => row.item_id);
 const all = { select: ["item_id"] };
-const condition = (key: string, operator: string, value?: unknown, more: object = {}) => ({
-  key,
-  operator,
-  value,
-  ...more,
-});
-const and = (...conditions: object[]) => ({ logic: "AND", conditions });
-const or = (...conditions: object[]) => ({ logic: "OR", conditions });
 
 describe("the answer", () => {
   test("read answers records and their count, without pagination when there is no page", async () => {

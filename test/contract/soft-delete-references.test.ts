@@ -3,9 +3,8 @@
  * brings back with a row, details, imports, joins, and many concurrent clients.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import { check, column, record } from "./cases.ts";
+import { check, column, record, tally } from "./cases.ts";
 import { by, openCellar } from "./cellar.ts";
-import type { Answer } from "./harness.ts";
 import { importerOf, workbookOf } from "./imports.ts";
 
 const cellar = openCellar();
@@ -258,11 +257,6 @@ describe("an import", () => {
 });
 
 const sixteen = Array.from({ length: 16 }, (_, at) => at);
-const statuses = (answers: readonly Answer[]): Record<number, number> => {
-  const counts: Record<number, number> = {};
-  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-};
 
 describe("sixteen clients at once", () => {
   // Each then has a connection: while they are opened, one request after the other is served.
@@ -276,7 +270,7 @@ describe("sixteen clients at once", () => {
       const answers = await Promise.all(
         sixteen.map(() => post("makers", action, by("maker_id", "k1"))),
       );
-      expect(statuses(answers)).toEqual({ 200: 1, 404: 15 });
+      expect(tally(answers)).toEqual({ 200: 1, 404: 15 });
     }
   });
 
@@ -295,7 +289,7 @@ describe("sixteen clients at once", () => {
               : post("parts", "create", { part_id: `${id}-${at}`, maker_id: id }),
         ),
       );
-      expect(Object.keys(statuses(answers)).filter((one) => one >= "500")).toEqual([]);
+      expect(Object.keys(tally(answers)).filter((one) => one >= "500")).toEqual([]);
       const left = await cellar.fixture.sql(
         `select count(*) as n from parts p join makers m on m.maker_id = p.maker_id
          where m.is_deleted and coalesce(p.is_deleted, 0) = 0 and m.maker_id = '${id}'`,
@@ -310,7 +304,7 @@ describe("sixteen clients at once", () => {
     const answers = await Promise.all(
       sixteen.map((at) => (at % 2 ? remove : restore)("makers", "maker_id", "k3")),
     );
-    expect(Object.keys(statuses(answers)).filter((one) => one >= "500")).toEqual([]);
+    expect(Object.keys(tally(answers)).filter((one) => one >= "500")).toEqual([]);
     const isThere = record(await post("everyone", "first", by("maker_id", "k3")))["is_deleted"];
     expect(await ids("crates", "crate_id", "k3%")).toEqual(isThere ? [] : ["k3x"]);
   });
