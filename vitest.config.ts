@@ -185,10 +185,7 @@ export default defineConfig({
     // More room for young objects means fewer garbage collections (a sixth less work).
     execArgv: ["--max-semi-space-size=64"],
     projects: [
-      {
-        extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere },
-      },
+      { extends: true, test: { name: "unit", include: ["test/**/*.test.ts"], exclude: elsewhere } },
       ...engines.map(engineProject),
       placesProject("sqlite", "export,files-kept,import,import-files,import-large"),
       placesProject("postgres", "export,import,import-handlers"),
@@ -214,10 +211,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "parity", include: ["test/parity/*.test.ts"] } },
-      {
-        extends: true,
-        test: { name: "stores", include: ["test/stores/*.test.ts"], ...timed },
-      },
+      { extends: true, test: { name: "stores", include: ["test/stores/*.test.ts"], ...timed } },
       {
         extends: true,
         test: {
@@ -270,11 +264,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: {
-          name: "office",
-          include: ["test/office/*.test.ts"],
-          testTimeout: 120_000,
-        },
+        test: { name: "office", include: ["test/office/*.test.ts"], testTimeout: 120_000 },
       },
       {
         extends: true,

@@ -27,11 +27,7 @@ const access = { access: { reader: ["first"], narrowed: ["first"] } };
 const rowScope = { narrowed: { created_by: "{{claims.owner}}" } };
 const auth = {
   apiKeys: [
-    {
-      id: "bench",
-      sha256: createHash("sha256").update(key).digest("hex"),
-      roles: ["reader"],
-    },
+    { id: "bench", sha256: createHash("sha256").update(key).digest("hex"), roles: ["reader"] },
   ],
   jwt: { secret },
 };

@@ -41,11 +41,7 @@ const load = (body: (at: number) => object): Load => ({
 const page = (at: number) => ({ page: 1 + (at % 50), per_page: 20, count: "none" });
 const names = ["id", "order_no", "customer.name", "customer.city.name"];
 const loads: Readonly<Record<string, Load>> = {
-  "20 with two names": load((at) => ({
-    kind: "names",
-    select: names,
-    ...page(at),
-  })),
+  "20 with two names": load((at) => ({ kind: "names", select: names, ...page(at) })),
   "20 sorted by a name": load((at) => ({
     kind: "sorted",
     select: names,

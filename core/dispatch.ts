@@ -253,9 +253,7 @@ function routeIn(routes: Routes, target: Target): BoundAction {
     throw new AppError(
       "methodNotAllowed",
       `Use ${route.action.methods.join(" or ")} for this action`,
-      {
-        allow: route.action.methods,
-      },
+      { allow: route.action.methods },
     );
   }
   return route;

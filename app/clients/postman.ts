@@ -17,10 +17,7 @@ export function postmanCollection(document: OpenApiDocument, name: string): obje
       ...(asksForCredentials ? [{ key: "apiKey", value: "" }] : []),
     ],
     ...(asksForCredentials && { auth: keyAuth }),
-    item: [...folders].map(([tag, operations]) => ({
-      name: tag,
-      item: operations.map(itemOf),
-    })),
+    item: [...folders].map(([tag, operations]) => ({ name: tag, item: operations.map(itemOf) })),
   };
 }
 

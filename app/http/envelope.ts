@@ -141,11 +141,7 @@ const respond = (
   headers?: Record<string, string>,
 ): TextReply => ({
   status,
-  headers: {
-    "Content-Type": "application/json; charset=utf-8",
-    ...headersOf(asked),
-    ...headers,
-  },
+  headers: { "Content-Type": "application/json; charset=utf-8", ...headersOf(asked), ...headers },
   body: text,
 });
 

@@ -116,10 +116,7 @@ function dispositionOf(lines: readonly string[]): { name: string | null; fileNam
     /;\s*([\w*]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g,
   ))
     parameters.set(name.toLowerCase(), quoted ?? plain ?? "");
-  return {
-    name: parameters.get("name") ?? null,
-    fileName: fileNameIn(parameters),
-  };
+  return { name: parameters.get("name") ?? null, fileName: fileNameIn(parameters) };
 }
 
 /** Browsers write three characters with percent signs (the HTML standard), others `\"`, and some RFC 5987. */

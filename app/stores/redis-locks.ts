@@ -149,11 +149,7 @@ function outcomeOf(reply: readonly unknown[], names: readonly string[]): LockOut
 
 function stateOf([owner, remainingMs, isOwn]: unknown[]): LockState | null {
   if (owner === undefined) return null;
-  return {
-    owner: JSON.parse(String(owner)),
-    remainingMs: Number(remainingMs),
-    isOwn: isOwn === 1,
-  };
+  return { owner: JSON.parse(String(owner)), remainingMs: Number(remainingMs), isOwn: isOwn === 1 };
 }
 
 /** KEYS: the settled run, the last fence, the locks. ARGV: the run, the two waiting periods, the script's own. */

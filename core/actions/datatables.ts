@@ -45,19 +45,10 @@ export const datatables = defineAction<GridPlan, GridRequest>({
   needs: (entity) => entity.grid,
   sourceOf: ({ source }) => source,
   grammar: gridGrammar,
-  answer: (plan, { entity }) => ({
-    status: 200,
-    schema: answerSchema(plan, entity),
-    isBare: true,
-  }),
+  answer: (plan, { entity }) => ({ status: 200, schema: answerSchema(plan, entity), isBare: true }),
 
   // The library reads these members for every status, and missing counts would become NaN.
-  besideErrors: (body) => ({
-    draw: drawOf(body),
-    recordsTotal: 0,
-    recordsFiltered: 0,
-    data: [],
-  }),
+  besideErrors: (body) => ({ draw: drawOf(body), recordsTotal: 0, recordsFiltered: 0, data: [] }),
   showsErrorsInline: (plan) => plan.showsErrorsInline,
 
   async run({ input: { draw, ...request }, body, entity, session, cache }, plan) {

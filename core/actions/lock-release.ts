@@ -22,10 +22,7 @@ export const lockRelease = defineAction<LockPlan, Meaning<ReturnType<typeof rele
 
   async run({ input: { lock_keys: keys, lock_token: token }, locks }) {
     const released = await locks.release(keys, token);
-    return {
-      status: 200,
-      body: { data: { released_keys: released, total_keys: keys.length } },
-    };
+    return { status: 200, body: { data: { released_keys: released, total_keys: keys.length } } };
   },
 });
 

@@ -117,10 +117,7 @@ function queryGrammar(plan: LookupPlan, settings: RequestSettings): Grammar<Item
   });
 }
 
-const idsInQuery: JsonSchema = {
-  type: "string",
-  description: "Ids with commas between them.",
-};
+const idsInQuery: JsonSchema = { type: "string", description: "Ids with commas between them." };
 const alias: JsonSchema = { type: "string", description: "Another name of search." };
 
 /** A whole or filtered list. */

@@ -99,10 +99,7 @@ export async function runWrite(
         `${action} does not take ${header === "If-Match" ? "if_match" : "idempotency_key"}`,
       );
   const answer = await call.send({ endpoint: name, bound, body, ...options });
-  const content = {
-    ...(options.dryRun && { dry_run: true }),
-    ...cut(contentOf(answer)),
-  };
+  const content = { ...(options.dryRun && { dry_run: true }), ...cut(contentOf(answer)) };
   return fitsAnswer(content) ? content : shortWrite(content);
 }
 
@@ -192,12 +189,7 @@ async function readList(
     const next = isNumbered
       ? has_next === true && { page: (at as number) + 1 }
       : typeof next_cursor === "string" && { cursor: next_cursor };
-    const shown = {
-      ...rest,
-      ...goingOn(next, "read"),
-      ...(isNumbered && { pagination }),
-      data,
-    };
+    const shown = { ...rest, ...goingOn(next, "read"), ...(isNumbered && { pagination }), data };
     if (fitsAnswer(shown)) return shown;
     const fewer = fittingCount(shown, listIn(content));
     if (fewer === 0) throw recordTooLarge(listIn(content)[0]);
@@ -216,10 +208,7 @@ async function lookUp(sent: Arguments, send: Reading["send"]): Promise<ToolConte
   const body = { limit: agentLimits.recordsDefault, ...sent, page: sent["page"] ?? 1 };
   const { pagination, ...content } = contentOf(await send(body));
   const isMore = (pagination as { readonly more: boolean }).more;
-  const shown = {
-    ...goingOn(isMore && { page: Number(body.page) + 1 }, "lookup"),
-    ...content,
-  };
+  const shown = { ...goingOn(isMore && { page: Number(body.page) + 1 }, "lookup"), ...content };
   if (fitsAnswer(shown)) return shown;
   throw tooMany(listIn(content).length, {
     name: "limit",

@@ -135,11 +135,7 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
             const key = `svc:${entity.project}:${entity.name}:${kind}:${digest(question).slice(0, 40)}`;
             const startedMs = observe ? performance.now() : 0;
             const found = await readKept([...dependsOn.map(versionName), everyDatabase], key);
-            observe?.({
-              kind,
-              result: resultOf(found),
-              durationMs: performance.now() - startedMs,
-            });
+            observe?.({ kind, result: resultOf(found), durationMs: performance.now() - startedMs });
             if (found === null) return jsonOf(await work());
             const { stamp } = found;
             if (isCurrent(found)) return found.kept.slice(stamp.length + 1);

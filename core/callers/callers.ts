@@ -15,6 +15,4 @@ export interface Callers {
 }
 
 /** A project without credentials, in which every caller may do everything. */
-export const openToAll: Callers = Object.freeze({
-  authenticate: () => nobody,
-});
+export const openToAll: Callers = Object.freeze({ authenticate: () => nobody });

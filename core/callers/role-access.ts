@@ -134,12 +134,7 @@ function workOut(
     roles,
     byTable,
     entities,
-  }: {
-    action: string;
-    roles: readonly string[];
-    byTable: ByTable;
-    entities: Entities;
-  },
+  }: { action: string; roles: readonly string[]; byTable: ByTable; entities: Entities },
 ): Rights {
   const rules = entity.access;
   const counting = rules ? roles.filter((role) => rules.actions.get(role)?.has(action)) : [];
@@ -180,10 +175,7 @@ function fieldsFor(
   {
     others,
     related,
-  }: {
-    others: ReadonlyMap<string, ScopedTable>;
-    related: FieldRights["related"];
-  },
+  }: { others: ReadonlyMap<string, ScopedTable>; related: FieldRights["related"] },
 ): FieldRights {
   const hidden = lackedByAll(rules.hidden, roles);
   const readOnly = lackedByAll(rules.readOnly, roles).union(hidden);

@@ -170,11 +170,7 @@ export function labelledIn(language: string, entity: Entity): Entity {
     const label = texts.labelOf(name, field);
     return label === undefined ? [] : [[field, label]];
   });
-  return {
-    ...entity,
-    labels: new Map([...labels, ...own]),
-    console: consoleIn(language, entity),
-  };
+  return { ...entity, labels: new Map([...labels, ...own]), console: consoleIn(language, entity) };
 }
 
 /** The names that an endpoint has in the console, in that language. */

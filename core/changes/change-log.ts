@@ -129,11 +129,7 @@ function valuesOf(
     now && JSON.stringify(now),
     recorded.scoped.size === 0 && !marked
       ? null
-      : JSON.stringify({
-          before: scoped(before),
-          after: scoped(after),
-          ...(marked && { marked }),
-        }),
+      : JSON.stringify({ before: scoped(before), after: scoped(after), ...(marked && { marked }) }),
   ];
 }
 

@@ -61,10 +61,7 @@ export function object<M extends Parts>(
         meanings[name] = member.read(Object.hasOwn(sent, name) ? sent[name] : undefined);
       return meanings as Meanings<M>;
     },
-    schema: () => ({
-      ...closedObject(schemasOf(members), required),
-      additionalProperties: isOpen,
-    }),
+    schema: () => ({ ...closedObject(schemasOf(members), required), additionalProperties: isOpen }),
     *unknownIn(sent, path) {
       if (!isObject(sent)) return;
       // Names only: there may be many, and the caller stops after a few unknown ones.

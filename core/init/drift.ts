@@ -246,10 +246,12 @@ function typeOf({ name, type }: Rule, column: Column): Outgrown {
 
 /** Foreign keys without a relation, for files that have `relations`. */
 function missingRelations(endpoints: readonly Endpoint[]): Drift[] {
-  const readable = endpoints.filter(readsItsTable).map((endpoint) => ({
-    ...endpoint,
-    key: [endpoint.payload.primaryKey ?? endpoint.table.primaryKey].flat(),
-  }));
+  const readable = endpoints
+    .filter(readsItsTable)
+    .map((endpoint) => ({
+      ...endpoint,
+      key: [endpoint.payload.primaryKey ?? endpoint.table.primaryKey].flat(),
+    }));
   const drafted = draftRelations(readable);
   return readable.flatMap((endpoint) => {
     const { relations } = endpoint.payload;

@@ -127,9 +127,7 @@ export function cursorFailure(error: unknown, { list, after }: CursorPage): unkn
   return new AppError(
     "invalidParameter",
     "The cursor contains an invalid value; use the next_cursor of an answer",
-    {
-      cause: error,
-    },
+    { cause: error },
   );
 }
 

@@ -103,9 +103,7 @@ const bucketParts = object(
       value(
         (sent): sent is DatePart => dateParts.includes(sent as DatePart),
         notAPart,
-        () => ({
-          enum: dateParts,
-        }),
+        () => ({ enum: dateParts }),
       ),
       null,
     ),

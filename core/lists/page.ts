@@ -104,11 +104,7 @@ export const pageNumber = (
       : { const: 1 },
 });
 
-const numberSchema: JsonSchema = {
-  type: "integer",
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
-};
+const numberSchema: JsonSchema = { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 
 /** The query of a GET request, with the number of another page. */
 export function queryOfPage(query: Readonly<Record<string, unknown>>, page: number): string {

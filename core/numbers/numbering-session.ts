@@ -197,9 +197,7 @@ class NumberingTransaction extends PassingTransaction<
       key,
       keyValue,
       set = [],
-    }: Pick<UpdateOne, "table" | "key" | "keyValue"> & {
-      set?: readonly Assignment[];
-    },
+    }: Pick<UpdateOne, "table" | "key" | "keyValue"> & { set?: readonly Assignment[] },
     plans: readonly NumberPlan[],
   ): Promise<Assignment[]> {
     const errors: FieldErrors = {};

@@ -52,12 +52,7 @@ export const placeOf = (
   { named, key }: ReadPlan,
   entity: Entity,
   project: ProjectNames,
-): ODataPlace => ({
-  project,
-  names: project.endpoints.get(entity.name)!,
-  columns: named,
-  key,
-});
+): ODataPlace => ({ project, names: project.endpoints.get(entity.name)!, columns: named, key });
 
 /** `entity`: `/$entity` for a single record. */
 export const contextOf = (

@@ -85,11 +85,6 @@ const listAction = (project: ProjectNames): Action =>
           : read(session, count));
         return pageMembers(found, { page, write, body });
       });
-      return {
-        status: 200,
-        body: contextOf(body, input),
-        rest: kept,
-        isBare: true,
-      };
+      return { status: 200, body: contextOf(body, input), rest: kept, isBare: true };
     },
   });

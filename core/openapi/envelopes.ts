@@ -6,11 +6,7 @@ import type { JsonSchema } from "../values/json-schema.ts";
 /** The time of the service in examples. */
 export const exampleTime = "2026-01-31T09:30:00.000Z";
 
-const timestamp: JsonSchema = {
-  type: "string",
-  format: "date-time",
-  examples: [exampleTime],
-};
+const timestamp: JsonSchema = { type: "string", format: "date-time", examples: [exampleTime] };
 
 /** Of answers to a dry run. */
 export const dryRun: JsonSchema = {

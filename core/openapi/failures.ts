@@ -195,26 +195,18 @@ const exampleMembers: Readonly<Record<ErrorKind, ExampleMembers>> = {
   requestInProgress: {
     message: "The first request with this Idempotency-Key is still running; try again later",
   },
-  preconditionFailed: {
-    message: "The record was changed after it was read; read it again",
-  },
-  invalidJobState: {
-    message: "The export is not completed; export-status tells how far it is",
-  },
+  preconditionFailed: { message: "The record was changed after it was read; read it again" },
+  invalidJobState: { message: "The export is not completed; export-status tells how far it is" },
   gone: { message: "The file was deleted; start a new export" },
   payloadTooLarge: { message: "The body must have at most 1048576 bytes" },
   unsupportedMediaType: { message: "Send the body as application/json" },
-  tooManyRequests: {
-    message: "The limit of requests is reached (600 in 60 s); try again in 12 s",
-  },
+  tooManyRequests: { message: "The limit of requests is reached (600 in 60 s); try again in 12 s" },
   idempotencyKeyReused: { message: "This Idempotency-Key was sent before, with another body" },
   rejectedByDatabase: { message: "The period is closed" },
   rejectedByHook: { message: "A component handler refused the request" },
   transitionNotAllowed: { message: 'The status "posted" is final and cannot change' },
   hookFailed: { message: "The hook onBefore:notify failed, so the status was not changed" },
-  unavailable: {
-    message: "The database of this project is not reachable yet; try again later",
-  },
+  unavailable: { message: "The database of this project is not reachable yet; try again later" },
   lockNotTaken: {
     message:
       "A record is locked by another request, or locks are out of reach; nothing was changed",

@@ -75,9 +75,7 @@ export function projectOperation(
     ...(request !== null && {
       requestBody: {
         required: true,
-        content: {
-          "application/json": jsonContent(request, schemaName, more.exampleMembers),
-        },
+        content: { "application/json": jsonContent(request, schemaName, more.exampleMembers) },
       },
     }),
     responses: {

@@ -246,13 +246,7 @@ function between(negated: boolean): Operator {
           ? { kind: "or", members: [compare(column, "<", low), compare(column, ">", high)] }
           : { kind: "and", members: [compare(column, ">=", low), compare(column, "<=", high)] };
       }
-      return {
-        kind: "between",
-        column,
-        low: from.value,
-        high: to.value,
-        negated,
-      };
+      return { kind: "between", column, low: from.value, high: to.value, negated };
     },
   };
 }

@@ -317,14 +317,7 @@ function conditionOrPair(columns: Columns): Grammar<Single> {
 
 /** One `{key, value}`. */
 export function equality(columns: Columns, fault: MakeError): Grammar<Condition> {
-  const parts = object(
-    {
-      key: text(fault),
-      value: present(fault),
-      operator: whatever,
-    },
-    { fault },
-  );
+  const parts = object({ key: text(fault), value: present(fault), operator: whatever }, { fault });
   return meaning(
     parts,
     ({ key, value: operand, operator }) => {

@@ -39,10 +39,4 @@ export const updateRows = (
 export const deleteFrom = (
   table: Table,
   { key, where }: Pick<Delete, "key" | "where">,
-): Delete => ({
-  kind: "delete",
-  table,
-  key,
-  where,
-  returning: [],
-});
+): Delete => ({ kind: "delete", table, key, where, returning: [] });

@@ -29,10 +29,7 @@ export const writeAnswerSchema = (
   entity: Entity,
   done: "added" | "updated" | "adjusted",
 ): JsonSchema =>
-  wholeObject({
-    message: doneSchema(entity, done),
-    data: recordAnswerSchema(plan, entity),
-  });
+  wholeObject({ message: doneSchema(entity, done), data: recordAnswerSchema(plan, entity) });
 
 /** The message of a write: `suppliers data successfully added`. */
 export const doneSchema = (

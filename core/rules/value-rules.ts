@@ -13,12 +13,7 @@ export const required = defineRule<boolean>({
     .describe("The field must be sent with a value; on update: it cannot be emptied."),
   effect: (isRequired) =>
     isRequired
-      ? {
-          step: "presence",
-          isNeeded: true,
-          message: "is required",
-          refuses: () => true,
-        }
+      ? { step: "presence", isNeeded: true, message: "is required", refuses: () => true }
       : null,
   // The schema of the field refuses null.
   keywords(isRequired, { rule, bare }) {

@@ -96,10 +96,7 @@ class KeptTransaction extends PassingTransaction<Keeping> {
     const computes = lines.computed.length > 0 && !settlement.isHeld;
     const more = [...(isGiven ? [] : foreignKeys), ...(computes ? key : [])];
     const filled = withForeseen(insert, lines);
-    const stored = await this.own.insert({
-      ...filled,
-      returning: union(returning, more),
-    });
+    const stored = await this.own.insert({ ...filled, returning: union(returning, more) });
     if (!isGiven) await settlement.lock(lines, stored);
     settlement.owe(lines, isGiven ? given : stored);
     if (computes) await this.compute(lines, key, stored);

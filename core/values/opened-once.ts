@@ -19,8 +19,5 @@ export function openedOnce<Opened>(open: () => Promise<Opened>): OpenedOnce<Open
     });
     return asked;
   };
-  return Object.assign(get, {
-    known: () => opening,
-    forget: () => void (opening = null),
-  });
+  return Object.assign(get, { known: () => opening, forget: () => void (opening = null) });
 }

@@ -183,9 +183,7 @@ function refusedNative(cause: unknown): AppError {
   return new AppError(
     "internal",
     `The database refused a query from the configuration: ${reason}`,
-    {
-      cause,
-    },
+    { cause },
   );
 }
 

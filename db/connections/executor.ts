@@ -215,10 +215,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
         learnKinds(compiled, result);
         // The list was written with old column types: this result, or another one meanwhile, has shown new ones.
         if (list !== null && compiled.reading?.columns !== columns) continue;
-        const written = writtenBy(compiled, result, {
-          list,
-          decode: decoderFor(compiled, result),
-        });
+        const written = writtenBy(compiled, result, { list, decode: decoderFor(compiled, result) });
         // The rows showed that the assumed form does not hold for all values.
         if (isRead && !isAgain && isOutdated(compiled)) {
           isAgain = true;

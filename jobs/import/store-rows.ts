@@ -170,9 +170,7 @@ function refusalOf(
   const [first, last] = [rows[0]!.rowIndex, rows.at(-1)!.rowIndex];
   const place = first === last ? `in row ${first}` : `among rows ${first} to ${last}`;
   const reason = [error.message, ...faults].join("; ");
-  return new AppError(error.kind, `Nothing was stored: ${place}, ${reason}`, {
-    cause: error,
-  });
+  return new AppError(error.kind, `Nothing was stored: ${place}, ${reason}`, { cause: error });
 }
 
 /** A refusal in the terms of the handler, and its fields by their headings. */

@@ -140,10 +140,7 @@ export function createThreadHost({
     old.delete(closing);
     const exited = new Promise((resolve) => closing.once("exit", resolve));
     send(closing, { type: "close" });
-    await withTimeout(exited, {
-      timeoutMs: closeTimeoutMs,
-      onTimeout: () => closing.terminate(),
-    });
+    await withTimeout(exited, { timeoutMs: closeTimeoutMs, onTimeout: () => closing.terminate() });
   }
 
   return { runJob, renew, close };

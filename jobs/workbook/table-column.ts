@@ -54,10 +54,7 @@ export interface TableWriter {
 }
 
 /** The pattern of a date column without its own. */
-export const defaultPatterns = {
-  date: "YYYY-MM-DD",
-  datetime: "YYYY-MM-DD HH:mm:ss",
-} as const;
+export const defaultPatterns = { date: "YYYY-MM-DD", datetime: "YYYY-MM-DD HH:mm:ss" } as const;
 
 /** A value of JSON as the text of a cell: objects and arrays as JSON. */
 export const cellText = (value: Exclude<Json, null>): string =>

@@ -43,10 +43,7 @@ const place = openConsole({
         },
       },
       calculation: {
-        detail: {
-          tax: "amount * 0.19",
-          amount: "qty * price * (100 - rebate) / 100",
-        },
+        detail: { tax: "amount * 0.19", amount: "qty * price * (100 - rebate) / 100" },
         header: {
           lines: "COUNT(*)",
           net: "SUM(amount)",

@@ -206,9 +206,9 @@ test("a list says how many columns it hides, and tells empty texts from missing 
 });
 
 test("the menu of endpoints sorts as people do, by their labels, and leaves hidden ones out", async () => {
-  const index = (await fetch(`${place.url}/`, {
-    headers: { accept: "application/json" },
-  }).then((answer) => answer.json())) as any;
+  const index = (await fetch(`${place.url}/`, { headers: { accept: "application/json" } }).then(
+    (answer) => answer.json(),
+  )) as any;
   const [project] = index.projects;
   project.endpoints = [
     { name: "list-10" },

@@ -157,11 +157,7 @@ describe.each([2, 3] as const)("DataTables %i", (version) => {
   test("may have columns that are no fields", async () => {
     const computed =
       '{ data: null, defaultContent: "Edit" }, { data: (row) => row.sku.slice(0, 4) }, { data: "sku"';
-    const page = await demo.visit({
-      version,
-      page: file,
-      change: { '{ data: "sku"': computed },
-    });
+    const page = await demo.visit({ version, page: file, change: { '{ data: "sku"': computed } });
     await page.evaluate('table.order([[2, "desc"]]).search("hammer").draw()');
     const cells = page.locator("#products tbody td:nth-child(3)");
     await expect

@@ -74,11 +74,7 @@ function open(settings: { enabled?: boolean; ttlSeconds?: number } = {}) {
   const say = (level: string) => (_fields: object, message: string) =>
     void lines.push(`${level}: ${message}`);
   const log = { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") };
-  const cache = createCache({
-    store: scripted.store,
-    digest: (text) => hash("sha256", text),
-    log,
-  });
+  const cache = createCache({ store: scripted.store, digest: (text) => hash("sha256", text), log });
   const forProject = (database: string) =>
     cache.forProject({ database, enabled: true, ttlSeconds: 60, ...settings });
   const project = forProject("one");
@@ -110,11 +106,7 @@ describe("an answer", () => {
     const { project } = open();
     const work = Promise.withResolvers<unknown>();
     const make = vi.fn(() => work.promise);
-    const subject = {
-      entity: items1,
-      kind: "list",
-      dependsOn: ["t"],
-    } as const;
+    const subject = { entity: items1, kind: "list", dependsOn: ["t"] } as const;
     const all = Array.from({ length: 20 }, () => project.keeping(subject)({ a: 1 }, make));
     await vi.waitFor(() => expect(make).toHaveBeenCalled());
     work.resolve({ data: "once" });

@@ -88,10 +88,7 @@ async function compile(
   writeFileSync(join(place, "demo-client.ts"), client);
   writeFileSync(join(place, "program.ts"), text);
   writeFileSync(join(place, "package.json"), '{ "type": "module" }');
-  const config = {
-    compilerOptions: { ...compilerOptions, ...options },
-    files: ["program.ts"],
-  };
+  const config = { compilerOptions: { ...compilerOptions, ...options }, files: ["program.ts"] };
   writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   return runAside(process.execPath, [compiler, "-p", place]);

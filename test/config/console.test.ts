@@ -247,10 +247,7 @@ describe("steps", () => {
     [
       "a status that no rule allows",
       { steps: { posted: "Post" } },
-      {
-        workflow: {},
-        fieldValidation: [{ name: "status", constraints: { enum: ["draft"] } }],
-      },
+      { workflow: {}, fieldValidation: [{ name: "status", constraints: { enum: ["draft"] } }] },
       ".posted",
       "a valid value of status",
     ],

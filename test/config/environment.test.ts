@@ -46,9 +46,7 @@ describe("a variable in project.json", () => {
   test("never shows its value in a fault", () => {
     const { faults } = readConfig(
       filesOf({ "project.json": { database: { url: "x:" }, decimals: "${SECRET}" } }),
-      {
-        SECRET: "hunter2",
-      },
+      { SECRET: "hunter2" },
     );
     expect(faults).toHaveLength(1);
     expect(JSON.stringify(faults)).not.toContain("hunter2");

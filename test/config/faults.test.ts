@@ -721,10 +721,7 @@ const names: readonly Case[] = [
   ],
   [
     "a wrong formula in one of several tables of details",
-    {
-      ...receipts,
-      masterDetail: [{ ...details, calculation: { detail: { amount: "qyt" } } }],
-    },
+    { ...receipts, masterDetail: [{ ...details, calculation: { detail: { amount: "qyt" } } }] },
     "masterDetail[0].calculation.detail.amount",
     'did you mean "qty"?',
   ],

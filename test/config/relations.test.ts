@@ -34,10 +34,7 @@ test("a fault of one endpoint is none of those that are related to it", async ()
   ];
   for (const [lines, path] of broken) {
     const { faults } = await load(
-      filesOf({
-        "items.json": { tableName: "products", relations, ...own },
-        "lines.json": lines,
-      }),
+      filesOf({ "items.json": { tableName: "products", relations, ...own }, "lines.json": lines }),
     );
     expect(faults.map((fault) => [fault.file, fault.path])).toEqual([["shop/lines.json", path]]);
   }

@@ -191,11 +191,7 @@ test("files of master data, of records with queries, and of documents with a wor
     filesOf({ ...files, "project.json": { database: { url } } }),
     {},
   );
-  const db = await openDb(url, {
-    connectionsMax: 1,
-    statementTimeoutMs: 0,
-    decimals: "number",
-  });
+  const db = await openDb(url, { connectionsMax: 1, statementTimeoutMs: 0, decimals: "number" });
   const compiled = await compileProject(projects[0]!, db.catalog);
   await db.close();
   expect(formatFaults([...faults, ...compiled.faults])).toMatch(/^0 faults/);
@@ -210,12 +206,7 @@ test("files of master data, of records with queries, and of documents with a wor
     ["worth", "sum"],
   ]);
   expect(third!.workflow!.hooks.get("sent")!.onAfter).toMatchObject([
-    {
-      label: "onAfter:hook1",
-      url: ["/api/shop/depot/book"],
-      isBlocking: true,
-      timeoutMs: 10_000,
-    },
+    { label: "onAfter:hook1", url: ["/api/shop/depot/book"], isBlocking: true, timeoutMs: 10_000 },
   ]);
 });
 

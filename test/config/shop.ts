@@ -97,9 +97,7 @@ export const tables: readonly Table[] = [
       unique: [{ name: "members_pkey", columns: ["group_id", "user_id"] }],
     },
   ),
-  table("journal", [text("entry"), text("note")], {
-    transactional: false,
-  }),
+  table("journal", [text("entry"), text("note")], { transactional: false }),
   table(
     "coupons",
     [text("alias"), text("code", { nullable: false }), text("note", { nullable: false })],

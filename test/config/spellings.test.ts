@@ -222,9 +222,7 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
       masterDetail: [
         {
           ...details,
-          detailConfig: {
-            fieldValidation: [{ name: "qty", constraints: { required: true } }],
-          },
+          detailConfig: { fieldValidation: [{ name: "qty", constraints: { required: true } }] },
           detailQuery: "select :header_id",
           calculation: { detail: { amount: "qty * price" }, header: { items: "COUNT(*)" } },
         },
@@ -287,17 +285,12 @@ const pairs: readonly (readonly [string, Record<string, unknown>, Record<string,
         },
       },
     },
-    {
-      masterDetail: details,
-      calculation: { header: { items: "COUNT(*)", qty: "SUM(qty)" } },
-    },
+    { masterDetail: details, calculation: { header: { items: "COUNT(*)", qty: "SUM(qty)" } } },
   ],
   [
     "the type and the timeout of a hook",
     { workflow: { hooks: { done: { onAfter: [{ ...hook, type: "api", timeout: 5_000 }] } } } },
-    {
-      workflow: { hooks: { done: { onAfter: [{ ...hook, name: "hook1", timeoutMs: 5_000 }] } } },
-    },
+    { workflow: { hooks: { done: { onAfter: [{ ...hook, name: "hook1", timeoutMs: 5_000 }] } } } },
   ],
   [
     "hooks without a name",

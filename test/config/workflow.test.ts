@@ -330,10 +330,7 @@ describe("is refused", () => {
     ],
     [
       "details of a relation to one",
-      {
-        ...base,
-        relations: { other: { endpoint: "items", column: "receipt_id", details: true } },
-      },
+      { ...base, relations: { other: { endpoint: "items", column: "receipt_id", details: true } } },
       "relations.other",
       "details only with foreignColumn or through",
     ],

@@ -52,9 +52,7 @@ beforeAll(async () => {
       },
     },
     components: {
-      "components/hear.ts": {
-        hear: (context: HookContext) => void heard.push(context),
-      },
+      "components/hear.ts": { hear: (context: HookContext) => void heard.push(context) },
     },
     project: { auth: { jwt: { secret } }, cache: { enabled: true } },
   });
@@ -100,9 +98,7 @@ describe("subjectClaim names the user", () => {
   ])("as %s in %s: %s", async (subjectClaim, claims, user) => {
     const other = await openFixture({
       tables: [{ name: "notes", columns: { note_id: "key", created_by: "text(40)" } }],
-      endpoints: {
-        notes: { tableName: "notes", action: { create: true }, access: { "*": "*" } },
-      },
+      endpoints: { notes: { tableName: "notes", action: { create: true }, access: { "*": "*" } } },
       project: { auth: { jwt: { secret, subjectClaim } } },
     });
     try {

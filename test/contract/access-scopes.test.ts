@@ -157,12 +157,7 @@ const fixture = openForTests(openFixture, {
       ...rules,
       rowScope: { clerk: rules.rowScope.clerk },
       tableName: "papers",
-      action: {
-        read: true,
-        import: true,
-        "create-composite": true,
-        "update-composite": true,
-      },
+      action: { read: true, import: true, "create-composite": true, "update-composite": true },
       masterDetail: {
         detailTable: "papers_lines",
         foreignKey: "paper_id",

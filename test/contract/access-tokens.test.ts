@@ -27,9 +27,7 @@ const read = async (...asked: Parameters<Issuer["tokenOf"]>): Promise<Answer> =>
   fixture.post(
     "notes/read",
     { limit: 5 },
-    {
-      authorization: `Bearer ${await issuer.tokenOf(...asked)}`,
-    },
+    { authorization: `Bearer ${await issuer.tokenOf(...asked)}` },
   );
 
 test("a token of the issuer lets its subject in", async () => {

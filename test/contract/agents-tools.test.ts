@@ -296,9 +296,7 @@ describe("an endpoint with more fields than an answer can hold", () => {
     const one = { id: "one", [names[0]!]: 1 };
     expect(
       await open.call("write", { endpoint: "wide", action: "create", body: one }),
-    ).toMatchObject({
-      isError: false,
-    });
+    ).toMatchObject({ isError: false });
     const found = await open.call("read", { endpoint: "wide", select: ["id", names[0]] });
     expect(found.content.data).toEqual([one]);
   });

@@ -65,18 +65,10 @@ export const project = {
 };
 
 export const tables: FixtureOptions["tables"] = [
-  {
-    name: "salaries",
-    columns: { salary_id: "key", amount: "integer" },
-  },
+  { name: "salaries", columns: { salary_id: "key", amount: "integer" } },
   {
     name: "customers",
-    columns: {
-      customer_id: "key",
-      tenant: "text(10)",
-      name: "text(60)",
-      rating: "integer",
-    },
+    columns: { customer_id: "key", tenant: "text(10)", name: "text(60)", rating: "integer" },
   },
   {
     name: "orders",
@@ -116,13 +108,7 @@ const rows = [
 ];
 
 export const openAgents = (options: Partial<FixtureOptions> = {}): Promise<Fixture> =>
-  openFixture({
-    tables,
-    setUp: () => rows,
-    endpoints,
-    project,
-    ...options,
-  });
+  openFixture({ tables, setUp: () => rows, endpoints, project, ...options });
 
 export interface Agent {
   readonly client: Client;

@@ -121,25 +121,12 @@ describe("a column that a caller may not see is unknown", () => {
     having: (key) => ({
       group_by: ["region"],
       operations: [n],
-      having: {
-        conditions: [
-          {
-            key,
-            operator: ">",
-            value: 1,
-          },
-        ],
-      },
+      having: { conditions: [{ key, operator: ">", value: 1 }] },
     }),
     sort_columns: (column) => ({
       group_by: ["region"],
       operations: [n],
-      sort_columns: [
-        {
-          column,
-          direction: "ASC",
-        },
-      ],
+      sort_columns: [{ column, direction: "ASC" }],
     }),
     "a total": (field) => ({ total: true, operations: [{ function: "sum", field, alias: "f" }] }),
   };
@@ -223,19 +210,8 @@ const answered: readonly Answered[] = [
       total: null,
       page: null,
       per_page: null,
-      group_by: [
-        {
-          ...month,
-          part: null,
-        },
-      ],
-      operations: [
-        {
-          ...n,
-          formula: null,
-          where: null,
-        },
-      ],
+      group_by: [{ ...month, part: null }],
+      operations: [{ ...n, formula: null, where: null }],
     },
     data: buckets(["2025-12-01", 1], ["2026-03-01", 1], ["2026-05-01", 1], ["2026-11-01", 2]),
   },
@@ -255,22 +231,10 @@ const answered: readonly Answered[] = [
       total: true,
       operations: [
         n,
-        {
-          function: "countDistinct",
-          field: "region",
-          alias: "d",
-        },
+        { function: "countDistinct", field: "region", alias: "d" },
         sum("quantity * 2"),
       ],
-      having: {
-        conditions: [
-          {
-            key: "n",
-            operator: "<",
-            value: 2,
-          },
-        ],
-      },
+      having: { conditions: [{ key: "n", operator: "<", value: 2 }] },
     },
     data: [
       { b: "2026-08-01", n: 0, d: 0, f: null },
@@ -410,13 +374,7 @@ const answered: readonly Answered[] = [
   {
     name: "fills bins below zero, in the order of the request",
     body: {
-      group_by: [
-        {
-          field: "quantity",
-          by: 2.5,
-          alias: "b",
-        },
-      ],
+      group_by: [{ field: "quantity", by: 2.5, alias: "b" }],
       operations: [n],
       fill: true,
       sort_columns: [{ column: "b", direction: "DESC" }],
@@ -467,23 +425,8 @@ const answered: readonly Answered[] = [
       group_by: [month],
       limit: 2,
       total: true,
-      operations: [
-        {
-          ...n,
-          where: [
-            {
-              key: "region",
-              value: "south",
-            },
-          ],
-        },
-      ],
-      sort_columns: [
-        {
-          column: "n",
-          direction: "DESC",
-        },
-      ],
+      operations: [{ ...n, where: [{ key: "region", value: "south" }] }],
+      sort_columns: [{ column: "n", direction: "DESC" }],
     },
     data: buckets(["2026-11-01", 2], ["2026-05-01", 1]),
     more: { total: { n: 3 } },

@@ -7,11 +7,7 @@ const roles = ["reader", "part-reader", "stranger"] as const;
 const join = { tableName: "places", sourceField: "place_id", targetField: "place_id" };
 
 const fixture = openForTests(openFixture, {
-  project: {
-    auth: {
-      apiKeys: roles.map((id) => apiKey(id)),
-    },
-  },
+  project: { auth: { apiKeys: roles.map((id) => apiKey(id)) } },
   tables: [
     {
       name: "places",

@@ -92,9 +92,7 @@ describe("functions", () => {
     },
     {
       name: "takes the extremes of texts and dates",
-      body: {
-        operations: ["min", "max"].flatMap((name) => [op(name, "code"), op(name, "due")]),
-      },
+      body: { operations: ["min", "max"].flatMap((name) => [op(name, "code"), op(name, "due")]) },
       data: { min_code: "A-1", max_code: "A-8", min_due: "2026-01-10", max_due: "2026-06-10" },
     },
     {

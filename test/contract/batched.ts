@@ -49,10 +49,7 @@ const tables: readonly FixtureTable[] = [
     name: "accounts",
     columns: { account_id: "key", big: "bigint", balance: "integer", updated_at: "timestamp" },
   },
-  {
-    name: "tickets",
-    columns: { ticket_id: "key", status: "text(30)", updated_at: "timestamp" },
-  },
+  { name: "tickets", columns: { ticket_id: "key", status: "text(30)", updated_at: "timestamp" } },
   { name: "journal", columns: { entry_id: "identity", note: "text(60)" } },
 ];
 

@@ -75,9 +75,7 @@ describe.skipIf(inject("engine") === "mysql")("a deferred reference", () => {
   test("of a record that others point at is refused by bulk-delete with its index", async () => {
     check(
       await post("members/bulk-create", { data: [member("a"), member("b", "a"), member("c")] }),
-      {
-        status: 201,
-      },
+      { status: 201 },
     );
     const all = await post("members/bulk-delete", { keys: ["c", "a"] });
     check(all, inUse);

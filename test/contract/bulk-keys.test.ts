@@ -443,9 +443,7 @@ describe("where", () => {
   test("a path in data or set is an unknown field", async () => {
     const [one] = await pets(1);
     const path = { "owner.title": "x" };
-    const strict = await post("pets/bulk-update", {
-      data: [{ pet_id: one!["pet_id"], ...path }],
-    });
+    const strict = await post("pets/bulk-update", { data: [{ pet_id: one!["pet_id"], ...path }] });
     expect(strict.status, JSON.stringify(strict.body)).toBe(400);
     const set = await post("pets/bulk-update", {
       where: { conditions: [{ key: "age", operator: "=", value: 0 }] },

@@ -27,10 +27,7 @@ const noting = (context: Seen): void => {
 
 const fixture = openForTests(openFixture, {
   tables: [
-    {
-      name: "groups_of",
-      columns: { group_id: "key", title: "text(20)" },
-    },
+    { name: "groups_of", columns: { group_id: "key", title: "text(20)" } },
     {
       name: "parts",
       columns: {

@@ -450,11 +450,7 @@ describe("bulk-update", () => {
     });
     check(
       await shop.post("items", "bulk-update", { where: named("x"), set: { qty: "a" }, expect: 1 }),
-      {
-        status: 400,
-        error: "Validation failed",
-        errors: ["qty"],
-      },
+      { status: 400, error: "Validation failed", errors: ["qty"] },
     );
   });
 

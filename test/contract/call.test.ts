@@ -90,16 +90,8 @@ const endpoints = {
       },
     },
   },
-  note: {
-    action,
-    ...may,
-    procedure: { name: "note", params: { by_whom: { claim: "name" } } },
-  },
-  blank: {
-    action,
-    ...may,
-    procedure: { name: "blank", params: { amount: { type: "integer" } } },
-  },
+  note: { action, ...may, procedure: { name: "note", params: { by_whom: { claim: "name" } } } },
+  blank: { action, ...may, procedure: { name: "blank", params: { amount: { type: "integer" } } } },
   "entries-of": {
     action,
     ...may,

@@ -69,10 +69,7 @@ const tables: FixtureOptions["tables"] = [
     columns: { book: "text(36)", page: "integer", deleted_at: "timestamp" },
     primaryKey: ["book", "page"],
   },
-  {
-    name: "orders",
-    columns: { order_id: "key", name: "text(40)", total: "integer", ...marks },
-  },
+  { name: "orders", columns: { order_id: "key", name: "text(40)", total: "integer", ...marks } },
   {
     name: "order_lines",
     columns: {

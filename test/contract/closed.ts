@@ -212,9 +212,7 @@ export function openOffice(): Office {
     endpoints,
     project: {
       batch: { enabled: true },
-      auth: {
-        apiKeys: ["admin", "manager", "clerk", "guest", "checker"].map((id) => apiKey(id)),
-      },
+      auth: { apiKeys: ["admin", "manager", "clerk", "guest", "checker"].map((id) => apiKey(id)) },
     },
   });
   const as =

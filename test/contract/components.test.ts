@@ -584,10 +584,7 @@ describe("adjust", () => {
     };
     check(
       await post("parts", "adjust", { part_id: id, adjustments: [{ field: "stock", value: 3 }] }),
-      {
-        status: 200,
-        data: { stock: 16 },
-      },
+      { status: 200, data: { stock: 16 } },
     );
   });
 

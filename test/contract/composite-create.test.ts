@@ -309,11 +309,7 @@ const invalid: Case[] = [
 
 describe("what create-composite refuses as data", () => {
   test.each(invalid)("$name", async ({ body, ...expected }) => {
-    check(await create(body), {
-      error: "Validation failed",
-      message: "Invalid data",
-      ...expected,
-    });
+    check(await create(body), { error: "Validation failed", message: "Invalid data", ...expected });
   });
 
   test("create-composite refuses a result that its column cannot hold", async () => {

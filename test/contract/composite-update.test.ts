@@ -236,9 +236,7 @@ describe("order and audit", () => {
 
 test("update-composite changes a thousand details in one request", async () => {
   const keys = Array.from({ length: 1000 }, (_, at) => `many-${at}`);
-  const { id } = await create({
-    document_lines: keys.map((line_id, at) => line(at, { line_id })),
-  });
+  const { id } = await create({ document_lines: keys.map((line_id, at) => line(at, { line_id })) });
   const changes = keys.slice(0, 600).map((line_id) => ({ line_id, qty: 3 }));
   const answer = await change(id, {
     update: changes,

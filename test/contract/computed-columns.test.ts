@@ -3,12 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openFixture, openForTests } from "./harness.ts";
 
 const fixture = openForTests(openFixture, {
-  tables: [
-    {
-      name: "people",
-      columns: { id: "key", name: "text(40)", born: "integer" },
-    },
-  ],
+  tables: [{ name: "people", columns: { id: "key", name: "text(40)", born: "integer" } }],
   setUp: (engine) => [
     "INSERT INTO people (id, name, born) VALUES ('a', 'Ann', 1990), ('b', 'Bob', 1970), ('c', 'Cid', 1980)",
     `CREATE VIEW odd AS SELECT id, name, born AS ${engine === "mysql" ? "`__proto__`" : '"__proto__"'} FROM people`,

@@ -198,12 +198,7 @@ describe("a fault", () => {
   });
 
   test("an environment variable that is there, or has a default, is filled in", async () => {
-    const project = {
-      database: {
-        url: "${SHOP_URL}",
-        pool: 2,
-      },
-    };
+    const project = { database: { url: "${SHOP_URL}", pool: 2 } };
     expect(await start({ things }, { project, env: { SHOP_URL: database.url } })).toBeNull();
     expect(
       await start(

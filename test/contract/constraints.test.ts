@@ -131,9 +131,7 @@ describe.skipIf(engine === "mysql")("a reference that SET NULL would make null",
         "insert into owners values (1, 1)",
         "insert into pets values (1, 1)",
       ],
-      endpoints: {
-        owners: { tableName: "owners", action: { delete: true, first: true } },
-      },
+      endpoints: { owners: { tableName: "owners", action: { delete: true, first: true } } },
       project: { cache: { enabled: false } },
     });
   });

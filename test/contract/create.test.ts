@@ -532,10 +532,7 @@ describe.runIf(inject("engine") === "mysql")("create with zero dates as defaults
           stamp timestamp not null default '0000-00-00 00:00:00')`,
     ],
     endpoints: {
-      letters: {
-        tableName: "letters",
-        action: { create: true, read: true, "bulk-create": true },
-      },
+      letters: { tableName: "letters", action: { create: true, read: true, "bulk-create": true } },
     },
   });
 

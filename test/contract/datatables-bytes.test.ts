@@ -35,10 +35,7 @@ const service = openForTests(async () => {
         from (${numbers}) as s`,
       "update kinds set name = null, big = 0, price = null, flag = null, day = null, moment = null, data = null where id in (2, 2499)",
     ],
-    endpoints: {
-      kinds: endpoint,
-      named: { ...endpoint, datatables: { rowId: true } },
-    },
+    endpoints: { kinds: endpoint, named: { ...endpoint, datatables: { rowId: true } } },
     project: { cache: { enabled: false } },
   });
 });

@@ -118,11 +118,7 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
     body: built(crit("note", "!ends", "y")),
     ids: ["p2", "p3", "p4", "p5", "p6"],
   },
-  {
-    name: "searchBuilder takes % literally",
-    body: built(crit("name", "ends", "0%")),
-    ids: ["p3"],
-  },
+  { name: "searchBuilder takes % literally", body: built(crit("name", "ends", "0%")), ids: ["p3"] },
   {
     name: "searchBuilder takes _ literally",
     body: built(crit("name", "contains", "e_c")),
@@ -323,11 +319,7 @@ const found: { name: string; body: object; ids: readonly string[] }[] = [
       name: "searchBuilder passes over a criterion with a point instead of a number",
       one: crit("price", "<", "-."),
     },
-  ].map(({ name, one }) => ({
-    name,
-    body: { searchBuilder: group("OR", one) },
-    ids,
-  })),
+  ].map(({ name, one }) => ({ name, body: { searchBuilder: group("OR", one) }, ids })),
   {
     name: "searchBuilder takes numbers that are half typed",
     body: built(crit("price", "between", ".25", "7.")),
@@ -519,10 +511,7 @@ const refused: { name: string; searchBuilder: unknown; error: string }[] = [
       name: "searchBuilder refuses a condition of its own for texts",
       one: crit("name", "like", "1"),
     },
-    {
-      name: "searchBuilder refuses an object for a value",
-      one: crit("qty", "=", { a: 1 }),
-    },
+    { name: "searchBuilder refuses an object for a value", one: crit("qty", "=", { a: 1 }) },
     {
       name: "searchBuilder refuses a value with other names than places",
       one: { ...crit("name", "=", "Anvil"), value: { a: "Anvil" } },

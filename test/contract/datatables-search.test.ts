@@ -83,11 +83,7 @@ const grouped: Found[] = [
     body: groups([["1", "2"], "a"]),
     ids: ["p1", "p2", "p4", "p6"],
   },
-  {
-    name: "groups are joined by AND",
-    body: groups([[0, 1], "heavy"], [[2, 3], "5"]),
-    ids: ["p1"],
-  },
+  { name: "groups are joined by AND", body: groups([[0, 1], "heavy"], [[2, 3], "5"]), ids: ["p1"] },
   {
     name: "a group is joined with the search over all by AND",
     body: {

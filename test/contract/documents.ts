@@ -37,10 +37,7 @@ export const documentTables: readonly FixtureTable[] = [
       line_id: "key",
       document_id: { type: "text(36)", notNull: true, references: document },
       line_number: { type: "integer", notNull: true },
-      category_id: {
-        type: "text(36)",
-        references: { table: "categories", column: "category_id" },
-      },
+      category_id: { type: "text(36)", references: { table: "categories", column: "category_id" } },
       qty: { type: "decimal(12,3)", notNull: true, check: "qty < 100000" },
       price: { type: "decimal(10,2)", default: "5" },
       parts: "integer",

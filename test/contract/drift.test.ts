@@ -52,11 +52,7 @@ async function sync(isDryRun = false): Promise<string> {
 const goods = async (): Promise<any> =>
   JSON.parse(await readFile(join(configDir, "shop", "goods.json"), "utf8"));
 
-const unused = {
-  file: "shop/query/old.sql",
-  path: "$",
-  message: "no endpoint uses this file",
-};
+const unused = { file: "shop/query/old.sql", path: "$", message: "no endpoint uses this file" };
 
 describe("a database that has moved on", () => {
   test("has no drift before it does", async () => {

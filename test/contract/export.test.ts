@@ -42,10 +42,7 @@ const endpoints = {
     action,
     fieldName: ["due", "active", "name"],
     fieldLabels: { due: "Due on", active: "On sale" },
-    columnFormats: {
-      due: { type: "date", format: "DD/MM/YYYY" },
-      active: flag,
-    },
+    columnFormats: { due: { type: "date", format: "DD/MM/YYYY" }, active: flag },
   },
   // Their columns are booleans on one engine, and numbers on the others.
   flags: {

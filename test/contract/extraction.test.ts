@@ -275,9 +275,7 @@ async function exported(fixture: Fixture, list: string, body: object): Promise<A
     return answer;
   };
   const status = await vi.waitFor(ended, { timeout: 25_000, interval: 30 });
-  const file = await fixture.fetch(`/api/test/${list}/export-download?${job}`, {
-    headers: clerk,
-  });
+  const file = await fixture.fetch(`/api/test/${list}/export-download?${job}`, { headers: clerk });
   return [
     started,
     status,

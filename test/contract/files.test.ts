@@ -96,10 +96,7 @@ const fixture = openForTests(openFixture, {
     },
   },
   components: {
-    "components/probe.ts": {
-      before: refusing("refused before"),
-      after: refusing("refused after"),
-    },
+    "components/probe.ts": { before: refusing("refused before"), after: refusing("refused after") },
   },
   project: { batch: { enabled: true }, fileKeepDays: 7 },
 });
@@ -546,9 +543,7 @@ describe("files go", () => {
       for (const { id } of [b, c, unclaimed]) expect(await stored(fixture)).toContain(id);
       check(
         await fixture.post("papers/delete", { where: [{ key: "paper_id", value: paper_id }] }),
-        {
-          status: 200,
-        },
+        { status: 200 },
       );
       expect([await days(b.id), await days(c.id)]).toEqual([7, 7]);
       for (const { id } of [b, c, unclaimed]) await letExpire(fixture, id);

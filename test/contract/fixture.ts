@@ -40,11 +40,7 @@ const tables: FixtureTable[] = [
     name: "categories",
     columns: {
       category_id: "key",
-      name: {
-        type: "text(40)",
-        notNull: true,
-        unique: true,
-      },
+      name: { type: "text(40)", notNull: true, unique: true },
       made_on: "timestamp",
       made_by: "text(60)",
       changed_on: "timestamp",
@@ -55,26 +51,10 @@ const tables: FixtureTable[] = [
     name: "items",
     columns: {
       item_id: "key",
-      code: {
-        type: "text(20)",
-        notNull: true,
-        unique: true,
-      },
-      name: {
-        type: "text(60)",
-        notNull: true,
-      },
-      category_id: {
-        type: "text(36)",
-        references: {
-          table: "categories",
-          column: "category_id",
-        },
-      },
-      qty: {
-        type: "integer",
-        check: "qty < 100000",
-      },
+      code: { type: "text(20)", notNull: true, unique: true },
+      name: { type: "text(60)", notNull: true },
+      category_id: { type: "text(36)", references: { table: "categories", column: "category_id" } },
+      qty: { type: "integer", check: "qty < 100000" },
       price: "decimal(10,2)",
       active: "boolean",
       due: "date",
@@ -90,10 +70,7 @@ const tables: FixtureTable[] = [
       item_id: {
         type: "text(36)",
         notNull: true,
-        references: {
-          table: "items",
-          column: "item_id",
-        },
+        references: { table: "items", column: "item_id" },
       },
       amount: "integer",
       note: "text(40)",

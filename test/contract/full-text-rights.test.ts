@@ -24,11 +24,7 @@ describe("callers", () => {
     access: Object.fromEntries(
       roles.map((role) => [role, ["read", "lookup", "datatables", "update", "delete"]]),
     ),
-    rowScope: {
-      clerk: { tenant: "a" },
-      guest: { tenant: "a" },
-      other: { tenant: "b" },
-    },
+    rowScope: { clerk: { tenant: "a" }, guest: { tenant: "a" }, other: { tenant: "b" } },
   };
   const fixture = openForTests(openIndexed, engine, {
     tables: [

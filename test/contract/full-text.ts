@@ -63,9 +63,5 @@ export async function openIndexed(
     if (!statements.includes(text)) statements.push(text);
   await session.close();
   await scratch.drop();
-  return openFixture({
-    ...options,
-    engine,
-    setUp: () => [...setUp(engine), ...statements],
-  });
+  return openFixture({ ...options, engine, setUp: () => [...setUp(engine), ...statements] });
 }

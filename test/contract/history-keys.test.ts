@@ -15,10 +15,7 @@ const fixture = openForTests(openFixture, {
     },
   ],
   endpoints: {
-    goods: {
-      tableName: "goods",
-      action: { update: true, "bulk-update": true, upsert: true },
-    },
+    goods: { tableName: "goods", action: { update: true, "bulk-update": true, upsert: true } },
     codes: {
       tableName: "goods",
       primaryKey: "code",

@@ -114,10 +114,7 @@ const fixture = openForTests(openFixture, {
       },
       history: true,
       masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
-      calculation: {
-        detail: { amount: "quantity * price" },
-        header: { total: "SUM(amount)" },
-      },
+      calculation: { detail: { amount: "quantity * price" }, header: { total: "SUM(amount)" } },
       access: { admin: "*" },
     },
     "order-lines": {
@@ -283,9 +280,7 @@ describe("history", () => {
       (item_id) =>
         fixture.post(
           "_batch",
-          {
-            steps: [{ endpoint: "items", action: "update", body: { item_id, name: "a" } }],
-          },
+          { steps: [{ endpoint: "items", action: "update", body: { item_id, name: "a" } }] },
           { "x-api-key": "key of admin" },
         ),
       "update",

@@ -35,10 +35,7 @@ beforeAll(async () => {
   const claim: HookHandler = ({ data }) => ({ ...data, updated_by: "handler", user_id: "handler" });
   fixture = await openFixture({
     tables: [
-      {
-        name: "orders",
-        columns: { order_id: "key", status: "text(20)", updated_by: "text(40)" },
-      },
+      { name: "orders", columns: { order_id: "key", status: "text(20)", updated_by: "text(40)" } },
     ],
     endpoints: {
       orders: {
@@ -98,11 +95,7 @@ describe.each(Object.keys(callers))("a change of the status by %s", (name) => {
     const query = `user=${encodeURIComponent(user ?? "")}`;
     for (const path of ["before", "after", "later"]) {
       const [heard] = await server.hears(`/${path}/${id}?${query}`);
-      expect(JSON.parse(heard!.body)).toEqual({
-        user,
-        text: `by ${user ?? ""}`,
-        said: "mallory",
-      });
+      expect(JSON.parse(heard!.body)).toEqual({ user, text: `by ${user ?? ""}`, said: "mallory" });
     }
   });
 });

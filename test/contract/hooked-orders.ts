@@ -102,9 +102,7 @@ function hooksFor(port: number): Record<string, object> {
       onBefore: [hook(at("slim-before/{{id}}"), { body: slimBody })],
       onAfter: [hook(at("slim-after/{{id}}?total={{record.total}}"), { body: slimBody })],
     },
-    "no-body": {
-      onAfter: [hook(at("empty/{{id}}"), { body: {} }), hook(at("none/{{id}}"))],
-    },
+    "no-body": { onAfter: [hook(at("empty/{{id}}"), { body: {} }), hook(at("none/{{id}}"))] },
     slow: { onBefore: [hook(at("slow"), { timeoutMs: 5_000 })] },
     "slow-later": { onAfter: [hook(at("slow"), { blocking: false, timeoutMs: 5_000 })] },
     "fails-later": {

@@ -408,47 +408,45 @@ describe("shapes", () => {
     { length: 1 },
     { conditions: { length: 1 } },
   ];
-  const shapes: {
-    member: string;
-    attack: (value: unknown) => Omit<Attack, "status" | "error">;
-  }[] = [
-    {
-      member: "where of delete",
-      attack: (value) => ({ endpoint: "items", action: "delete", body: { where: value } }),
-    },
-    {
-      member: "an item of delete's where",
-      attack: (value) => ({ endpoint: "items", action: "delete", body: { where: [value] } }),
-    },
-    {
-      member: "where of first",
-      attack: (value) => ({ endpoint: "items", action: "first", body: { where: value } }),
-    },
-    {
-      member: "adjustments of adjust",
-      attack: (value) => ({
-        endpoint: "counters",
-        action: "adjust",
-        body: { counter_id: "n1", adjustments: value },
-      }),
-    },
-    {
-      member: "an item of adjustments",
-      attack: (value) => ({
-        endpoint: "counters",
-        action: "adjust",
-        body: { counter_id: "n1", adjustments: [value] },
-      }),
-    },
-    {
-      member: "a condition of read",
-      attack: (value) => ({
-        endpoint: "items",
-        action: "read",
-        body: { where: { logic: "AND", conditions: [value] } },
-      }),
-    },
-  ];
+  const shapes: { member: string; attack: (value: unknown) => Omit<Attack, "status" | "error"> }[] =
+    [
+      {
+        member: "where of delete",
+        attack: (value) => ({ endpoint: "items", action: "delete", body: { where: value } }),
+      },
+      {
+        member: "an item of delete's where",
+        attack: (value) => ({ endpoint: "items", action: "delete", body: { where: [value] } }),
+      },
+      {
+        member: "where of first",
+        attack: (value) => ({ endpoint: "items", action: "first", body: { where: value } }),
+      },
+      {
+        member: "adjustments of adjust",
+        attack: (value) => ({
+          endpoint: "counters",
+          action: "adjust",
+          body: { counter_id: "n1", adjustments: value },
+        }),
+      },
+      {
+        member: "an item of adjustments",
+        attack: (value) => ({
+          endpoint: "counters",
+          action: "adjust",
+          body: { counter_id: "n1", adjustments: [value] },
+        }),
+      },
+      {
+        member: "a condition of read",
+        attack: (value) => ({
+          endpoint: "items",
+          action: "read",
+          body: { where: { logic: "AND", conditions: [value] } },
+        }),
+      },
+    ];
   const cases = shapes.flatMap(({ member, attack }) =>
     odd.map((value) => ({ member, attack, value, shown: JSON.stringify(value) })),
   );

@@ -34,11 +34,7 @@ const ways: Record<EngineName, { forbid: string[]; allow: string[]; tidy: string
     tidy: [`drop user ${user}@'%', ${user}@localhost`],
   },
   // It has no users: something else has the name.
-  sqlite: {
-    forbid: ["create index rowgate_requests on parts (name)"],
-    allow: [],
-    tidy: [],
-  },
+  sqlite: { forbid: ["create index rowgate_requests on parts (name)"], allow: [], tidy: [] },
 };
 
 let fixture: Fixture;

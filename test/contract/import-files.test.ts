@@ -337,13 +337,7 @@ describe.each(longTestPlaces)("the file of an import, %s", (place) => {
       const isIgnored = inject("engine") !== "postgres";
       expect(body.errors ?? []).toEqual(
         isIgnored
-          ? [
-              {
-                rowIndex: 3,
-                rowData: { name: "new One" },
-                messages: ["name: is already in row 2"],
-              },
-            ]
+          ? [{ rowIndex: 3, rowData: { name: "new One" }, messages: ["name: is already in row 2"] }]
           : [],
       );
     });

@@ -21,11 +21,7 @@ const open = (place: (typeof jobPlaces)[number], locking: object): Promise<JobFi
     tables: [
       {
         name: "goods",
-        columns: {
-          good_id: "key",
-          code: { type: "text(20)", unique: true },
-          word: "text(20)",
-        },
+        columns: { good_id: "key", code: { type: "text(20)", unique: true }, word: "text(20)" },
       },
     ],
     endpoints,

@@ -70,10 +70,7 @@ export function openKeyed() {
         components,
       },
     },
-    project: {
-      cors: { origins: ["http://page.test"] },
-      locking: { enforceResourceLocks: true },
-    },
+    project: { cors: { origins: ["http://page.test"] }, locking: { enforceResourceLocks: true } },
     components: { "components/probe.ts": { run } },
   };
 

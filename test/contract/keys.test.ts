@@ -71,11 +71,7 @@ const service = openForTests(async () => {
       ];
     },
     endpoints: {
-      lines: {
-        tableName: "order_lines",
-        action,
-        fieldNameLookup: { id: "note", text: "note" },
-      },
+      lines: { tableName: "order_lines", action, fieldNameLookup: { id: "note", text: "note" } },
       notes: { tableName: "notes", action, fieldNameLookup: { id: "a", text: "a" } },
       papers: { tableName: "papers", action, fieldNameLookup: { id: "a", text: "a" } },
       codes: { tableName: "codes", action: { read: true, create: true, update: true } },

@@ -27,13 +27,7 @@ const service = openForTests(openFixture, {
     paths: {
       tableName: "paths",
       fieldNameLookup: { id: "id", text: "path" },
-      action: {
-        read: true,
-        lookup: true,
-        datatables: true,
-        aggregate: true,
-        export: true,
-      },
+      action: { read: true, lookup: true, datatables: true, aggregate: true, export: true },
     },
   },
   project: { cache: { enabled: false } },
@@ -81,10 +75,7 @@ test("lookup takes such a pattern in where", async () => {
 
 test("aggregate takes it in where and in having", async () => {
   const operations = [{ function: "count", field: "*", alias: "rows" }];
-  const counted = await service.post("paths/aggregate", {
-    operations,
-    where: like("LIKE", "%\\"),
-  });
+  const counted = await service.post("paths/aggregate", { operations, where: like("LIKE", "%\\") });
   expect([counted.status, counted.body.data]).toEqual([200, { rows: 3 }]);
   const grouped = await service.post("paths/aggregate", {
     group_by: ["path"],

@@ -46,11 +46,7 @@ const fixture = openForTests(openFixture, {
   ],
   project: { auth: { apiKeys: [apiKey("owner"), apiKey("clerk")] } },
   endpoints: {
-    orders: {
-      ...orders,
-      hiddenFields: { clerk: hidden },
-      readOnlyFields: { clerk: ["zz_price"] },
-    },
+    orders: { ...orders, hiddenFields: { clerk: hidden }, readOnlyFields: { clerk: ["zz_price"] } },
     queried: { ...orders, detailQuery, hiddenFields: { clerk: [...hidden, "zz_shown"] } },
     closed: { ...orders, hiddenFields: hidden, readOnlyFields: ["zz_price"] },
     titled: { ...orders, fieldName: ["title"], hiddenFields: { clerk: ["total"] } },

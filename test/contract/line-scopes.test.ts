@@ -39,10 +39,7 @@ const byTenant = { tenant: "{{claims.tenant}}" };
 const fixture = openForTests(openFixture, {
   callers: { authenticate: (headers) => callerFor(headers.get("x-roles") ?? "operator") },
   tables: [
-    {
-      name: "orders",
-      columns: { order_id: "key", total: "decimal(10,2)", items: "integer" },
-    },
+    { name: "orders", columns: { order_id: "key", total: "decimal(10,2)", items: "integer" } },
     {
       name: "order_lines",
       columns: {
@@ -54,10 +51,7 @@ const fixture = openForTests(openFixture, {
         deleted_at: "timestamp",
       },
     },
-    {
-      name: "bins",
-      columns: { order_id: "key", is_deleted: "boolean", deleted_at: "timestamp" },
-    },
+    { name: "bins", columns: { order_id: "key", is_deleted: "boolean", deleted_at: "timestamp" } },
     {
       name: "bin_lines",
       columns: {
@@ -86,24 +80,11 @@ const fixture = openForTests(openFixture, {
     "order-lines": {
       tableName: "order_lines",
       action: { read: true, create: true, update: true },
-      access: {
-        clerk: "*",
-        lister: "*",
-        author: ["create"],
-        operator: "*",
-      },
-      rowScope: {
-        clerk: byTenant,
-        lister: { tenant: "{{claims.tenants}}" },
-        author: byTenant,
-      },
+      access: { clerk: "*", lister: "*", author: ["create"], operator: "*" },
+      rowScope: { clerk: byTenant, lister: { tenant: "{{claims.tenants}}" }, author: byTenant },
     },
     // The reporter reads all lines here, and the teller none.
-    report: {
-      tableName: "order_lines",
-      action: { read: true },
-      access: { reporter: ["read"] },
-    },
+    report: { tableName: "order_lines", action: { read: true }, access: { reporter: ["read"] } },
     bins: {
       tableName: "bins",
       action: { ...composites, restore: true },

@@ -535,10 +535,7 @@ describe("totals and formulas follow what the database itself changes", () => {
             primaryKey: "code",
             action: { "create-composite": true },
             masterDetail: { detailTable: `${name}_lines`, foreignKey: "bin_code" },
-            calculation: {
-              detail: { amount: "qty * rate" },
-              header: { [name]: "SUM(amount)" },
-            },
+            calculation: { detail: { amount: "qty * rate" }, header: { [name]: "SUM(amount)" } },
           },
         ]),
       ),

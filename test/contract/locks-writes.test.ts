@@ -36,15 +36,9 @@ beforeEach(() => {
 });
 const makeItems = async (shop: Shop): Promise<void> => {
   for (const item_id of [id, other])
-    check(
-      await shop.post("items", "create", {
-        item_id,
-        code: item_id,
-        name: "old",
-        secret: id,
-      }),
-      { status: 201 },
-    );
+    check(await shop.post("items", "create", { item_id, code: item_id, name: "old", secret: id }), {
+      status: 201,
+    });
 };
 const nameOf = async (shop: Shop, item_id = id): Promise<unknown> =>
   (await shop.post("items", "first", { where: { key: "item_id", value: item_id } })).body.data

@@ -50,10 +50,7 @@ const options: FixtureOptions = {
         due: "date",
       },
     },
-    {
-      name: "heads",
-      columns: { head_id: "key", title: "text(10)" },
-    },
+    { name: "heads", columns: { head_id: "key", title: "text(10)" } },
     {
       name: "lines",
       columns: {
@@ -379,10 +376,7 @@ test("an answer is kept for an Idempotency-Key in no language", async () => {
     fixture.post(
       "items/bulk-create",
       { data, mode: "each" },
-      {
-        "idempotency-key": "once",
-        "accept-language": language,
-      },
+      { "idempotency-key": "once", "accept-language": language },
     );
   expect((await send("de")).body.results[0].errors.price).toEqual(["muss mindestens 0 sein"]);
   expect((await send("en")).body.results[0].errors.price).toEqual(["must be at least 0"]);

@@ -236,11 +236,7 @@ test("statements, connections and the cache are counted by project", async () =>
 });
 
 test("handlers are counted by their name, event and outcome", async () => {
-  const handler = {
-    ...goods,
-    event: "onBeforeUpdate",
-    handler: "test/components/code.ts#check",
-  };
+  const handler = { ...goods, event: "onBeforeUpdate", handler: "test/components/code.ts#check" };
   const name = "rowgate_handler_duration_seconds_count";
   const update = (mark: string) => place.post("goods/update", { id: "b", mark });
   expect(

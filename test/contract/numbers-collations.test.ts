@@ -11,11 +11,7 @@ const engine = inject("engine");
 
 /** Types of the column of `by`, by the names of their tables. */
 const types: Readonly<Record<EngineName, Readonly<Record<string, string>>>> = {
-  sqlite: {
-    plain: "text",
-    no_case: "text collate nocase",
-    no_blanks: "text collate rtrim",
-  },
+  sqlite: { plain: "text", no_case: "text collate nocase", no_blanks: "text collate rtrim" },
   postgres: {
     plain: "text",
     ci: "citext",

@@ -83,10 +83,7 @@ const fixture = openForTests(openFixture, {
       fieldValidation: [
         { name: "lot", type: "integer", constraints: { min: 0 } },
         { name: "name", type: "string", constraints: { minLength: 1 } },
-        {
-          name: "invoice_no",
-          constraints: { minLength: 3, pattern: "^[A-Za-z].+$", trim: true },
-        },
+        { name: "invoice_no", constraints: { minLength: 3, pattern: "^[A-Za-z].+$", trim: true } },
       ],
       importConfig: { upsertKeys: ["name", "lot"] },
       history: true,
@@ -103,9 +100,7 @@ const fixture = openForTests(openFixture, {
       tableName: "receipts",
       action: { ...writes, "change-status": true },
       history: true,
-      workflow: {
-        transitions: { draft: ["posted", "gone"], posted: ["draft"], gone: [] },
-      },
+      workflow: { transitions: { draft: ["posted", "gone"], posted: ["draft"], gone: [] } },
       numbers: {
         receipt_number: {
           format: "SR/{yyyy}{MM}/{seq:4}",
@@ -698,11 +693,7 @@ describe("manual", () => {
       ["invoices/upsert", { data: { invoice_id, invoice_no: number } }],
       [
         "invoices/bulk-update",
-        {
-          where: is("invoice_id", invoice_id),
-          set: { invoice_no: number },
-          expect: 1,
-        },
+        { where: is("invoice_id", invoice_id), set: { invoice_no: number }, expect: 1 },
       ],
     ] as const) {
       check(await clerk(path, body), { status: 403, error: "Forbidden" });

@@ -26,10 +26,7 @@ const skipping = (endpoints: ProjectFiles["endpoints"], project: object = {}): P
 const on = openForTests(openReloading, {
   tables: [{ name: "things", columns: { id: "key", name: "text(40)" } }],
   setUp: ["insert into things (id, name) values ('a', 'Anvil')"],
-  projects: {
-    shop: skipping({ things, broken: faults[0]![1] }),
-    more: { endpoints: { things } },
-  },
+  projects: { shop: skipping({ things, broken: faults[0]![1] }), more: { endpoints: { things } } },
 });
 beforeEach(() => on.forget());
 
@@ -48,10 +45,7 @@ const leftOut = {
 test("the service starts without a faulty endpoint, and says so", async () => {
   expect(await answer("shop/broken/read")).toEqual(leftOut);
   expect((await answer("shop/things/read")).status).toBe(200);
-  expect((await projects()).shop).toMatchObject({
-    database: "ok",
-    skipped_endpoints: ["broken"],
-  });
+  expect((await projects()).shop).toMatchObject({ database: "ok", skipped_endpoints: ["broken"] });
 });
 
 test.each(faults)(

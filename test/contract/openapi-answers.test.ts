@@ -136,12 +136,7 @@ test.each<[path: string, body: object, status: number, headers?: Record<string, 
     "lines/aggregate",
     {
       joins: [
-        {
-          tableName: "papers",
-          sourceField: "paper_id",
-          targetField: "id",
-          fields: ["title"],
-        },
+        { tableName: "papers", sourceField: "paper_id", targetField: "id", fields: ["title"] },
       ],
       group_by: ["papers.title", "paper.owner_id"],
       operations: [{ function: "sum", field: "paper.total", alias: "sum" }],

@@ -39,11 +39,7 @@ const fixture = openForTests(openFixture, {
       },
     },
   ],
-  project: {
-    auth: {
-      apiKeys: [apiKey("clerk"), apiKey("owner"), apiKey("chief")],
-    },
-  },
+  project: { auth: { apiKeys: [apiKey("clerk"), apiKey("owner"), apiKey("chief")] } },
   endpoints: {
     partners: {
       tableName: "partners",
@@ -77,10 +73,7 @@ const fixture = openForTests(openFixture, {
         detailConfig: { fieldValidation: [{ name: "cost", constraints: { default: 0 } }] },
       },
       calculation: {
-        detail: {
-          amount: "qty * price * (1 - 0.050)",
-          margin: "(amount - qty * cost) / amount",
-        },
+        detail: { amount: "qty * price * (1 - 0.050)", margin: "(amount - qty * cost) / amount" },
         header: {
           total: "SUM(amount)",
           line_count: "COUNT(*)",

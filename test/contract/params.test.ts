@@ -94,11 +94,7 @@ const endpoints = (engine: EngineName) => ({
     viewQuery:
       "select sale_id, amount from sales where (:exact is null or amount > :exact) and (:yes is null or amount > 5) and (:moment is null or sold_on < :moment)",
     primaryKey: "sale_id",
-    params: {
-      exact: { type: "decimal" },
-      yes: { type: "boolean" },
-      moment: { type: "timestamp" },
-    },
+    params: { exact: { type: "decimal" }, yes: { type: "boolean" }, moment: { type: "timestamp" } },
     action: { read: true },
     ...may,
   },

@@ -65,10 +65,7 @@ const setUp = (): readonly string[] => [
 export function openPolicies({
   through = (url: string) => url,
   database = {},
-}: {
-  through?: (url: string) => string;
-  database?: object;
-} = {}): Promise<Fixture> {
+}: { through?: (url: string) => string; database?: object } = {}): Promise<Fixture> {
   return openFixture({
     engine: "postgres",
     tables: [

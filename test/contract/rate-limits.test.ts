@@ -24,9 +24,7 @@ const goods = {
 const place = openForTests(openFixture, {
   tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
   setUp: () => ["insert into goods values ('a', 'A')"],
-  endpoints: {
-    goods: { ...goods, access: { clerk: ["read", "lookup"], guest: ["read"] } },
-  },
+  endpoints: { goods: { ...goods, access: { clerk: ["read", "lookup"], guest: ["read"] } } },
   project: {
     rateLimit: { windowSeconds: 600, max: 3, actions: { lookup: 1 } },
     auth: {

@@ -457,9 +457,7 @@ describe("a request", () => {
           hiddenFields: { clerk: ["more"] },
         },
       },
-      project: {
-        auth: { apiKeys: roles.map((id) => ({ id, sha256: sha256(id), roles: [id] })) },
-      },
+      project: { auth: { apiKeys: roles.map((id) => ({ id, sha256: sha256(id), roles: [id] })) } },
     });
     let apiKey = "clerk";
     let requests = 0;

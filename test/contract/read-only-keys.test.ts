@@ -15,10 +15,7 @@ const fixture = openForTests(async () => {
   const crud = { ...owners, action: { ...write, ...bulk } };
   return openFixture({
     tables: [
-      {
-        name: "owners",
-        columns: { owner_id: "key", title: { type: "text(20)", unique: true } },
-      },
+      { name: "owners", columns: { owner_id: "key", title: { type: "text(20)", unique: true } } },
       {
         name: "pets",
         columns: {
@@ -27,11 +24,7 @@ const fixture = openForTests(async () => {
           name: "text(20)",
         },
       },
-      {
-        name: "words",
-        columns: { word: "text(20)", number: "integer" },
-        primaryKey: ["word"],
-      },
+      { name: "words", columns: { word: "text(20)", number: "integer" }, primaryKey: ["word"] },
     ],
     project: { auth: { apiKeys: [apiKey("owner"), apiKey("clerk")] } },
     endpoints: {
@@ -183,9 +176,7 @@ test("a deleted record comes back under its key, or not at all", async () => {
 });
 
 test("OpenAPI says that no body of create sets it", async () => {
-  const { body } = await fixture.request("/api/test/openapi.json", {
-    headers: by("owner"),
-  });
+  const { body } = await fixture.request("/api/test/openapi.json", { headers: by("owner") });
   const { OwnersCreate, SomeCreate } = body.components.schemas;
   expect(OwnersCreate.properties.owner_id).toEqual({ readOnly: true });
   expect(SomeCreate.properties.owner_id).not.toEqual({ readOnly: true });

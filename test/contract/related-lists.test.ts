@@ -49,12 +49,7 @@ describe("lookup", () => {
     const select = ["amount", "customer.name", "customer.city.name"];
     const { body } = await listed("orders", { select, ids: ["o2", "o3"] });
     expect(body.data).toEqual([
-      {
-        id: "o2",
-        text: "A2",
-        amount: 20,
-        customer: { name: "Bob", city: { name: "Wien" } },
-      },
+      { id: "o2", text: "A2", amount: 20, customer: { name: "Bob", city: { name: "Wien" } } },
       { id: "o3", text: "A3", amount: 5, customer: null },
     ]);
   });

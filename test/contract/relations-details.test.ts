@@ -201,10 +201,7 @@ describe("taken", () => {
     [
       "100 conditions, that on many among them",
       "orders/read",
-      {
-        select: ["id"],
-        ...when(any("lines", { logic: "OR", conditions: quantities(98) })),
-      },
+      { select: ["id"], ...when(any("lines", { logic: "OR", conditions: quantities(98) })) },
       [{ id: "o1" }, { id: "o5" }],
     ],
     ["five levels", "customers/read", { select: ["id"], ...when(bosses(4)) }, []],
@@ -357,14 +354,7 @@ const hotel = openForTests(openFixture, {
     },
     guests: {
       tableName: "guests",
-      action: {
-        read: true,
-        first: true,
-        create: true,
-        update: true,
-        delete: true,
-        restore: true,
-      },
+      action: { read: true, first: true, create: true, update: true, delete: true, restore: true },
       softDelete: true,
       defaultScope: { read: { is_away: false } },
       relations: { stays: { endpoint: "stays", foreignColumn: "guest_code", key: "code" } },

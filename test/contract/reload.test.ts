@@ -257,9 +257,7 @@ describe("a cached answer", () => {
     ],
     [
       "a query file",
-      {
-        shop: { ...queried, files: { "query/all.sql": "select id, 'new' as name from things" } },
-      },
+      { shop: { ...queried, files: { "query/all.sql": "select id, 'new' as name from things" } } },
       [
         { id: "a", name: "new" },
         { id: "b", name: "new" },
@@ -348,9 +346,7 @@ describe("what the service keeps outside of the configuration", () => {
 
   test("jobs stay, and those that start later use the new configuration", async () => {
     const exported = (fields: string[]) => ({
-      endpoints: {
-        things: { ...things, fieldName: fields, action: { read: true, export: true } },
-      },
+      endpoints: { things: { ...things, fieldName: fields, action: { read: true, export: true } } },
     });
     const csvOf = async (id: string) => {
       await expect

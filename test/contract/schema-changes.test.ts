@@ -167,10 +167,9 @@ test("a new column that must not be null is asked for, once a write has failed o
   await on.sql(
     "create table things (id varchar(36) primary key, name varchar(40), note varchar(40), must integer not null)",
   );
-  await expect.poll(create, { timeout: 20_000 }).toMatchObject({
-    success: false,
-    errors: { must: expect.any(Array) },
-  });
+  await expect
+    .poll(create, { timeout: 20_000 })
+    .toMatchObject({ success: false, errors: { must: expect.any(Array) } });
   expect((await on.post("shop/whole/create", { name: "Cog", must: 1 })).status).toBe(201);
 });
 
@@ -318,9 +317,7 @@ test("a job that meets a changed table runs again with the table as it is", asyn
     await expect
       .poll(
         async () => (await on.get(`/api/shop/whole/export-status?job_id=${job_id}`)).body.status,
-        {
-          timeout: 20_000,
-        },
+        { timeout: 20_000 },
       )
       .toBe("completed");
     return (await on.get(`/api/shop/whole/export-download?job_id=${job_id}`)).body as string;

@@ -17,11 +17,7 @@ const uuidOf = (digits: string): string => `00000000-0000-4000-8000-000000000${d
 const callers: Readonly<
   Record<string, { roles: string[]; claims: object; scope: (t: string) => string }>
 > = {
-  "one value": {
-    roles: ["tenant"],
-    claims: { tenant: "t7" },
-    scope: (t) => `${t}.tenant = 't7'`,
-  },
+  "one value": { roles: ["tenant"], claims: { tenant: "t7" }, scope: (t) => `${t}.tenant = 't7'` },
   "a list": {
     roles: ["tenant"],
     claims: { tenant: ["t7", "t8", "t9"] },
@@ -37,11 +33,7 @@ const callers: Readonly<
     claims: { tenant: ["t7", "t8", "t9"] },
     scope: (t) => `${t}.loose in ('t7', 't8', 't9')`,
   },
-  "a number": {
-    roles: ["region"],
-    claims: { region: 7 },
-    scope: (t) => `${t}.region = 7`,
-  },
+  "a number": { roles: ["region"], claims: { region: 7 }, scope: (t) => `${t}.region = 7` },
   "a list of numbers": {
     roles: ["region"],
     claims: { region: [7, 8, 9] },

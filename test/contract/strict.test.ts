@@ -75,11 +75,7 @@ interface Refusal {
 }
 
 const refusals: Refusal[] = [
-  {
-    request: ["items", "read"],
-    body: { limt: 5 },
-    says: '"limt", did you mean "limit"?',
-  },
+  { request: ["items", "read"], body: { limt: 5 }, says: '"limt", did you mean "limit"?' },
   {
     request: ["items", "read"],
     body: { where: { logik: "OR", conditions: [] } },
@@ -189,11 +185,7 @@ const refusals: Refusal[] = [
     body: { where: [{ key: "document_id", value: "nobody" }], select: ["number"] },
     says: '"select"',
   },
-  {
-    request: ["by-job", "export"],
-    body: { format: "csv", sort: [] },
-    says: '"sort"',
-  },
+  { request: ["by-job", "export"], body: { format: "csv", sort: [] }, says: '"sort"' },
   {
     request: ["by-job", "export-cancel"],
     body: { ...job, force: true },

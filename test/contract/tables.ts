@@ -119,16 +119,8 @@ const spellings: Record<string, Record<EngineName, string>> = {
     mysql: "integer AUTO_INCREMENT PRIMARY KEY",
     sqlite: "integer PRIMARY KEY AUTOINCREMENT",
   },
-  text: {
-    postgres: 'varchar(n) COLLATE "C"',
-    mysql: "varchar(n)",
-    sqlite: "varchar(n)",
-  },
-  longtext: {
-    postgres: 'text COLLATE "C"',
-    mysql: "longtext",
-    sqlite: "text",
-  },
+  text: { postgres: 'varchar(n) COLLATE "C"', mysql: "varchar(n)", sqlite: "varchar(n)" },
+  longtext: { postgres: 'text COLLATE "C"', mysql: "longtext", sqlite: "text" },
   smallint: { postgres: "smallint", mysql: "smallint", sqlite: "smallint" },
   integer: { postgres: "integer", mysql: "integer", sqlite: "integer" },
   unsigned: { postgres: "bigint", mysql: "integer unsigned", sqlite: "integer" },

@@ -171,10 +171,7 @@ export function openTenants({ byHeader = true } = {}): Promise<Fixture> {
   return openFixture({
     ...(byHeader && { callers }),
     tables: [
-      {
-        name: "accounts",
-        columns: { account_id: "key", tenant: "text(20)", name: "text(40)" },
-      },
+      { name: "accounts", columns: { account_id: "key", tenant: "text(20)", name: "text(40)" } },
       {
         name: "orders",
         columns: {

@@ -87,13 +87,7 @@ const options: FixtureOptions = {
     orders: {
       tableName: "orders",
       primaryKey: "id",
-      action: {
-        create: true,
-        update: true,
-        delete: true,
-        adjust: true,
-        "create-composite": true,
-      },
+      action: { create: true, update: true, delete: true, adjust: true, "create-composite": true },
       adjustConfig: { fields: { qty: {} } },
       masterDetail: { detailTable: "order_lines", foreignKey: "order_id" },
     },

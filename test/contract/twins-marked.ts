@@ -7,11 +7,7 @@ import { closeTenants } from "./tenants.ts";
 
 const [mine, theirs] = closeTenants;
 
-const marks = {
-  is_deleted: "boolean",
-  deleted_at: "timestamp",
-  deleted_by: "text(20)",
-} as const;
+const marks = { is_deleted: "boolean", deleted_at: "timestamp", deleted_by: "text(20)" } as const;
 
 export const markedTables: FixtureOptions["tables"] = [
   {

@@ -8,12 +8,7 @@ const secret = "A value of nobody else";
 
 const lines: string[] = [];
 const place = openForTests(openFixture, {
-  tables: [
-    {
-      name: "goods",
-      columns: { id: "key", mark: "text(60)", size: "integer" },
-    },
-  ],
+  tables: [{ name: "goods", columns: { id: "key", mark: "text(60)", size: "integer" } }],
   setUp: () => ["insert into goods values ('a', 'A', 1)"],
   endpoints: {
     goods: {

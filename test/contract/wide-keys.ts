@@ -162,9 +162,7 @@ export function openWide(project: object = {}) {
       for (const [at, key] of rows.entries())
         check(
           await post(`${endpoint}/create`, { ...key, note: `n${at}`, qty: 10, status: "open" }),
-          {
-            status: 201,
-          },
+          { status: 201 },
         );
     }
   });

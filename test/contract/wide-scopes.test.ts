@@ -57,18 +57,12 @@ const fixture = openForTests(openFixture, {
       adjustConfig: { fields: { qty: {} } },
       importConfig: { upsertKeys: ["tenant", "part_no"] },
       access: { operator: "*", clerk: names, blind: names },
-      rowScope: {
-        clerk: { tenant: "{{claims.tenant}}" },
-        blind: { tenant: "{{claims.tenant}}" },
-      },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" }, blind: { tenant: "{{claims.tenant}}" } },
       hiddenFields: { blind: ["part_no"] },
       datatables: { rowId: true },
     },
   },
-  project: {
-    auth: { anonymous: { roles: ["clerk"] } },
-    locking: { enforceResourceLocks: true },
-  },
+  project: { auth: { anonymous: { roles: ["clerk"] } }, locking: { enforceResourceLocks: true } },
 });
 beforeEach(async () => {
   await fixture.sql("delete from bookings");

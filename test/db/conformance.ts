@@ -44,10 +44,7 @@ const tables: FixtureTable[] = [
       file: "bytes",
     },
   },
-  {
-    name: "parents",
-    columns: { id: "key", name: { type: "text(20)", notNull: true } },
-  },
+  { name: "parents", columns: { id: "key", name: { type: "text(20)", notNull: true } } },
   {
     name: "people",
     columns: {

@@ -276,9 +276,7 @@ describe("a connection", () => {
     );
     const slow =
       "select n, case when n = 900 then pg_sleep(2)::text end as x from generate_series(1, 1000) n";
-    expect(engine.failure(await errorOf(send(limited, slow)))).toEqual({
-      kind: "timeout",
-    });
+    expect(engine.failure(await errorOf(send(limited, slow)))).toEqual({ kind: "timeout" });
     expect(limited.alive).toBe(true);
     const next = await send(limited, "select n from generate_series(1, 3) n", [], true);
     expect([...next.rows]).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);

@@ -77,15 +77,19 @@ function expressions(table: "t" | "c"): (depth: number) => fc.Arbitrary<Expressi
         kind:
           a.kind === b.kind || b.text === "NULL" ? a.kind : a.text === "NULL" ? b.kind : "plain",
       })),
-      fc.tuple(one, two).map(([a, [b, c]]): Expression => ({
-        text: `CASE WHEN ${a.text} THEN ${b.text} ELSE ${c.text} END`,
-        kind:
-          b.kind === c.kind || c.text === "NULL" ? b.kind : b.text === "NULL" ? c.kind : "plain",
-      })),
-      fc.tuple(one, two).map(([a, [b, c]]): Expression => ({
-        text: `CASE ${a.text} WHEN ${b.text} THEN ${c.text} END`,
-        kind: c.kind,
-      })),
+      fc
+        .tuple(one, two)
+        .map(([a, [b, c]]): Expression => ({
+          text: `CASE WHEN ${a.text} THEN ${b.text} ELSE ${c.text} END`,
+          kind:
+            b.kind === c.kind || c.text === "NULL" ? b.kind : b.text === "NULL" ? c.kind : "plain",
+        })),
+      fc
+        .tuple(one, two)
+        .map(([a, [b, c]]): Expression => ({
+          text: `CASE ${a.text} WHEN ${b.text} THEN ${c.text} END`,
+          kind: c.kind,
+        })),
     ];
     if (table === "t") {
       const inner = expressions("c")(depth - 1);
@@ -97,10 +101,12 @@ function expressions(table: "t" | "c"): (depth: number) => fc.Arbitrary<Expressi
           .tuple(fc.constantFrom("COUNT", "SUM", "MIN", "MAX", "AVG", "GROUP_CONCAT"), inner, where)
           .map(([name, a, text]) => plain(`(SELECT ${name}(${a.text}) FROM c WHERE ${text})`)),
         where.map((text) => plain(`(SELECT COUNT(*) FROM c WHERE ${text})`)),
-        fc.tuple(inner, where).map(([a, text]): Expression => ({
-          text: `(SELECT ${a.text} FROM c WHERE ${text} ORDER BY c.id LIMIT 1)`,
-          kind: a.kind,
-        })),
+        fc
+          .tuple(inner, where)
+          .map(([a, text]): Expression => ({
+            text: `(SELECT ${a.text} FROM c WHERE ${text} ORDER BY c.id LIMIT 1)`,
+            kind: a.kind,
+          })),
         where.map((text) => isTrue(`EXISTS (SELECT 1 FROM c WHERE ${text})`)),
         fc
           .tuple(one, where)

@@ -154,10 +154,7 @@ function leastTotal({ pagination, recordsTotal, recordsFiltered }: Record<string
 }
 
 /** Each kind of list, by endpoint; `isWhole`: every row is in it. */
-const lists = {
-  counts: listsWith(["counted"]),
-  drawn: listsWith(["counted", "drawn"]),
-};
+const lists = { counts: listsWith(["counted"]), drawn: listsWith(["counted", "drawn"]) };
 
 function listsWith(select: readonly string[]) {
   return [

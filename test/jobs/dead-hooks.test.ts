@@ -146,13 +146,15 @@ describe.each(["in Redis", "in PostgreSQL"] as const)(
       receiver.answers(404);
       const path = await change(service);
       const [first] = await receiver.hears(path);
-      await expect.poll(failed, { timeout: 10_000 }).toMatchObject([
-        {
-          id: first!.headers["idempotency-key"],
-          failedReason: "The hook answered with status 404",
-          data: { place: { endpoint: "items", hook: "onAfter:tell" } },
-        },
-      ]);
+      await expect
+        .poll(failed, { timeout: 10_000 })
+        .toMatchObject([
+          {
+            id: first!.headers["idempotency-key"],
+            failedReason: "The hook answered with status 404",
+            data: { place: { endpoint: "items", hook: "onAfter:tell" } },
+          },
+        ]);
       receiver.answers(200);
       const id = String(first!.headers["idempotency-key"]);
       expect((await ask(pathOf(queue, id), { method: "PUT" })).status).toBeLessThan(300);

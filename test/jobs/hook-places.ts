@@ -121,10 +121,7 @@ export async function openTown(env: Readonly<Record<string, string>>): Promise<T
   const wait = { url: `http://${receiver.host}/wait/{{id}}`, blocking: true };
   const own = { url: "/api/test/items/update", body: { id: "{{id}}", note: "by a hook" } };
   const files = {
-    "project.json": {
-      database: { url: database.url },
-      hooks: { allowedHosts: [receiver.host] },
-    },
+    "project.json": { database: { url: database.url }, hooks: { allowedHosts: [receiver.host] } },
     "items.json": {
       tableName: "items",
       action: { create: true, first: true, update: true, "change-status": true },

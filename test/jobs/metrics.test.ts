@@ -104,10 +104,7 @@ describe("over Redis", { timeout: 60_000 }, () => {
     expect(jobsIn(await scrape(service), "jobs")).toEqual({ ...none, waiting: 1 });
 
     const port = await freePort();
-    const worker = await startWorkerProcess({
-      files,
-      env: { ...env, METRICS_PORT: String(port) },
-    });
+    const worker = await startWorkerProcess({ files, env: { ...env, METRICS_PORT: String(port) } });
     opened.push(() => worker.stop());
     const counted = async () => jobsIn(await scrape(service), "jobs");
     await expect.poll(counted, { timeout: 20_000 }).toEqual({ ...none, completed: 1 });

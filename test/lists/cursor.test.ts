@@ -158,10 +158,7 @@ describe("a cursor", () => {
   });
 
   test("is refused where it would be too long", () => {
-    const rows = [2, 3].map((at) => ({
-      ...rowAt(at),
-      [markOf(name).name]: "x".repeat(100_000),
-    }));
+    const rows = [2, 3].map((at) => ({ ...rowAt(at), [markOf(name).name]: "x".repeat(100_000) }));
     expect(faultOf(() => paginationOf(rows)).kind).toBe("invalidParameter");
   });
 

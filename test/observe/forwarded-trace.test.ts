@@ -9,11 +9,7 @@ const requestWith = (headers: Record<string, string>): Task => ({
   kind: "request",
   id: "r",
   startedMs: 0,
-  request: {
-    method: "GET",
-    url: "http://localhost/",
-    headers: new Headers(headers),
-  },
+  request: { method: "GET", url: "http://localhost/", headers: new Headers(headers) },
   exchange: { requestId: "r", route: null, place: { project: null, endpoint: null, action: null } },
 });
 

@@ -94,11 +94,7 @@ function cellOf(attributes: string, content: string): OpenedCell | null {
   if (type === null) return null;
   const [annotation = ""] = /<office:annotation [^]*?<\/office:annotation>/.exec(content) ?? [];
   const shown = textOf(content.replace(annotation, ""));
-  const names = {
-    string: "office:string-value",
-    float: "office:value",
-    date: "office:date-value",
-  };
+  const names = { string: "office:string-value", float: "office:value", date: "office:date-value" };
   const value = attribute(attributes, names[type]) ?? shown;
   const note = annotation === "" ? null : textOf(annotation);
   return { type, value, shown, formula: attribute(attributes, "table:formula"), note };

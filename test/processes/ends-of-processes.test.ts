@@ -16,10 +16,7 @@ import {
   serveByTwo,
 } from "./served-by-two.ts";
 
-const things = {
-  tableName: "things",
-  action: { read: true, create: true, export: true },
-};
+const things = { tableName: "things", action: { read: true, create: true, export: true } };
 const authorization = { Authorization: `Bearer ${metricsToken}` };
 const soon = { timeout: 20_000 };
 vi.setConfig({ testTimeout: 90_000 });

@@ -48,9 +48,7 @@ describe.each(ruleNames)("%s", (name) => {
     });
     expect(
       compileRules([{ ...rule, messages }]).check(bodyOf(refused), "create", columns).errors,
-    ).toEqual({
-      f: ["Not so"],
-    });
+    ).toEqual({ f: ["Not so"] });
   });
 
   test("says to somebody who fills in a cell what it asks for", () => {

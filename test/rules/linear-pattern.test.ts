@@ -114,9 +114,7 @@ describe("a pattern", () => {
   const pattern = fc
     .array(
       fc.oneof(piece, fc.tuple(fc.constantFrom("(", ")", "|", "(?:", "(?<n>"), fc.constant(""))),
-      {
-        maxLength: 6,
-      },
+      { maxLength: 6 },
     )
     .map((pieces) => pieces.map((one) => one.join("")).join(""))
     // JavaScript takes a name twice where only one of the two can match; here it is refused.

@@ -48,11 +48,7 @@ export const projects: Readonly<Record<string, ProjectNeeds>> = {
   "faults-redis": { command: "test:deep", servers: ["redis"] },
   jobs: { command: "test:deep", servers: everyServer },
   browser: { command: "test:deep", servers: ["postgres"], programs: ["chromium"] },
-  adapters: {
-    command: "test:deep",
-    servers: ["postgres", "mysql"],
-    programs: ["chromium"],
-  },
+  adapters: { command: "test:deep", servers: ["postgres", "mysql"], programs: ["chromium"] },
   runtime: { command: "test:deep", servers: everyServer },
   workerd: { command: "test:deep", servers: everyServer },
   "workerd-postgres": { command: "test:deep", servers: ["postgres", "redis"] },

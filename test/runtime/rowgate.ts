@@ -22,10 +22,7 @@ const [program, ...args] = command;
 const child = spawn(
   program,
   [...args, join(import.meta.dirname, "../../app/start/cli.ts"), ...rest],
-  {
-    stdio: "inherit",
-    env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" },
-  },
+  { stdio: "inherit", env: { ...process.env, DENO_NO_UPDATE_CHECK: "1" } },
 );
 for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
 // Ctrl-C comes to both; this process only waits for the other one.

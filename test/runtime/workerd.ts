@@ -28,7 +28,9 @@ export interface Workerd {
 
 /** The part of wrangler that is used here. */
 interface Wrangler {
-  unstable_startWorker(options: object): Promise<{
+  unstable_startWorker(
+    options: object,
+  ): Promise<{
     readonly ready: Promise<void>;
     readonly url: Promise<URL>;
     dispose(): Promise<void>;

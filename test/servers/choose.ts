@@ -42,11 +42,7 @@ export const labels: Record<
   ServerName,
   { title: string; variable: string; debianPackage: string }
 > = {
-  postgres: {
-    title: "PostgreSQL",
-    variable: "TEST_POSTGRES_URL",
-    debianPackage: "postgresql",
-  },
+  postgres: { title: "PostgreSQL", variable: "TEST_POSTGRES_URL", debianPackage: "postgresql" },
   mysql: { title: "MariaDB", variable: "TEST_MYSQL_URL", debianPackage: "mariadb-server" },
   redis: { title: "Redis", variable: "TEST_REDIS_URL", debianPackage: "redis-server" },
 };

@@ -75,10 +75,7 @@ async function freshFile(): Promise<FreshDatabase> {
   const path = join(folder, "test.db");
   // An empty file is an empty database; the service creates none.
   await writeFile(path, "");
-  return {
-    url: `sqlite:${path}`,
-    drop: () => rm(folder, { recursive: true, force: true }),
-  };
+  return { url: `sqlite:${path}`, drop: () => rm(folder, { recursive: true, force: true }) };
 }
 
 declare module "vitest" {

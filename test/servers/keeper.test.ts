@@ -17,10 +17,7 @@ const scripts = {
 function keep(
   script: keyof typeof scripts,
   more: Partial<Kept> = {},
-): {
-  keeper: ChildProcessWithoutNullStreams;
-  folder: string;
-} {
+): { keeper: ChildProcessWithoutNullStreams; folder: string } {
   const folder = mkdtempSync(join(tmpdir(), "rowgate-test-keeper-"));
   const kept: Kept = {
     fill: null,

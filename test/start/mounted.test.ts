@@ -32,10 +32,7 @@ beforeAll(async () => {
   write("orders.json", {
     tableName: "orders",
     action: { "change-status": true },
-    workflow: {
-      transitions: { open: ["paid"], paid: [] },
-      hooks: { paid: { onBefore: [check] } },
-    },
+    workflow: { transitions: { open: ["paid"], paid: [] }, hooks: { paid: { onBefore: [check] } } },
   });
   write("goods.json", {
     tableName: "goods",

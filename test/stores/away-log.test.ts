@@ -11,12 +11,7 @@ const place = openForTests(() =>
     engine: "sqlite",
     tables: [{ name: "goods", columns: { id: "key", mark: "text(20)" } }],
     setUp: () => ["insert into goods values ('a', 'A')"],
-    endpoints: {
-      goods: {
-        tableName: "goods",
-        action: { read: true, update: true, lock: true },
-      },
-    },
+    endpoints: { goods: { tableName: "goods", action: { read: true, update: true, lock: true } } },
     env: { REDIS_URL: redis.url },
     log: pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
   }),

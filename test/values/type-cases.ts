@@ -51,10 +51,7 @@ export const typeCases: Readonly<Record<ColumnType, TypeCase>> = {
       stored: "2026-10-31T08:15:00.000Z",
       shown: "2026-10-31T08:15:00.000Z",
     },
-    refused: {
-      sent: "noon",
-      message: "must be a date and time in the form YYYY-MM-DDTHH:mm:ssZ",
-    },
+    refused: { sent: "noon", message: "must be a date and time in the form YYYY-MM-DDTHH:mm:ssZ" },
     native: { postgres: "timestamptz(3)", mysql: "datetime(3)", sqlite: "timestamp(3)" },
   },
   time: {

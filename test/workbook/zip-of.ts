@@ -122,10 +122,7 @@ export function workbookParts(given: WorkbookParts): Part[] {
       name: "xl/styles.xml",
       content: `${head}<styleSheet ${main}>${given.styles ?? ""}</styleSheet>`,
     },
-    {
-      name: "xl/sharedStrings.xml",
-      content: `${head}<sst ${main}>${given.strings ?? ""}</sst>`,
-    },
+    { name: "xl/sharedStrings.xml", content: `${head}<sst ${main}>${given.strings ?? ""}</sst>` },
     {
       name: "xl/worksheets/sheet1.xml",
       content:

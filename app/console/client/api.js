@@ -78,10 +78,7 @@ export const onRefused = (listener) => void (refused = listener);
  */
 export async function send(path, options = {}) {
   const { method, headers = {}, json, body, signal, quiet, keepalive = false } = options;
-  const sent = {
-    ...(json !== undefined && { "Content-Type": "application/json" }),
-    ...headers,
-  };
+  const sent = { ...(json !== undefined && { "Content-Type": "application/json" }), ...headers };
   const text = json === undefined ? null : jsonText(json);
   const entry = {
     method: method ?? (text !== null || body !== undefined ? "POST" : "GET"),
@@ -135,9 +132,7 @@ export async function ask(path, options) {
 /** @param {Error} error @returns {never} */
 function unreachable(error) {
   if (error.name === "AbortError") throw error;
-  throw new ApiError(0, {
-    message: t("fault.unreachable"),
-  });
+  throw new ApiError(0, { message: t("fault.unreachable") });
 }
 
 /** @param {string} path @param {any} json @param {Omit<Options, "json">} [options] */

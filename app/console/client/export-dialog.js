@@ -44,13 +44,7 @@ async function exportRequest(entity, state) {
   const known = exportColumns(entity);
   const { where, isWhole } = await whereOf(entity, state, known);
   const sort = state.sort.filter(({ field }) => known.includes(field));
-  return {
-    isWhole,
-    request: {
-      ...(where && { where }),
-      ...sortMember(sort),
-    },
-  };
+  return { isWhole, request: { ...(where && { where }), ...sortMember(sort) } };
 }
 
 /** @param {Entity} entity @param {GridState} state */

@@ -171,10 +171,7 @@ export async function whereOf(entity, state, known) {
   ].filter((name) => entity.fields.has(name) && isKnown(entity, known, name));
   // Conditions cannot say what a full-text index finds.
   if (state.search && hasFullText(entity, "read", "datatables"))
-    return {
-      where: conditions.length > 0 ? { logic: "AND", conditions } : null,
-      isWhole: false,
-    };
+    return { where: conditions.length > 0 ? { logic: "AND", conditions } : null, isWhole: false };
   const { group } = await searchFor(entity, state.search, [...new Set(names)]);
   const texts = names.filter((name) => entity.fields.get(name)?.type === "text");
   /** @type {Group} */

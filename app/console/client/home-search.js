@@ -101,10 +101,9 @@ const listsNamed = (named) =>
     "section.hit-list",
     h("h2", icon("menu"), t("frame.lists")),
     recordLinks(
-      named.slice(0, namedMax).map(({ project, endpoint, title }) => ({
-        parts: [project, endpoint.name],
-        title,
-      })),
+      named
+        .slice(0, namedMax)
+        .map(({ project, endpoint, title }) => ({ parts: [project, endpoint.name], title })),
     ),
   );
 

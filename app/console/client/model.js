@@ -201,10 +201,7 @@ function entityOf(described, notes) {
     steps: new Map(Object.entries(steps)),
     deletedField: notes.deletedField ?? null,
     adjust: notes.adjust ? { ...notes.adjust, fields: adjustable(body("adjust"), deref) } : null,
-    lines: (notes.lines ?? []).map((lines) => ({
-      ...lines,
-      fields: fieldsOf(lines.fields),
-    })),
+    lines: (notes.lines ?? []).map((lines) => ({ ...lines, fields: fieldsOf(lines.fields) })),
     isLive: notes.live ?? false,
     body,
     deref,

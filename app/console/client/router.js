@@ -5,10 +5,7 @@
 /** `#/demo/products?q=saw` @param {string} [address] @returns {Route} */
 export function currentRoute(address = location.hash) {
   const [path = "", query = ""] = address.replace(/^#\/?/, "").split(/\?(.*)/s);
-  return {
-    parts: path.split("/").filter(Boolean).map(decode),
-    query: new URLSearchParams(query),
-  };
+  return { parts: path.split("/").filter(Boolean).map(decode), query: new URLSearchParams(query) };
 }
 
 /** @param {string} part */

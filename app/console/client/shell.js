@@ -123,10 +123,7 @@ function sideOf({ projects, links, version }, { parts }) {
   const linkTo = (name, one, ...content) =>
     h(
       "a",
-      {
-        href: addressOf([name, one.name]),
-        "aria-current": isAt(name, one.name) ? "page" : null,
-      },
+      { href: addressOf([name, one.name]), "aria-current": isAt(name, one.name) ? "page" : null },
       content,
     );
   return [

@@ -82,7 +82,9 @@ export async function runHooks(
   }
 }
 
-function readArguments(args: readonly string[]): Selection & {
+function readArguments(
+  args: readonly string[],
+): Selection & {
   readonly command: "list" | "retry";
   readonly isJson: boolean;
   readonly envFiles: readonly string[];

@@ -180,11 +180,7 @@ const bundledConsole =
       async read(path) {
         const content = path.startsWith(folder) ? files.get(path.slice(folder.length)) : undefined;
         if (content === undefined) return null;
-        return {
-          mediaType: mediaTypes[mediaKindOf(path)],
-          content,
-          isGzipped: false,
-        };
+        return { mediaType: mediaTypes[mediaKindOf(path)], content, isGzipped: false };
       },
     };
   };

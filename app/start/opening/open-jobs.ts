@@ -178,11 +178,7 @@ async function openQueue(
   const elsewhere = { renew: () => undefined, stop: async () => undefined };
   if (onServer) return { ...onServer, ...elsewhere };
   if (siblings && siblings.number > 1)
-    return {
-      queue: { ...siblings.jobs, close: async () => undefined },
-      shown: null,
-      ...elsewhere,
-    };
+    return { queue: { ...siblings.jobs, close: async () => undefined }, shown: null, ...elsewhere };
   if (settings.jobsBoardToken !== null)
     log.warn({}, "The jobs board is not available, because the service keeps its jobs itself");
   const { files: configFiles, env } = first;

@@ -150,9 +150,7 @@ export async function lookAt(
   try {
     // Without endpoints nothing else would query the database.
     if (config.endpoints.length === 0) await catalog.names();
-    const { entities, faulty, ...found } = await compileProject(config, asked, {
-      importComponent,
-    });
+    const { entities, faulty, ...found } = await compileProject(config, asked, { importComponent });
     const all = new Map([...entities, ...faulty]);
     const leftOut = new Set([...faulty.keys(), ...config.leftOut.keys()]);
     const rules = accessFor(config, { entities: all, access });

@@ -99,9 +99,5 @@ function logFailure(error: unknown, log: Log): void {
 function stateOf(files: ConfigFiles, loads: number): ConfigState {
   const sorted = [...files].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const digest = hash("sha256", JSON.stringify(sorted)).slice(0, 12);
-  return {
-    version: `${loads}-${digest}`,
-    loadedAt: new Date().toISOString(),
-    lastError: null,
-  };
+  return { version: `${loads}-${digest}`, loadedAt: new Date().toISOString(), lastError: null };
 }

@@ -19,9 +19,7 @@ export async function readConfigFiles(folder: string): Promise<ConfigFiles> {
   } catch (error) {
     throw new Error(
       `CONFIG_DIR=${folder} cannot be read; name a folder that holds one folder for each project`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   const paths = names

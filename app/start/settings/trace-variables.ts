@@ -3,9 +3,11 @@ import { z } from "zod";
 import { limits } from "../../../core/values/limits.ts";
 import type { TraceSettings } from "../../observe/trace-settings.ts";
 
-const url = z.string().refine((text) => /^https?:\/\/./.test(text) && URL.canParse(text), {
-  error: "must be an address such as http://localhost:4318",
-});
+const url = z
+  .string()
+  .refine((text) => /^https?:\/\/./.test(text) && URL.canParse(text), {
+    error: "must be an address such as http://localhost:4318",
+  });
 const protocol = z.enum(["http/protobuf", "http/json"], {
   error: 'must be "http/protobuf" or "http/json"',
 });

@@ -190,11 +190,7 @@ function recordedTable(
         webhookRule(webhooks, one, {
           columns: shown,
           label: `the table ${table.name}`,
-          place: {
-            project,
-            endpoint,
-            namesRecords: key.every(({ name }) => shown.has(name)),
-          },
+          place: { project, endpoint, namesRecords: key.every(({ name }) => shown.has(name)) },
         }),
       ),
     ),

@@ -41,9 +41,7 @@ async function routineOf(survey: Survey, name: string): Promise<Routine | null> 
   const path = ["procedure", "name"];
   const found = await survey.routines(name);
   if (found === null) {
-    survey.fault(["procedure"], {
-      expected: "no procedure, because this database has none",
-    });
+    survey.fault(["procedure"], { expected: "no procedure, because this database has none" });
     return null;
   }
   if (found.length === 1) return found[0]!;

@@ -89,16 +89,20 @@ function buildEndpointFile(): z.ZodType {
     ]),
     ...calculations,
   });
-  const masterDetail = first.masterDetail.partial().extend({
-    enabled: z.boolean().optional().describe("false: as if masterDetail were not there."),
-    detailConfig: detailConfig.optional(),
-    ...ignored(harmless.masterDetail),
-    ...calculations,
-  });
-  const loose = hook.partial({ name: true }).extend({
-    type: z.literal("api").optional().describe("Without effect here."),
-    ...others(hookAliases),
-  });
+  const masterDetail = first.masterDetail
+    .partial()
+    .extend({
+      enabled: z.boolean().optional().describe("false: as if masterDetail were not there."),
+      detailConfig: detailConfig.optional(),
+      ...ignored(harmless.masterDetail),
+      ...calculations,
+    });
+  const loose = hook
+    .partial({ name: true })
+    .extend({
+      type: z.literal("api").optional().describe("Without effect here."),
+      ...others(hookAliases),
+    });
   const hooks = z.array(loose).optional();
   const importLookup = first.importLookup.partial().extend(others(lookupAliases));
   const importConfig = first.importConfig.extend({

@@ -200,9 +200,11 @@ const isOrigin = (text: string): boolean =>
 const cors = z.strictObject({
   origins: z
     .array(
-      z.string().refine(isOrigin, {
-        error: 'an origin as browsers send it, as https://shop.example, or "*"',
-      }),
+      z
+        .string()
+        .refine(isOrigin, {
+          error: 'an origin as browsers send it, as https://shop.example, or "*"',
+        }),
     )
     .default([])
     .describe("Origins whose pages may call the API from a browser; * = every page."),

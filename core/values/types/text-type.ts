@@ -22,11 +22,7 @@ export const textType = defineType(usual, {
   acceptedSchema: (column) => ({ type: ["string", "number"], ...limitsOf(column) }),
   edmType: ({ lengthMax }) => ({ name: "Edm.String", facets: lengthFacet(lengthMax) }),
   ruleNames: ["string", "text"],
-  strict: {
-    jsonType: "string",
-    holds: (value) => typeof value === "string",
-    expected: "text",
-  },
+  strict: { jsonType: "string", holds: (value) => typeof value === "string", expected: "text" },
   fromOther: textOfOther,
   fromCell: textOfCell,
   cellForm: textForm,

@@ -11,10 +11,7 @@ export const timeType = defineType(usual, {
   accept: acceptTime,
   // Not the format "time", which requires a zone.
   shownSchema: (column) => timeSchema(column, column.endsDays ? dayPattern : timePattern),
-  acceptedSchema: (column) => ({
-    ...timeSchema(column, timeText.source),
-    examples: ["08:15:00"],
-  }),
+  acceptedSchema: (column) => ({ ...timeSchema(column, timeText.source), examples: ["08:15:00"] }),
   edmType: ({ fractionDigits }) => ({
     name: "Edm.TimeOfDay",
     facets: { Precision: String(fractionDigits) },

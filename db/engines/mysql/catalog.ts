@@ -100,10 +100,7 @@ async function linksOf(connection: MysqlConnection): Promise<TableLinks> {
   const cascades = await rowsFor(connection, cascadesQuery);
   const triggers = await rowsFor(connection, triggersQuery);
   return {
-    links: cascades.map((row) => ({
-      from: String(row["parent"]),
-      to: String(row["child"]),
-    })),
+    links: cascades.map((row) => ({ from: String(row["parent"]), to: String(row["child"]) })),
     triggered: new Set(triggers.map((row) => String(row["identity"]))),
   };
 }

@@ -38,10 +38,7 @@ export function fitsDecimals(
       wordsOf(left) + wordsOf(right),
     );
   const sum = (left: Size, right: Size): Size =>
-    checked({
-      below: left.below + right.below,
-      behind: Math.max(left.behind, right.behind),
-    });
+    checked({ below: left.below + right.below, behind: Math.max(left.behind, right.behind) });
   const measure = (term: Term): Size => {
     if (term.kind === "number") return checked(sizeOfText(term.digits));
     if (term.kind === "column") return checked(sizeOfColumn(byName.get(term.name)!));

@@ -58,10 +58,7 @@ export const valueForms = formsBeside(plain, {
       raw instanceof Uint8Array ? raw.some((byte) => byte !== 0) : Boolean(Number(raw)),
     textOf: null,
   },
-  date: {
-    bind: (_column, value) => String(value).slice(0, 10),
-    decoder: showing(showDate),
-  },
+  date: { bind: (_column, value) => String(value).slice(0, 10), decoder: showing(showDate) },
   timestamp: {
     // The server refuses the `T` and `Z` of ISO 8601.
     bind: (_column, value) => String(value).slice(0, -1).replace("T", " "),

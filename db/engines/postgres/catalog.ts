@@ -78,10 +78,7 @@ export async function readTable(
       columns: names(row["columns"]),
     })),
     foreignKeys: references.map(foreignKeyOf),
-    checks: checks.map((row) => ({
-      name: String(row["name"]),
-      columns: names(row["columns"]),
-    })),
+    checks: checks.map((row) => ({ name: String(row["name"]), columns: names(row["columns"]) })),
     refusals: refusals.map(refusalOf),
     passesOver: new Set(names(relation["passes_over"]) as WriteKind[]),
     changesReturned: relation["changes_returned"] === true,

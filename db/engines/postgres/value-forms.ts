@@ -47,17 +47,13 @@ export const valueForms: ValueForms = formsBeside(plain, {
       sql`case when ${name}::text not like '%e%' then ${name}::text when abs(${name}::float8) between 1e-6 and 999999999999999900000 then ${name}::text::numeric::text else replace(${name}::text, 'e-0', 'e-') end`,
   },
   boolean: { bind: (_column, value) => (value ? "t" : "f"), textOf: null },
-  date: {
-    decoder: showing((text) => (isInfinite(text) ? null : showDate(text))),
-  },
+  date: { decoder: showing((text) => (isInfinite(text) ? null : showDate(text))) },
   timestamp: {
     decoder: showing((text) => (isInfinite(text) ? null : showTimestamp(text))),
     textOf: (_column, name) =>
       sql`regexp_replace(to_char(${name}, 'YYYY-MM-DD"T"HH24:MI:SS.US'), '0{1,3}$', '') || 'Z'`,
   },
-  time: {
-    decoder: showing(showTime),
-  },
+  time: { decoder: showing(showTime) },
   uuid: {},
   json: { decoder: showing(showJson), textOf: null },
   file: { decoder: showing(showJson), textOf: null },

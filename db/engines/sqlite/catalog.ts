@@ -43,12 +43,7 @@ export async function readTable(
   const rows = async <T>(text: string, ...params: unknown[]): Promise<T[]> =>
     (await rowsFor(connection, text, params)) as T[];
 
-  const [found] = await rows<{
-    type: string;
-    name: string;
-    without_rowid: number;
-    strict: number;
-  }>(
+  const [found] = await rows<{ type: string; name: string; without_rowid: number; strict: number }>(
     "select type, name, wr as without_rowid, strict from pragma_table_list where schema = ? and name = ? collate nocase",
     schema ?? "main",
     name,

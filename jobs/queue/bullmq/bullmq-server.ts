@@ -67,8 +67,5 @@ export const resolvedWithin = <T>(
 ): Promise<T | null> =>
   withTimeout(
     Promise.resolve(call ?? null).catch(() => null),
-    {
-      timeoutMs,
-      onTimeout: () => null,
-    },
+    { timeoutMs, onTimeout: () => null },
   );

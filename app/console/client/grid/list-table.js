@@ -71,11 +71,7 @@ export function listTable(entity, state, { layout, onMove, onShow }) {
   // The first rows are those of the address.
   let isStep = false;
   const shown = (/** @type {Row} */ row, /** @type {Field} */ field) =>
-    rowCell(entity, row, {
-      field,
-      isFirst: field.name === state.columns[0],
-      params: state.params,
-    });
+    rowCell(entity, row, { field, isFirst: field.name === state.columns[0], params: state.params });
   const rowIn = (/** @type {HTMLTableRowElement} */ line) => made?.row(line).data() ?? null;
   const reload = () => made.draw("page");
   const cursor = cellCursor({
@@ -115,13 +111,7 @@ export function listTable(entity, state, { layout, onMove, onShow }) {
     else state.filters.set(name, text);
     change({});
   });
-  const widths = columnWidths({
-    table,
-    scroller,
-    layout,
-    columns: () => state.columns,
-    onMove,
-  });
+  const widths = columnWidths({ table, scroller, layout, columns: () => state.columns, onMove });
   fill(hint, t(editing ? "edit.keys" : "list.keys"));
 
   table.addEventListener("copy", (/** @type {ClipboardEvent} */ event) => {
@@ -344,13 +334,7 @@ const settings = () => ({
   autoWidth: false,
   searching: false,
   processing: false,
-  layout: {
-    topStart: null,
-    topEnd: null,
-    bottomStart: null,
-    bottomEnd: null,
-    bottom: "paging",
-  },
+  layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null, bottom: "paging" },
   language: {
     emptyTable: t("list.empty"),
     zeroRecords: t("list.nothingFits"),

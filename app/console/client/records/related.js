@@ -223,11 +223,7 @@ function tableOf(other, rows, { fields, sorted }) {
         fields.map((field) =>
           h(
             "th",
-            {
-              scope: "col",
-              class: classOf(field),
-              "aria-sort": field === sorted && "descending",
-            },
+            { scope: "col", class: classOf(field), "aria-sort": field === sorted && "descending" },
             field.label,
           ),
         ),

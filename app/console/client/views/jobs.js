@@ -21,11 +21,7 @@ import { addressOf } from "../router.js";
 /** @import { JobState, KeptJob } from "../jobs.js" */
 
 const pauseMs = 1500;
-const kinds = {
-  export: t("export"),
-  preview: t("jobs.check"),
-  commit: t("jobs.store"),
-};
+const kinds = { export: t("export"), preview: t("jobs.check"), commit: t("jobs.store") };
 
 const headings = [t("jobs.job"), t("jobs.list"), t("jobs.started"), t("status"), t("progress"), ""];
 

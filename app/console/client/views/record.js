@@ -286,11 +286,7 @@ async function showRecord(place, entity, shown) {
   showFacts();
   fill(place, head, closing, banner, fault, live?.element, element, related);
   void lock.look().catch(tellFault);
-  live?.attach({
-    row: () => known,
-    load,
-    take,
-  });
+  live?.attach({ row: () => known, load, take });
   let isDone = false;
   const leave = guard(() => !isDone && isTouched());
   let stop = () => {
