@@ -38,14 +38,7 @@ const place = openConsole({
     "suppliers.json": {
       access: { owner: "*" },
       softDelete: true,
-      action: {
-        read: true,
-        first: true,
-        create: true,
-        update: true,
-        delete: true,
-        restore: true,
-      },
+      action: { read: true, first: true, create: true, update: true, delete: true, restore: true },
       components: {},
     },
   },

@@ -18,11 +18,7 @@ beforeAll(async () => {
   const url = new URL(database.url);
   line = await openLine(url);
   url.host = line.host;
-  engine = await open(url.href, {
-    connectionsMax: 1,
-    statementTimeoutMs: 0,
-    decimals: "number",
-  });
+  engine = await open(url.href, { connectionsMax: 1, statementTimeoutMs: 0, decimals: "number" });
 });
 beforeEach(async () => {
   vi.spyOn(console, "error");
