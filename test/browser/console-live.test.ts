@@ -40,7 +40,7 @@ const place = openConsole({
   },
   origins: () => [door?.url].filter(Boolean),
 });
-const door = openForTests(startSilentDoor, place.url);
+const door = openForTests(() => startSilentDoor(place.url));
 
 const notice = (page: Page) => page.locator(".view-notice");
 const noticeText = async (page: Page): Promise<string> => {
