@@ -160,10 +160,30 @@ export function openForTests<Args extends unknown[], Opened extends Ends>(
   open: (...args: Args) => Promise<Opened>,
   ...args: NoInfer<Args>
 ): Opened {
-  const opened = {} as Opened;
-  beforeAll(async () => void Object.assign(opened, await open(...args)));
-  afterAll(() => (opened.close ?? opened.stop ?? opened.drop)?.());
-  return opened;
+  let opened: Opened | undefined;
+  beforeAll(async () => void (opened = await open(...args)));
+  afterAll(() => {
+    const end = opened?.close ?? opened?.stop ?? opened?.drop;
+    return end?.call(opened);
+  });
+  const its = (): Opened => {
+    if (opened === undefined) throw new Error("It is opened in beforeAll");
+    return opened;
+  };
+  // Not a copy: what its members tell may change, and tests may set them.
+  return new Proxy({} as Opened, {
+    get(_, name) {
+      const value: unknown = Reflect.get(its(), name);
+      return typeof value === "function" ? value.bind(its()) : value;
+    },
+    set: (_, name, value) => Reflect.set(its(), name, value),
+    has: (_, name) => Reflect.has(its(), name),
+    ownKeys: () => Reflect.ownKeys(its()),
+    getOwnPropertyDescriptor: (_, name) => ({
+      ...Reflect.getOwnPropertyDescriptor(its(), name),
+      configurable: true,
+    }),
+  });
 }
 
 async function openServiceWhere(options: ServiceOptions): Promise<OpenedService> {

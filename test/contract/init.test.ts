@@ -171,7 +171,7 @@ describe("the files", () => {
     const { action, softDelete } = await endpointOf("stays");
     expect([action.delete, action.restore, softDelete]).toEqual([true, undefined, undefined]);
     expect(summary).toMatch(
-      /stays\.json:\d+ {2}deleted_at looks like a mark of deleted records, but softDelete needs a timestamp or text column that may be null; delete removes records/,
+      /stays\.json:\d+ {2}deleted_at looks like a mark of deleted records, but softDelete needs a timestamp or a text of at least 24 characters that may be null; delete removes records/,
     );
   });
 

@@ -123,7 +123,7 @@ export function marksIn(
   ]);
   const at = pick("at", [
     (column) => fitsAudit("time", column) && column.nullable,
-    "a timestamp, or a text column that holds at least 24 characters, that may be null",
+    "a timestamp or a text of at least 24 characters that may be null",
   ]);
   const by = pick("by", [
     (column) => fitsAudit("user", column),
