@@ -39,7 +39,7 @@ function engineProject(engine: EngineName): TestProjectInlineConfiguration {
 
 /** Many clients, many records, many columns or long waits: only the deep tests have them, on each engine. */
 const long =
-  "test/contract/{*-races,adjust-concurrency,caller-connections,estimates,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-keys,wide-scopes,wide-tables}.test.ts";
+  "test/contract/{*-races,adjust-concurrency,bulk-fifty,caller-connections,estimates,fuzz,history-replay,import-large,last-pages,read-cursor-walks,schema-changes,wide-keys,wide-scopes,wide-tables}.test.ts";
 
 /** The same, but alike on each engine: the deep tests have them on one. */
 const longAlike =

@@ -188,6 +188,7 @@ class MysqlSession implements MysqlConnection {
       for (const one of before) await this.sendOne(one);
       return this.sendOne(command);
     }
+    if (this.pipelines) this.prepared.gather();
     const sent = [...before, command].map((one) => this.sendOne(one));
     // Whatever fails, the connection has to be free afterwards.
     await Promise.allSettled(sent);
@@ -206,7 +207,8 @@ class MysqlSession implements MysqlConnection {
     const result = await this.command<RawResult>((done) => {
       const take: Take = (error, answer, fields) =>
         error ? done(error, nothing) : done(null, rawResult(answer, fields));
-      if (isAhead) this.prepared.gather();
+      // A statement that is alone has nothing to wait for.
+      if (isAhead && this.underWay.size > 1) this.prepared.gather();
       if (prepared) execute(prepared, params, { driver, isAhead, take });
       else if (!isPlain) driver.execute(text, params as never[], take);
       else {
