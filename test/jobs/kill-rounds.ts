@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Place } from "./places.ts";
 
-const kills = Number(process.env["TEST_KILLS"] ?? 2);
+const kills = Number(process.env["TEST_KILLS"] ?? 1);
 
 /** Time-out of a test: start, a batch, and takeover for each kill. */
 export const killsTimeoutMs = 60_000 + kills * 40_000;
