@@ -33,9 +33,7 @@ type Asked = Pick<Call, "entity" | "caller" | "body" | "now" | "newId">;
 export function deleterOf({ marks: { by } }: MarkedTable, call: Asked): string {
   const byDefault = "Delete from API";
   if (by === null) return call.caller.id ?? byDefault;
-  const { rules } = call.entity;
-  const check = (sent: unknown) =>
-    rules.check({ [by.name]: sent }, "update", new Map([[by.name, by]]));
+  const check = (sent: unknown) => call.entity.rules.checkOne(by, sent);
   return String(actorOf(by, { ...call, byDefault, check }));
 }
 

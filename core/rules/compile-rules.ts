@@ -31,6 +31,8 @@ export interface Rules {
    * map each time, because the preparation for it is done only once. On update only the fields sent are checked.
    */
   check(body: Record<string, unknown>, mode: "create" | "update", columns: Columns): Checked;
+  /** A value of one column that a body sends for a change. */
+  checkOne(column: Column, sent: unknown): Checked;
   /** The allowed values in a body, by the column and its rule. */
   schemaOf(column: Column): JsonSchema;
   /** What a message about the column says; null: it is of no rule. */
@@ -56,6 +58,12 @@ export function compileRules(rules: readonly FieldRule[], now: Clock = systemClo
   };
   return {
     check: (body, mode, columns) => checkFields(fieldsOf(columns), { body, mode, columns, now }),
+    checkOne(column, sent) {
+      const columns: Columns = new Map([[column.name, column]]);
+      const field = prepareField(column, byName.get(column.name));
+      const body = { [column.name]: sent };
+      return checkFields([field], { body, mode: "update", columns, now });
+    },
     schemaOf: (column) => fieldSchema(column, byName.get(column.name)),
     explain: (column, text) => explain(text, prepareField(column, byName.get(column.name))),
     wordsOf: (column) => fieldWords(column, byName.get(column.name)),

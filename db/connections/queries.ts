@@ -197,10 +197,10 @@ function isChangedLater(statement: Insert | UpdateOne | Delete): boolean {
 /** The INSERT in parts that the engine accepts; one row each when that is the only way to get the generated keys. */
 function partsOf(insert: Insert, dialect: Dialect): Insert[] {
   const { columns, rows } = insert;
-  const isWithRead = !isWhole(insert, dialect);
-  const oneByOne = columns.length === 0 || (isWithRead && !givesKeys(insert));
+  const isReadBack = !isWhole(insert, dialect);
+  const oneByOne = columns.length === 0 || (isReadBack && !givesKeys(insert));
   // A power of two, so that INSERTs of different lengths share few texts.
-  const several = isWithRead ? keysMax(insert.key) : limits.inValuesMax;
+  const several = isReadBack ? keysMax(insert.key) : limits.inValuesMax;
   const rowsMax = oneByOne
     ? 1
     : 2 ** Math.floor(Math.log2(Math.min(dialect.paramsMax / columns.length, several)));

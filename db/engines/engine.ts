@@ -40,7 +40,10 @@ export interface Command {
   readonly take?: TakeRow | undefined;
   /** The operator's own statement, whose columns are not known yet: the result has `fields`. */
   readonly isNative?: boolean;
-  /** A write that can share the connection, where that carries several: it fails with a conflict instead of waiting long for a lock. */
+  /**
+   * A write that can share the connection, where that carries several: it fails with a conflict instead of waiting long
+   * for a lock.
+   */
   readonly waitsBriefly?: boolean;
   /**
    * As `Engine.pipelines` allows: statements that are sent with this one without waiting for answers. If one of them

@@ -165,9 +165,7 @@ export function auditColumnOf(
   { column, rules }: { readonly column: Column; readonly rules: Rules },
 ): AuditColumns[number] {
   const isReadOnly = forEverybody(readOnlyFields).includes(column.name);
-  const only: Columns = new Map([[column.name, column]]);
-  const check = (sent: unknown) => rules.check({ [column.name]: sent }, "update", only);
-  return { ...field, column, isReadOnly, check };
+  return { ...field, column, isReadOnly, check: (sent) => rules.checkOne(column, sent) };
 }
 
 /** The audit columns that exist and can store what the service writes into them. */

@@ -26,7 +26,8 @@ import { indexName, plainTerm } from "../advised-index.ts";
 
 /**
  * `url`: `mysql:` or `mariadb:` with a database. Allowed options: those of TLS (`tls.ts`; `ssl` may also hold the
- * driver's options as JSON: `{"ca":"…"}`), `socketPath` and `pipelining=false`. Rejects with an Error that names what is wrong in it.
+ * driver's options as JSON: `{"ca":"…"}`), `socketPath` and `pipelining=false`. Rejects with an Error that names what is
+ * wrong in it.
  */
 export async function open(url: string, options: EngineOptions): Promise<Engine> {
   const target = readUrl(url, options);
