@@ -62,6 +62,8 @@ interface Busy {
   readonly connection: Connection;
   /** It carries only quick statements of this kind, and others can join; null: a single one, or a transaction. */
   readonly shares: Sharing;
+  /** How many it may carry. */
+  readonly most: number;
   /** Callers of its statements, in the order of their arrival. The first one holds the connection. */
   readonly parts: CallerPart[];
   /** When the last of them was sent while there was no other (clock of `performance.now()`). */
@@ -141,9 +143,9 @@ export class Pool {
   }
 
   private use(connection: Connection, { part, shares }: Asker): Busy {
-    const isShared = shares !== null && connection.carries?.includes(shares) === true;
-    const sinceMs = isShared ? performance.now() : 0;
-    const busy: Busy = { connection, shares: isShared ? shares : null, parts: [part], sinceMs };
+    const most = (shares !== null && connection.carries?.[shares]) || 1;
+    const sharing = most === 1 ? null : shares;
+    const busy = { connection, shares: sharing, most, parts: [part], sinceMs: performance.now() };
     part.held++;
     part.statements++;
     this.busy.push(busy);
@@ -157,9 +159,10 @@ export class Pool {
   /** `afterMs`: only connections whose statements began after that. */
   private join({ part, shares }: Asker, afterMs: number): Connection | null {
     let least: Busy | null = null;
-    let statements: number = limits.sharedStatementsMax;
+    let statements = Infinity;
     for (const busy of this.busy) {
-      if (busy.shares !== shares || busy.parts.length >= statements) continue;
+      const most = Math.min(statements, busy.most);
+      if (busy.shares !== shares || busy.parts.length >= most) continue;
       if (busy.sinceMs < afterMs || !busy.connection.alive) continue;
       least = busy;
       statements = busy.parts.length;
@@ -315,7 +318,7 @@ export class Pool {
 
   /** Lets the next waiters join, up to the first that cannot. */
   private fill(busy: Busy): void {
-    while (busy.parts.length < limits.sharedStatementsMax) {
+    while (busy.parts.length < busy.most) {
       const at = this.waiters.findIndex(
         ({ shares, part }) => shares === busy.shares || this.parts.hasRoom(part),
       );

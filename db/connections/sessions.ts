@@ -20,7 +20,7 @@ import {
   type Statement,
 } from "../../core/query/statement.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
-import type { Compile } from "../statements/compile.ts";
+import type { Compile, Compiled } from "../statements/compile.ts";
 import { quotedTable } from "../statements/quoted.ts";
 import { Conflict, type Retry } from "./conflict.ts";
 import { type Execution, type Executor, isOverdue, overdueMessage } from "./executor.ts";
@@ -104,6 +104,12 @@ export function createSessions(
     }
   }
 
+  /** A read that can block the thread never counts as quick. What a single writer writes blocks it in any case. */
+  function sharingOf({ pace }: Compiled, isRead: boolean): Sharing {
+    if (isRead) return longReads === null && pace?.isQuick === true ? "reads" : null;
+    return pace !== null && (engine.singleWriter || pace.isQuick) ? "writes" : null;
+  }
+
   /** One statement on a connection of the pool, atomic in itself. */
   function single(
     pool: Pool,
@@ -112,9 +118,7 @@ export function createSessions(
   ): Promise<Written> {
     const compiled = compile(statement);
     const isRead = changesNothing(statement);
-    // A statement that can block the thread never counts as quick.
-    const isQuick = longReads === null && compiled.pace?.isQuick === true && local === null;
-    const shares = isQuick ? (isRead ? "reads" : "writes") : null;
+    const shares = local === null ? sharingOf(compiled, isRead) : null;
     const waitsBriefly = shares === "writes";
     const execution = { statement, compiled, deadlineAtMs, local, waitsBriefly };
     const one: Single = { pool, execution, caller, signal: isRead ? end : undefined };

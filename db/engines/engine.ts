@@ -69,15 +69,17 @@ export interface StreamCommand extends Command {
   readonly onFields?: (fields: readonly unknown[]) => void;
 }
 
-/** Kinds of single statements that took little time so far. */
+/** Kinds of single statements that can share a connection. */
 export type Quick = "reads" | "writes";
+/** How many of them a connection carries at a time. */
+export type Carries = Readonly<Partial<Record<Quick, number>>>;
 
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
 export interface Connection {
   /** False once it broke or was destroyed; every further `send` fails. */
   readonly alive: boolean;
-  /** Of which it carries several at a time: they are sent at once and answered in order. Absent: of none. */
-  readonly carries?: readonly Quick[];
+  /** Those are sent at once and answered in order. Absent: it carries one statement of any kind. */
+  readonly carries?: Carries;
   /**
    * Fails with the driver's own error, and with a conflict when a COMMIT undid the transaction. If the driver works on
    * the calling thread, returns the result directly and throws errors.

@@ -7,17 +7,17 @@ import mysql, { type ConnectionOptions } from "mysql2";
 import { Bag, type Placed } from "../../../core/values/bag.ts";
 import { limits } from "../../../core/values/limits.ts";
 import {
+  type Carries,
   type Command,
   type Connection,
   type EngineOptions,
-  type Quick,
   type RawResult,
   type StreamCommand,
 } from "../engine.ts";
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
-import { setUp } from "./session-settings.ts";
+import { lockWaits, lockWaitSeconds, setUp } from "./session-settings.ts";
 import { execute, PreparedStatements, sendAhead, type Take } from "./prepared.ts";
 
 /** A column of a result, as the protocol describes it. */
@@ -157,8 +157,8 @@ type SessionOptions = Pick<EngineOptions, "statementTimeoutMs"> & Pick<Target, "
 /** A session over the driver's connection, with all commands and streams that are running on it. */
 class MysqlSession implements MysqlConnection {
   alive = true;
-  /** Writes do not share: they would wait for a lock for a second at least, which is the least that the server takes. */
-  carries: readonly Quick[] = [];
+  carries: Carries = {};
+  private waitsBriefly = false;
   private packetBytesMax = Infinity;
   private readonly driver: mysql.Connection;
   private readonly options: SessionOptions;
@@ -181,7 +181,9 @@ class MysqlSession implements MysqlConnection {
     );
   }
 
-  async send({ before = [], ...command }: Command): Promise<RawResult> {
+  async send({ before = [], waitsBriefly = false, ...command }: Command): Promise<RawResult> {
+    const isBrief = waitsBriefly && this.carries.writes !== undefined;
+    if (isBrief !== this.waitsBriefly) this.waitForLocks(isBrief);
     if (before.length === 0) return this.sendOne(command);
     // A lock can end the transaction by a conflict. What is behind it would then run without one.
     if (!before.every(({ text }) => unpreparable.test(text))) {
@@ -194,6 +196,14 @@ class MysqlSession implements MysqlConnection {
     await Promise.allSettled(sent);
     for (const one of sent.slice(0, -1)) await one;
     return sent.at(-1)!;
+  }
+
+  /** Sent with the statement for which it counts. */
+  private waitForLocks(briefly: boolean): void {
+    this.waitsBriefly = briefly;
+    // Nothing lies between not waiting and a second, and others wait for the one that waits.
+    const text = `set ${lockWaits(briefly ? 0 : lockWaitSeconds)}`;
+    this.sendOne({ text, params: [], reuse: false }).catch(() => {});
   }
 
   private async sendOne({ text, params, reuse }: Command): Promise<RawResult> {
@@ -272,7 +282,9 @@ class MysqlSession implements MysqlConnection {
     const { packetBytesMax, isMariadb } = await setUp(this, statementTimeoutMs);
     this.packetBytesMax = packetBytesMax;
     this.pipelines = isMariadb && mayPipeline;
-    this.carries = this.pipelines ? ["reads"] : [];
+    const most = limits.sharedStatementsMax;
+    this.carries = this.pipelines ? { reads: most, writes: most } : {};
+    this.waitsBriefly = false;
   }
 
   async reset(): Promise<void> {

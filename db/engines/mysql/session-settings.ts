@@ -1,8 +1,11 @@
 /** The settings that make sessions with MySQL and MariaDB alike, whatever those of the server are. */
 import { type Connection, rowsFor } from "../engine.ts";
 
-/** Rows and metadata locks: waiting longer than this is a conflict. */
-const lockWaitSeconds = 10;
+/** Waiting longer than this for a row or a table is a conflict. */
+export const lockWaitSeconds = 10;
+
+export const lockWaits = (seconds: number): string =>
+  `innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}`;
 
 /** A slow reader of a stream may leave the server waiting this long. */
 const streamStallSeconds = 600;
@@ -28,8 +31,7 @@ export function settingsFor(statementTimeoutMs: number): string {
     // With it, `id is null` finds the row that was inserted last.
     "sql_auto_is_null = 0",
     "sql_safe_updates = 0",
-    `innodb_lock_wait_timeout = ${lockWaitSeconds}`,
-    `lock_wait_timeout = ${lockWaitSeconds}`,
+    lockWaits(lockWaitSeconds),
     `net_write_timeout = ${streamStallSeconds}`,
   ];
   const timeout =

@@ -9,10 +9,10 @@ import { Bag, type Placed } from "../../../core/values/bag.ts";
 import { limits } from "../../../core/values/limits.ts";
 import {
   BehindError,
+  type Carries,
   type Command,
   type Connection,
   type Hearing,
-  type Quick,
   type RawResult,
   type StreamCommand,
 } from "../engine.ts";
@@ -54,7 +54,7 @@ const resetText =
 /** A session with the server over a socket. Statements that are sent while others run are answered after them. */
 export class PostgresSession implements PostgresConnection {
   alive = true;
-  readonly carries: readonly Quick[];
+  readonly carries: Carries;
   private readonly address: Address;
   private readonly socket: net.Socket | TlsSocket;
   private readonly client: Client;
@@ -71,7 +71,8 @@ export class PostgresSession implements PostgresConnection {
     this.address = address;
     this.socket = socket;
     // A pooler may hand each statement to another session.
-    this.carries = address.isPooled ? [] : ["reads", "writes"];
+    const most = limits.sharedStatementsMax;
+    this.carries = address.isPooled ? {} : { reads: most, writes: most };
     this.client = clientOver(address, socket, {
       onClose: () => {
         this.alive = false;

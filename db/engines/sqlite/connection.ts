@@ -2,11 +2,11 @@
  * A connection over better-sqlite3. Its calls run synchronously, on the caller's thread, so `send` returns its result
  * at once. If another process keeps the database busy, the wait does not block the thread.
  */
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";
 import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/types/integer-type.ts";
-import type { Command, Connection, RawResult, StreamCommand } from "../engine.ts";
+import type { Carries, Command, Connection, RawResult, StreamCommand } from "../engine.ts";
 import { engineDefaults } from "../engine-defaults.ts";
 import type { DatabaseFile } from "./database-file.ts";
 import type { StoredForms } from "./forms/stored-forms.ts";
@@ -15,6 +15,12 @@ import type { RawRow } from "../../statements/dialect.ts";
 
 /** How long to wait before a busy database is asked again. */
 const busyDelayMs = 20;
+/** How many writes become one transaction at most. */
+const gatheredMax = 100;
+
+const [begin, commit, rollback] = ["begin immediate", engineDefaults.commit, "rollback"].map(
+  (text): Command => ({ text, params: [], reuse: true }),
+) as [Command, Command, Command];
 
 /** `release` is called once, when the connection ends; `database` may live on (in memory). */
 export const createConnection = (database: Database, options: ConnectionOptions): Connection =>
@@ -26,8 +32,8 @@ export interface ConnectionOptions {
   readonly tables: TableWatch;
   /** Absent: it cannot be taken away. */
   readonly file?: Pick<DatabaseFile, "check" | "isClosed">;
-  /** What its transactions read may be as old as other reads, which look at the file from time to time. */
-  readonly onlyReads?: boolean;
+  /** "reads": what its transactions read may be as old as other reads, which look at the file from time to time. */
+  readonly onlyFor?: "reads" | "writes";
 }
 
 /** A statement, and what the driver says of it: each of its answers crosses into native code. */
@@ -41,6 +47,22 @@ interface Prepared {
   readonly isProbe: boolean;
 }
 
+/** A write that waits for those that arrive together with it. */
+interface Gathered {
+  readonly command: Command;
+  readonly resolve: (result: RawResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What a statement ended with instead of a result. */
+class Failed {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
+
 /** A class, so that its methods are small; the driver does all the work within a call. */
 class SqliteConnection implements Connection {
   private isInUse = true;
@@ -50,18 +72,18 @@ class SqliteConnection implements Connection {
   private readonly tables: TableWatch;
   private readonly file: ConnectionOptions["file"];
   private readonly onlyReads: boolean;
+  readonly carries: Carries;
+  private readonly gathered: Gathered[] = [];
   private readonly prepared = new Map<string, Prepared>();
 
-  constructor(
-    database: Database,
-    { release, forms, tables, file, onlyReads = false }: ConnectionOptions,
-  ) {
+  constructor(database: Database, { release, forms, tables, file, onlyFor }: ConnectionOptions) {
     this.database = database;
     this.release = release;
     this.forms = forms;
     this.tables = tables;
     this.file = file;
-    this.onlyReads = onlyReads;
+    this.onlyReads = onlyFor === "reads";
+    this.carries = onlyFor === "writes" ? { writes: gatheredMax } : {};
   }
 
   get alive(): boolean {
@@ -74,11 +96,61 @@ class SqliteConnection implements Connection {
   }
 
   send(command: Command): RawResult | Promise<RawResult> {
+    if (command.waitsBriefly && this.carries.writes !== undefined) return this.gather(command);
     try {
       return this.execute(command);
     } catch (error) {
       if (this.mustFail(error)) throw error;
       return this.sendLater(command);
+    }
+  }
+
+  /**
+   * Writes of requests that arrived together become one transaction, as its end costs several times as much as one of
+   * them. It is over before anything else runs.
+   */
+  private gather(command: Command): Promise<RawResult> {
+    return new Promise((resolve, reject) => {
+      if (this.gathered.push({ command, resolve, reject }) > 1) return;
+      setImmediate(() => this.runGathered());
+    });
+  }
+
+  private runGathered(): void {
+    const writes = this.gathered.splice(0);
+    const results = writes.length === 1 ? null : this.runTogether(writes);
+    writes.forEach(({ command, resolve, reject }, at) => {
+      const result = results?.[at] ?? this.attempt(command);
+      if (result instanceof Failed) reject(result.error);
+      else resolve(result);
+    });
+  }
+
+  /** Null: nothing is left of it, so each must run by itself. */
+  private runTogether(writes: readonly Gathered[]): (RawResult | Failed)[] | null {
+    const begun = this.attempt(begin);
+    if (begun instanceof Failed) return writes.map(() => begun);
+    const results: (RawResult | Failed)[] = [];
+    for (const { command } of writes) {
+      const result = this.attempt(command);
+      // Such as one of a full disk, or of a trigger that undoes more than its statement.
+      if (result instanceof Failed && !this.database.inTransaction) return null;
+      results.push(result);
+    }
+    // Such as one of a deferred foreign key.
+    if (this.attempt(commit) instanceof Failed) {
+      if (this.database.inTransaction) this.attempt(rollback);
+      return null;
+    }
+    if (!this.tables.isDue() || !this.tables.hasChanged(this.database)) return results;
+    return results.map((one) => (one instanceof Failed ? one : { ...one, isPreparedAnew: true }));
+  }
+
+  private attempt(command: Command): RawResult | Failed {
+    try {
+      return this.execute(command);
+    } catch (error) {
+      return new Failed(error);
     }
   }
 
@@ -102,7 +174,7 @@ class SqliteConnection implements Connection {
       yield batch;
       batch = [];
       // Between two batches, other requests can run.
-      await setImmediate();
+      await nextTurn();
     }
     if (batch.length > 0) yield batch;
   }

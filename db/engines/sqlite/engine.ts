@@ -73,8 +73,8 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
     file.opened(database);
     latest[role] = database;
     if (role === "read") database.pragma("query_only = on");
-    const onlyReads = role === "read";
-    return keep(database, { release: () => file.close(database), forms, tables, file, onlyReads });
+    const onlyFor = role === "read" ? "reads" : "writes";
+    return keep(database, { release: () => file.close(database), forms, tables, file, onlyFor });
   }
 
   /** The data exist only in this connection, so it stays open after its users are done. */

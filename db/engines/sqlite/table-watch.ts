@@ -9,7 +9,7 @@ const pauseMs = 250;
 export interface TableWatch {
   /** To be called with each new connection. */
   begin(database: Database): void;
-  /** True once per pause. */
+  /** Whether the pause is over. */
   isDue(): boolean;
   /** To be called with a connection that has just run a statement: whether tables were changed since the last call. */
   hasChanged(database: Database): boolean;
@@ -22,14 +22,10 @@ export function createTableWatch(): TableWatch {
     database.pragma("schema_version", { simple: true });
   return {
     begin: (database) => void (known ??= versionOf(database)),
-    isDue() {
-      const nowMs = performance.now();
-      if (nowMs - askedMs < pauseMs) return false;
-      askedMs = nowMs;
-      return true;
-    },
+    isDue: () => performance.now() - askedMs >= pauseMs,
     hasChanged(database) {
       if (database.inTransaction) return false;
+      askedMs = performance.now();
       const before = known;
       known = versionOf(database);
       return before !== known;

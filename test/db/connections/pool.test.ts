@@ -16,7 +16,8 @@ const engine = await open("sqlite::memory:", {
 });
 const connect = (): Promise<Connection> => engine.connect("read");
 const connectShared = async (): Promise<Connection> =>
-  Object.assign(await connect(), { carries: ["reads", "writes"] });
+  Object.assign(await connect(), { carries: { reads: most, writes: most } });
+const most = limits.sharedStatementsMax;
 const soon = (ms = 1_000): number => performance.now() + ms;
 
 async function kindOf(work: Promise<unknown>): Promise<string> {
@@ -172,8 +173,6 @@ describe("a pool", () => {
 });
 
 describe("a pool whose connections can be shared", () => {
-  const most = limits.sharedStatementsMax;
-
   const opened = async (sizeMax = 1): Promise<Pool> => {
     const pool = new Pool(connectShared, sizeMax);
     pool.release(await pool.acquire(soon()));

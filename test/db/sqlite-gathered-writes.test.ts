@@ -1,0 +1,131 @@
+/** Writes to SQLite that arrive together become one transaction, and none of them notices. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { openFixture, openForTests } from "../contract/harness.ts";
+
+const service = openForTests(() =>
+  openFixture({
+    tables: [
+      {
+        name: "items",
+        columns: {
+          item_id: "key",
+          code: { type: "text(20)", unique: true },
+          stock: { type: "integer", check: "stock < 1000" },
+        },
+      },
+    ],
+    setUp: () => [
+      "create table notes (note_id text primary key, item_id text references items deferrable initially deferred)",
+      "create trigger no_ghosts before insert on items when new.code = 'ghost' begin select raise(rollback, 'no ghosts'); end",
+      "insert into items values ('one', 'one', 0), ('two', 'two', 0)",
+    ],
+    endpoints: {
+      items: {
+        tableName: "items",
+        action: { create: true, update: true, adjust: true, "bulk-create": true },
+        adjustConfig: { fields: { stock: { type: "integer" } } },
+      },
+      notes: { tableName: "notes", action: { create: true } },
+    },
+    project: { cache: { enabled: false } },
+  }),
+);
+
+const create = (code: string) => service.post("items/create", { item_id: code, code, stock: 1 });
+const adjust = (item_id: string, value = 1) =>
+  service.post("items/adjust", { item_id, adjustments: [{ field: "stock", value }] });
+const note = (item_id: string) =>
+  service.post("notes/create", { note_id: `about ${item_id}`, item_id });
+const statusesOf = async (requests: readonly Promise<{ status: number }>[]) =>
+  (await Promise.all(requests)).map(({ status }) => status);
+const stored = async (codes: string) => {
+  const rows = await service.sql(`select code from items where code like '${codes}' order by code`);
+  return rows.map(({ code }) => code);
+};
+const stockOf = async (item: string) =>
+  (await service.sql(`select stock from items where item_id = '${item}'`))[0]!["stock"];
+
+/** Frames of the log that end a transaction: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+async function commits(): Promise<number> {
+  const [{ file }] = (await service.sql("pragma database_list")) as [{ file: string }];
+  const log = readFileSync(`${file}-wal`);
+  if (log.length === 0) return 0;
+  const frameBytes = 24 + log.readUInt32BE(8);
+  let found = 0;
+  for (let at = 32; at + frameBytes <= log.length; at += frameBytes)
+    if (log.readUInt32BE(at + 4) > 0) found++;
+  return found;
+}
+
+test("they are one transaction, or few", async () => {
+  const before = await commits();
+  const codes = Array.from({ length: 60 }, (_, at) => `many ${at}`);
+  expect(await statusesOf(codes.map(create))).toEqual(codes.map(() => 201));
+  expect((await commits()) - before).toBeLessThan(20);
+  expect((await stored("many %")).toSorted()).toEqual(codes.toSorted());
+});
+
+test("a refused write is undone alone", async () => {
+  const before = Number(await stockOf("two"));
+  expect(
+    await statusesOf([adjust("two"), adjust("two", 5000), create("one"), adjust("two")]),
+  ).toEqual([200, 400, 409, 200]);
+  expect(await stockOf("two")).toBe(before + 2);
+});
+
+test("one whose trigger undoes the transaction undoes none of the others, and none happens twice", async () => {
+  const before = Number(await stockOf("one"));
+  const [ghost, ...others] = await Promise.all([
+    create("ghost"),
+    ...["a", "b"].flatMap((name) => [create(`with ghost ${name}`), adjust("one")]),
+    create("ghost"),
+    create("with ghost c"),
+  ]);
+  expect(ghost).toMatchObject({
+    status: 422,
+    body: { message: expect.stringContaining("no ghosts") },
+  });
+  expect(others.map(({ status }) => status)).toEqual([201, 200, 201, 200, 422, 201]);
+  expect(await stored("with ghost %")).toEqual(["with ghost a", "with ghost b", "with ghost c"]);
+  expect(await stockOf("one")).toBe(before + 2);
+});
+
+test("one that is refused only at the end is told alone", async () => {
+  const before = Number(await stockOf("one"));
+  expect(await statusesOf([adjust("one"), note("nothing"), note("one"), adjust("one")])).toEqual([
+    200, 400, 201, 200,
+  ]);
+  expect(await service.sql("select item_id from notes")).toEqual([{ item_id: "one" }]);
+  expect(await stockOf("one")).toBe(before + 2);
+});
+
+test("all wait while another process writes", async () => {
+  await service.sql("begin immediate");
+  const codes = Array.from({ length: 20 }, (_, at) => `later ${at}`);
+  let isOver = false;
+  const writing = codes.map(async (code) => ({ ...(await create(code)), isOver }));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  isOver = true;
+  await service.sql("commit");
+  for (const answer of await Promise.all(writing))
+    expect(answer).toMatchObject({ status: 201, isOver: true });
+  expect((await stored("later %")).toSorted()).toEqual(codes.toSorted());
+});
+
+test("transactions of several statements wait for them, and they for those", async () => {
+  const several = (...codes: string[]) =>
+    service.post("items/bulk-create", {
+      data: codes.map((code) => ({ item_id: code, code, stock: 1 })),
+    });
+  const answers = statusesOf([
+    create("mixed a"),
+    several("mixed b", "one"),
+    create("mixed c"),
+    several("mixed d", "mixed e"),
+    create("two"),
+    create("mixed f"),
+  ]);
+  expect(await answers).toEqual([201, 409, 201, 201, 409, 201]);
+  expect(await stored("mixed %")).toEqual(["a", "c", "d", "e", "f"].map((one) => `mixed ${one}`));
+});
