@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { limits } from "../../../core/values/limits.ts";
+import { endOfTurn } from "../../../core/values/end-of-turn.ts";
 import type { Reply } from "../../http/reply.ts";
 
 interface SendOptions {
@@ -40,7 +41,11 @@ export async function send(
     outgoing.write(body, encoding);
     await rest(incoming);
     outgoing.end();
-  } else outgoing.end(body, encoding);
+    return;
+  }
+  // All answers of a turn together, because each write wakes a client that sleeps.
+  await endOfTurn().answers;
+  outgoing.end(body, encoding);
 }
 
 /** Resolves when the client has stopped sending, or after `limits.unreadBodyMs`. */

@@ -5,6 +5,7 @@
  * `test/db/mysql-prepared.test.ts` shows whether a newer one still has them.
  */
 import type mysql from "mysql2";
+import { endOfTurn } from "../../../core/values/end-of-turn.ts";
 
 /** The driver's callback: an error, or the answer and its columns. */
 export type Take = (error: Error | null, answer: unknown, fields: readonly unknown[]) => void;
@@ -110,7 +111,7 @@ export class PreparedStatements {
     this.isGathering = true;
     const { stream } = this.driver as unknown as Driver;
     stream.cork();
-    setImmediate(() => {
+    void endOfTurn().statements.then(() => {
       this.isGathering = false;
       stream.uncork();
     });

@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import type { Database, Statement } from "better-sqlite3";
+import { endOfTurn } from "../../../core/values/end-of-turn.ts";
 import { limits } from "../../../core/values/limits.ts";
 import { showInteger } from "../../../core/values/types/integer-type.ts";
 import type { Carries, Command, Connection, RawResult, StreamCommand } from "../engine.ts";
@@ -112,7 +113,7 @@ class SqliteConnection implements Connection {
   private gather(command: Command): Promise<RawResult> {
     return new Promise((resolve, reject) => {
       if (this.gathered.push({ command, resolve, reject }) > 1) return;
-      setImmediate(() => this.runGathered());
+      void endOfTurn().statements.then(() => this.runGathered());
     });
   }
 
