@@ -117,18 +117,24 @@ class SqliteConnection implements Connection {
     });
   }
 
+  /** Stops after a moment, so that other requests can go on, and continues after them. */
   private runGathered(): void {
-    const writes = this.gathered.splice(0);
-    const results = writes.length === 1 ? null : this.runTogether(writes);
-    writes.forEach(({ command, resolve, reject }, at) => {
-      const result = results?.[at] ?? this.attempt(command);
+    const { gathered } = this;
+    const endMs = performance.now() + limits.quickStatementMs;
+    const results = gathered.length === 1 ? null : this.runTogether(gathered, endMs);
+    do {
+      const { command, resolve, reject } = gathered.shift()!;
+      const result = results === null ? this.attempt(command) : results.shift()!;
       if (result instanceof Failed) reject(result.error);
       else resolve(result);
-    });
+    } while (
+      results === null ? gathered.length > 0 && performance.now() < endMs : results.length > 0
+    );
+    if (gathered.length > 0) setImmediate(() => this.runGathered());
   }
 
-  /** Null: nothing is left of it, so each must run by itself. */
-  private runTogether(writes: readonly Gathered[]): (RawResult | Failed)[] | null {
+  /** The results of those that began by then. Null: nothing is left of them, so each must run by itself. */
+  private runTogether(writes: readonly Gathered[], endMs: number): (RawResult | Failed)[] | null {
     const begun = this.attempt(begin);
     if (begun instanceof Failed) return writes.map(() => begun);
     const results: (RawResult | Failed)[] = [];
@@ -137,6 +143,7 @@ class SqliteConnection implements Connection {
       // Such as one of a full disk, or of a trigger that undoes more than its statement.
       if (result instanceof Failed && !this.database.inTransaction) return null;
       results.push(result);
+      if (performance.now() >= endMs) break;
     }
     // Such as one of a deferred foreign key.
     if (this.attempt(commit) instanceof Failed) {
