@@ -1,6 +1,8 @@
 /** Writes to SQLite that arrive together become one transaction, and none of them notices. */
 import { readFileSync } from "node:fs";
+import type { Database } from "better-sqlite3";
 import { expect, test } from "vitest";
+import { createTableWatch } from "../../db/engines/sqlite/table-watch.ts";
 import { openFixture, openForTests } from "../contract/harness.ts";
 
 const service = openForTests(() =>
@@ -148,4 +150,16 @@ test("transactions of several statements wait for them, and they for those", asy
   ]);
   expect(await answers).toEqual([201, 409, 201, 201, 409, 201]);
   expect(await stored("mixed %")).toEqual(["a", "c", "d", "e", "f"].map((one) => `mixed ${one}`));
+});
+
+test("a look at the tables that fails comes too late for them, and the next one tells of the change", () => {
+  const watch = createTableWatch();
+  const databaseOf = (pragma: () => unknown) =>
+    ({ inTransaction: false, pragma }) as unknown as Database;
+  const broken = databaseOf(() => {
+    throw new Error("disk I/O error");
+  });
+  watch.begin(databaseOf(() => 1));
+  expect(watch.hasChanged(broken)).toBe(false);
+  expect(watch.hasChanged(databaseOf(() => 2))).toBe(true);
 });

@@ -27,7 +27,12 @@ export function createTableWatch(): TableWatch {
       if (database.inTransaction) return false;
       askedMs = performance.now();
       const before = known;
-      known = versionOf(database);
+      try {
+        known = versionOf(database);
+      } catch {
+        // The statement was stored. The next look tells of the change, and the next statement of what is wrong.
+        return false;
+      }
       return before !== known;
     },
   };
