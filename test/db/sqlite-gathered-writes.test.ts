@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 import { expect, test } from "vitest";
 import { createTableWatch } from "../../db/engines/sqlite/table-watch.ts";
+import { openDb } from "../../db/open.ts";
 import { openFixture, openForTests } from "../contract/harness.ts";
+import { bareSession } from "./bare-session.ts";
+import { insert } from "./conformance.ts";
 
 const service = openForTests(() =>
   openFixture({
@@ -20,7 +23,11 @@ const service = openForTests(() =>
     setUp: () => [
       "create table notes (note_id text primary key, item_id text references items deferrable initially deferred)",
       "create trigger no_ghosts before insert on items when new.code = 'ghost' begin select raise(rollback, 'no ghosts'); end",
-      "create trigger slow before insert on items when new.code like 'slow %' begin select (with recursive g (n) as (select 1 union all select n + 1 from g where n < 50000) select count(*) from g); end",
+      "create table slow (id text primary key)",
+      ...["items when new.code like 'slow %'", "slow"].map(
+        (when, at) =>
+          `create trigger slow_${at} before insert on ${when} begin select (with recursive g (n) as (select 1 union all select n + 1 from g where n < 50000) select count(*) from g); end`,
+      ),
       "insert into items values ('one', 'one', 0), ('two', 'two', 0)",
     ],
     endpoints: {
@@ -49,10 +56,14 @@ const stored = async (codes: string) => {
 const stockOf = async (item: string) =>
   (await service.sql(`select stock from items where item_id = '${item}'`))[0]!["stock"];
 
+async function fileOf(): Promise<string> {
+  const [{ file }] = (await service.sql("pragma database_list")) as [{ file: string }];
+  return file;
+}
+
 /** Frames of the log that end a transaction: https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 async function commits(): Promise<number> {
-  const [{ file }] = (await service.sql("pragma database_list")) as [{ file: string }];
-  const log = readFileSync(`${file}-wal`);
+  const log = readFileSync(`${await fileOf()}-wal`);
   if (log.length === 0) return 0;
   const frameBytes = 24 + log.readUInt32BE(8);
   let found = 0;
@@ -86,6 +97,23 @@ test("slow ones let other requests go on between them", async () => {
   watch();
   expect(longestMs).toBeLessThan((performance.now() - startedMs) / 3);
   expect((await stored("slow %")).toSorted()).toEqual(codes.toSorted());
+});
+
+test("one that reaches its deadline before it runs ends none of the others", async () => {
+  const options = { connectionsMax: 4, statementTimeoutMs: 0, decimals: "number" } as const;
+  const db = await openDb(`sqlite:${await fileOf()}`, options);
+  const slow = (await db.catalog.table("slow"))!;
+  const write = (id: string, timeMs: number) =>
+    bareSession(db, performance.now() + timeMs).insert(insert(slow, { id }));
+  await write("opens the connection", 5000);
+  const before = Array.from({ length: 20 }, (_, at) => write(`before ${at}`, 10_000));
+  const late = write("late", 30);
+  const behind = Array.from({ length: 20 }, (_, at) => write(`behind ${at}`, 10_000));
+  await expect(late).rejects.toThrow("took too long");
+  await Promise.all([...before, ...behind]);
+  const [row] = await service.sql("select count(*) as n, sum(id = 'late') as late from slow");
+  expect(row).toEqual({ n: 41, late: 0 });
+  await db.close();
 });
 
 test("a refused write is undone alone", async () => {

@@ -120,6 +120,8 @@ class SqliteConnection implements Connection {
   /** Stops after a moment, so that other requests can go on, and continues after them. */
   private runGathered(): void {
     const { gathered } = this;
+    // One of them took too long and ended the connection.
+    if (!this.isInUse) return gathered.splice(0).forEach(({ reject }) => reject(notBegun()));
     const endMs = performance.now() + limits.quickStatementMs;
     const results = gathered.length === 1 ? null : this.runTogether(gathered, endMs);
     do {
@@ -278,6 +280,10 @@ function nativeResult(
   }
   return { rows, matched: rows.length, insertId: null, fields };
 }
+
+/** A conflict: it can run on another connection. */
+const notBegun = (): Error =>
+  Object.assign(new Error("The connection was closed before"), { code: "SQLITE_BUSY" });
 
 /** An error without a specific code, such as a syntax error. */
 const isPlain = (error: unknown): boolean =>
