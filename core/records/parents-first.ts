@@ -22,8 +22,13 @@ export interface ParentsFirst {
 
 /** Null: no record refers to another. */
 export function parentsFirst(records: readonly Setting[], table: Table): ParentsFirst | null {
+  const parents = parentsOf(records, table).map((some, at) => some.filter((one) => one !== at));
+  return parents.every((some) => some.length === 0) ? null : { order: orderOf(parents), parents };
+}
+
+/** The records that a record refers to, itself included. */
+function parentsOf(records: readonly Setting[], table: Table): number[][] {
   const within = table.foreignKeys.filter((one) => one.referencedIdentity === table.identity);
-  if (within.length === 0) return null;
   const parents: number[][] = records.map(() => []);
   for (const { columns, referencedColumns } of within) {
     const places = new Map<string, number>();
@@ -33,40 +38,51 @@ export function parentsFirst(records: readonly Setting[], table: Table): Parents
     }
     for (const [place, record] of records.entries()) {
       const parent = places.get(textOf(record, columns, table) ?? "");
-      if (parent !== undefined && parent !== place) parents[place]!.push(parent);
+      if (parent !== undefined) parents[place]!.push(parent);
     }
   }
-  return parents.every((some) => some.length === 0) ? null : { order: orderOf(parents), parents };
+  return parents;
 }
 
-/** The columns by which rows of the table refer to others of it. */
-export function ownReferences({ foreignKeys, columns, identity }: Table): Column[] {
+/** The columns by which rows of the table refer to others of it; those of `ends` alone if it is given. */
+export function ownReferences(
+  { foreignKeys, columns, identity }: Table,
+  ...ends: readonly ("columns" | "referencedColumns")[]
+): Column[] {
   const within = foreignKeys.filter(({ referencedIdentity }) => referencedIdentity === identity);
-  const names = within.flatMap((one) => [...one.columns, ...one.referencedColumns]);
+  const sides = ends.length > 0 ? ends : (["columns", "referencedColumns"] as const);
+  const names = within.flatMap((one) => sides.flatMap((side) => one[side]));
   return [...new Set(names)].flatMap((name) => columns.get(name) ?? []);
 }
 
-/**
- * Places of rows, which have the columns of `ownReferences`, in sets: each behind all that refer to it. The last set also
- * has those that refer in a circle.
- */
-export function childrenFirst(rows: readonly Row[], table: Table): number[][] {
+export interface ChildrenFirst {
+  /** Places of rows in sets: each behind all that refer to it. The last set also has those that refer in a circle. */
+  readonly sets: readonly (readonly number[])[];
+  /** Those that refer to themselves, and those of the last set if some refer in a circle. */
+  readonly circles: readonly number[];
+}
+
+/** Of rows that have the columns of `ownReferences`. */
+export function childrenFirst(rows: readonly Row[], table: Table): ChildrenFirst {
   const related = ownReferences(table);
   const records = rows.map((row) => ({
     values: new Map(related.map((column) => [column, scalarOf(column, row)])),
   }));
-  const { parents } = parentsFirst(records, table) ?? { parents: [] };
+  const all = parentsOf(records, table);
+  const circles = [...all.keys()].filter((place) => all[place]!.includes(place));
+  const parents = all.map((some, place) => some.filter((parent) => parent !== place));
   const children = records.map(() => 0);
   for (const parent of parents.flat()) children[parent]! += 1;
   const sets: number[][] = [];
   for (let open = [...records.keys()]; open.length > 0;) {
     const leaves = open.filter((place) => children[place] === 0);
-    const set = leaves.length > 0 ? leaves : open;
-    sets.push(set);
-    open = leaves.length > 0 ? open.filter((place) => children[place]! > 0) : [];
-    for (const place of set) for (const parent of parents[place] ?? []) children[parent]! -= 1;
+    if (leaves.length === 0)
+      return { sets: [...sets, open], circles: [...new Set([...circles, ...open])] };
+    sets.push(leaves);
+    open = open.filter((place) => children[place]! > 0);
+    for (const place of leaves) for (const parent of parents[place]!) children[parent]! -= 1;
   }
-  return sets;
+  return { sets, circles };
 }
 
 /** Null: one of the values is null or not known. */

@@ -104,7 +104,9 @@ async function remove(plan: RecordPlan, rows: readonly Row[], tx: Queries): Prom
   await removeDetails(cascades, headerKeysOf(plan, rows), tx);
   const items: Row[] = [];
   // A row in one statement may refer to one in a later statement, but not the other way round.
-  const inOrder = childrenFirst(rows, table).flatMap((places) => places.map((at) => rows[at]!));
+  const inOrder = childrenFirst(rows, table)
+    .sets.flat()
+    .map((at) => rows[at]!);
   for (const values of keyBatches(key, rowKeys(plan, inOrder))) {
     const among = keyIn(key, values);
     const returning = [...shown.values()];

@@ -139,15 +139,32 @@ export async function readAndDelete(statement: Delete, execute: Execute): Promis
   const asked = { key, returning: [...returning, ...unasked] };
   const found = await readKeyed(table, asked, where, execute);
   const rows = found.map(({ row }) => row);
-  const sets = childrenFirst(rows, table);
+  const { sets, circles } = childrenFirst(rows, table);
   for (const row of rows) for (const { name } of unasked) delete row[name];
-  for (const places of sets)
-    for (const keys of keyBatches(
+  const batches = (places: readonly number[]) =>
+    keyBatches(
       key,
       places.map((place) => found[place]!.keyValue),
-    ))
+    );
+  for (const keys of batches(circles)) await clearLinks(statement, keys, execute);
+  for (const places of sets)
+    for (const keys of batches(places))
       await execute({ ...statement, where: keyIn(key, keys), returning: [] });
   return rows;
+}
+
+/** MySQL deletes no row that refers to itself or back in a circle, so such rows lose their references first. */
+async function clearLinks(
+  { table, key }: Delete,
+  keys: readonly KeyValue[],
+  execute: Execute,
+): Promise<void> {
+  const set = ownReferences(table, "columns")
+    .filter(({ nullable, generated }) => nullable && generated === "none")
+    .map((column) => ({ kind: "set", column, value: null }) as const);
+  const rows = keys.map((keyValue) => ({ keyValue, values: [] }));
+  const own = { table, key, guard: null, returning: [] } as const;
+  if (set.length > 0) await execute({ kind: "updateMany", ...own, columns: [], rows, set });
 }
 
 interface Keyed {

@@ -50,6 +50,7 @@ const fixture = openForTests(async () => {
 });
 
 const names = ["a", "b", "c", "d", "e"];
+const rings = ["r1", "r2", "r3", "r4"];
 beforeEach(async () => {
   await fixture.sql("update nodes set parent_id = null");
   await fixture.sql("delete from nodes");
@@ -88,6 +89,32 @@ test.each<[string, () => Promise<Answer>]>([
     ["e", "a"],
   ]);
   expect(await fixture.sql("select node_id from nodes")).toEqual([]);
+});
+
+test.each<[string, () => Promise<Answer>]>([
+  ["delete", () => post("nodes/delete", { where: [{ key: "name", value: "ring" }] })],
+  ["delete with handlers", () => post("seen/delete", { where: [{ key: "name", value: "ring" }] })],
+  ["bulk-delete", () => post("nodes/bulk-delete", { keys: rings })],
+  ["their document", () => post("trees/delete", { where: [{ key: "tree_id", value: "t" }] })],
+])("%s removes records that refer to themselves or in a circle", async (_, send) => {
+  await fixture.sql(
+    "insert into nodes values ('r1', 't', 'ring', 'r1', 'r1'), ('r2', 't', 'ring', 'r1', null), ('r3', 't', 'ring', null, 'r3'), ('r4', 't', 'ring', 'r3', null)",
+  );
+  await fixture.sql("update nodes set parent_id = 'r4' where node_id = 'r3'");
+  const answer = await send();
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+  expect(await fixture.sql("select node_id from nodes where name = 'ring'")).toEqual([]);
+});
+
+test("a record that another refers to stays as it is, with its reference to itself", async () => {
+  await fixture.sql(
+    "insert into nodes values ('r1', 't', 'ring', 'r1', null), ('r2', 't', 'y', 'r1', null)",
+  );
+  const answer = await post("nodes/delete", { where: [{ key: "name", value: "ring" }] });
+  expect(answer).toMatchObject({ status: 409, body: { error: "Foreign key constraint" } });
+  expect(await fixture.sql("select parent_id from nodes where node_id = 'r1'")).toEqual([
+    { parent_id: "r1" },
+  ]);
 });
 
 test.each<[string, () => Promise<Answer>]>([
