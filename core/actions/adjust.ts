@@ -179,8 +179,8 @@ async function refusal(
       Object.fromEntries(outside.map((name) => [name, ["is out of the column's range"]])),
     );
   }
-  if (!changes.some((change) => isBelowMinimum(change, row))) return null;
-  return limitExceeded(changes);
+  const below = changes.filter((change) => isBelowMinimum(change, row));
+  return below.length === 0 ? null : limitExceeded(below);
 }
 
 const limitExceeded = (changes: readonly FieldChange[]): AppError =>

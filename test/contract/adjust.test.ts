@@ -139,24 +139,35 @@ describe("the answer", () => {
 });
 
 describe("the guard", () => {
-  const refused: { name: string; adjustments: object[] }[] = [
-    { name: "adjust refuses to go below the minimum", adjustments: [by("stock", -11)] },
+  const refused: { name: string; adjustments: object[]; limit: string }[] = [
+    {
+      name: "adjust refuses to go below the minimum",
+      adjustments: [by("stock", -11)],
+      limit: "stock",
+    },
     {
       name: "adjust refuses a negative result where allowNegativeResult is false",
       adjustments: [by("balance", -10.51)],
+      limit: "balance",
     },
     {
       name: "adjust changes nothing when one of several fields would go below",
       adjustments: [by("free", 5), by("stock", -11)],
+      limit: "stock",
     },
     {
       name: "adjust changes nothing when the first of several fields would go below",
-      adjustments: [by("stock", -11), by("free", 5)],
+      adjustments: [by("stock", -11), by("balance", 5)],
+      limit: "stock",
     },
   ];
-  test.each(refused)("$name", async ({ adjustments }) => {
+  test.each(refused)("$name", async ({ adjustments, limit }) => {
     const before = await first();
-    check(await adjust(...adjustments), { status: 409, error: "Constraint violation" });
+    check(await adjust(...adjustments), {
+      status: 409,
+      error: "Constraint violation",
+      message: `The adjustment would exceed a limit of ${limit}; nothing was changed`,
+    });
     expect(await first()).toEqual(before);
   });
 
