@@ -157,8 +157,8 @@ async function write(work: Write, driving: Drive): Promise<Answer> {
       ? work.run(session)
       : session.tx(store, { isUndone: call.dryRun, isReplaceable: work.instead !== undefined }));
   } catch (error) {
-    const other = work.instead?.(error) ?? null;
-    if (other === null) throw error;
+    const other = await work.instead?.(error);
+    if (!other) throw error;
     return write(other, driving);
   }
 }

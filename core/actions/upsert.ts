@@ -138,7 +138,7 @@ async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
     isKnown: (index, name) => isNamed(name, data[index]!, plan.write),
   });
   const items = upsertItems(data, { call, plan, by, outcomes: checks });
-  const guarded = await guardFound(call, items, { plan, by, outcomes: checks });
+  let guarded = await guardFound(call, items, { plan, by, outcomes: checks });
   const isOneByOne = upsert.events.some((event) => hasHandlers(entity, event));
   const columns = [...plan.write.shown.values()];
   let tries = 0;
@@ -149,9 +149,10 @@ async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
       const upserting = { call: asked, plan, outcomes };
       const open = items.filter(({ index }) => !outcomes.isRefused(index));
       const divided = await divide(tx, open, { ...upserting, by, columns });
-      // One that was stored after the locks were taken.
-      if (guarded !== null && divided.found.some(({ key }) => !guarded.has(keyText(key))))
-        await guardItems(call, plan, { items: divided.found, outcomes });
+      // One that was stored after the locks were taken. Its lock is taken before the next transaction: its owner may
+      // need a connection, and the rows that this one has locked.
+      if (divided.found.some(({ key }) => guarded?.has(keyText(key)) === false))
+        throw new LostRace();
       const checked = [
         ...divided.found.flatMap((item) => changed(item, upserting)),
         ...divided.fresh.flatMap((item) => added(item, upserting)),
@@ -171,8 +172,11 @@ async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
       });
       return outcomes.answer({ message: `${entity.name} data successfully stored`, status: 200 });
     },
-    instead: (failure) =>
-      failure instanceof LostRace && ++tries < limits.upsertTriesMax ? work : null,
+    async instead(failure) {
+      if (!(failure instanceof LostRace) || ++tries >= limits.upsertTriesMax) return null;
+      guarded = await guardFound(call, items, { plan, by, outcomes: checks });
+      return work;
+    },
   };
   return work;
 }

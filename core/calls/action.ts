@@ -124,7 +124,7 @@ interface WriteIn<In, IsOne extends boolean> {
   /** Runs again after a deadlock, so it must have no effect outside the database. */
   run(queries: In): Promise<Answer>;
   /** Work to do in a new transaction after this failure; null: the request fails. */
-  instead?(failure: unknown): Write | null;
+  instead?(failure: unknown): Write | null | Promise<Write | null>;
 }
 
 /** The entity view and options for which a schema is created. */

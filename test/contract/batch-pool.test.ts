@@ -1,4 +1,4 @@
-/** Many batches at once over few connections, with locks whose names only the database can tell. */
+/** Many batches and upserts at once over few connections, with locks whose names only the database can tell. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { EngineName } from "../servers/session.ts";
@@ -23,8 +23,8 @@ const fixture = openForTests(openFixture, {
   endpoints: {
     words: {
       tableName: "words",
-      action: { adjust: true },
-      access: { clerk: ["adjust"] },
+      action: { adjust: true, create: true, update: true, upsert: true },
+      access: { clerk: "*" },
       adjustConfig: { fields: { uses: { type: "integer" } } },
     },
   },
@@ -42,7 +42,7 @@ const fixture = openForTests(openFixture, {
   },
 });
 
-test("each of them gets the connections that it needs", async () => {
+test("each batch gets the connections that it needs", async () => {
   const adjust = (word: string) => ({
     endpoint: "words",
     action: "adjust",
@@ -62,4 +62,20 @@ test("each of them gets the connections that it needs", async () => {
   );
   const rows = await fixture.sql("select uses from words");
   expect(rows.map(({ uses }) => Number(uses))).toEqual([6, 6, 6, 6]);
+}, 60_000);
+
+test("each upsert of a record that another one has just stored gets the connections that it needs", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, at) =>
+      fixture.post(
+        "words/upsert",
+        { data: { word: at % 2 === 0 ? "new" : "NEW", uses: at } },
+        { "x-api-key": callers[at % callers.length]! },
+      ),
+    ),
+  );
+  expect(answers.map(({ status, body }) => [status, body.error])).toEqual(
+    answers.map(() => [200, undefined]),
+  );
+  expect(answers.filter(({ body }) => body.results[0].created)).toHaveLength(1);
 }, 60_000);
