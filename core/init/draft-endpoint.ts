@@ -178,7 +178,9 @@ const withRules = (rules: readonly DraftRule[]): object =>
 
 /** A key is shown, even if its name looks secret. */
 const secretsOf = ({ columns, primaryKey }: Table): string[] =>
-  [...columns.keys()].filter((name) => looksSecret(name) && !primaryKey.includes(name));
+  [...columns.values()]
+    .filter((column) => looksSecret(column) && !primaryKey.includes(column.name))
+    .map(({ name }) => name);
 
 function actionsOf(
   { table, outline, numbers }: Relation,
@@ -233,11 +235,10 @@ const hasFieldsBesideKey = ({ columns, primaryKey }: Table): boolean =>
 /** Columns of files and pictures, which would make every list long. Short ones may be keys. */
 export const largeOf = ({ columns, primaryKey, foreignKeys, unique }: Table): string[] => {
   const used = [...foreignKeys, ...unique, { columns: primaryKey }].flatMap((one) => one.columns);
-  return [...columns.values()].flatMap(({ name, type, bytesMax }) =>
-    type === "bytes" && (bytesMax ?? Infinity) > 64 && !used.includes(name) && !looksSecret(name)
-      ? [name]
-      : [],
-  );
+  return [...columns.values()]
+    .filter((column) => column.type === "bytes" && (column.bytesMax ?? Infinity) > 64)
+    .filter((column) => !used.includes(column.name) && !looksSecret(column))
+    .map(({ name }) => name);
 };
 
 /** Rules for the fields that a body may set. */

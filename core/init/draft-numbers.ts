@@ -74,7 +74,7 @@ function isCandidate(
     !hasDefault &&
     isFilledByTrigger !== true &&
     !foreignKeys.some(({ columns }) => columns.includes(name)) &&
-    !looksSecret(name)
+    !looksSecret(column)
   );
 }
 

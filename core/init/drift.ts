@@ -154,7 +154,7 @@ function columnsKnownTo({ payload, table }: Endpoint): string[] {
 function changesFor(column: Column, { payload, document, table }: Endpoint): Change[] {
   const { name } = column;
   const { hiddenFields, fieldValidation } = payload;
-  const isHidden = looksSecret(name) || largeOf(table).includes(name);
+  const isHidden = looksSecret(column) || largeOf(table).includes(name);
   if (isHidden && !Array.isArray(hiddenFields)) return [];
   const rule = column.generated === "computed" ? null : ruleOf(column);
   return [

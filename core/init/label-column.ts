@@ -138,7 +138,7 @@ const isCandidate = (column: Column, table: Table): boolean =>
   columnTypes[column.type].findsRows &&
   column.type !== "uuid" &&
   column.labels === null &&
-  !looksSecret(column.name) &&
+  !looksSecret(column) &&
   !auditNames.has(column.name) &&
   !table.primaryKey.includes(column.name) &&
   !table.foreignKeys.some(({ columns }) => columns.includes(column.name));

@@ -1,5 +1,6 @@
 /** Names of tables and columns as words: their probable meaning, and headings made of them. */
 import { auditFields } from "../plans/audit-columns.ts";
+import type { Column, ColumnType } from "../values/types/column.ts";
 
 /** `OrderLines`, `order_lines`, `ORDER LINES` -> `["order", "lines"]`. */
 export const wordsOf = (name: string): string[] =>
@@ -28,15 +29,28 @@ export function singular(word: string): string {
 export const withoutId = (name: string): string =>
   name.length > 2 ? name.replace(/(?:_id|(?<=[a-z\d])I[dD]|(?<=[A-Z])_ID|_fk)$/, "") : name;
 
+/** Among the words of a name, or written without a gap between them. */
+const secretNames: readonly RegExp[] = [
+  /passw(or)?d|passwort|kennwort|senha|contraseña|motdepasse|passphrase|passcode/,
+  /secret(?!ar)|credentials|securitystamp|(backup|recovery)codes?/,
+  /(api|private|access|activation|encryption|signing)key|authkey/,
+];
 const secretWords: ReadonlySet<string> = new Set(["token", "hash", "salt", "pwd", "otp", "cvv"]);
+/** Last words of names of what is only about a secret. */
+const aboutWords: ReadonlySet<string> = new Set(["count", "type", "id"]);
+const plainTypes: ReadonlySet<ColumnType> = new Set(["boolean", "date", "timestamp", "time"]);
 
 /** Whether a column seems to hold secrets: passwords, tokens, secrets, hashes. */
-export function looksSecret(name: string): boolean {
+export function looksSecret({ name, type }: Pick<Column, "name" | "type">): boolean {
   const words = wordsOf(name);
-  if (/passw(or)?d|passphrase|secret/.test(words.join(""))) return true;
-  if (/(api|private|access)key/.test(words.join(""))) return true;
-  const [last] = words.slice(-1);
-  return words.some((word) => secretWords.has(word)) && last !== "count" && last !== "type";
+  const last = words.at(-1) ?? "";
+  if (plainTypes.has(type) || aboutWords.has(last)) return false;
+  const whole = words.join("");
+  return (
+    last === "pass" ||
+    secretNames.some((one) => one.test(whole)) ||
+    words.some((word) => secretWords.has(word))
+  );
 }
 
 /** Columns that the service fills by itself. */

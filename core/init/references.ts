@@ -60,7 +60,7 @@ function findingColumn({ table: { columns, unique, primaryKey }, label }: Relati
     one !== undefined && others.length === 0 && !primaryKey.includes(one) ? [one] : [],
   );
   const texts = names.flatMap((name) => columns.get(name) ?? []);
-  return texts.find(({ name, type }) => columnTypes[type].isText && !looksSecret(name)) ?? null;
+  return texts.find((one) => columnTypes[one.type].isText && !looksSecret(one)) ?? null;
 }
 
 /** `category_id` -> `category`; `country_code` -> `country` if it refers to `code`. */
@@ -110,17 +110,17 @@ function upsertKeysOf({ unique, primaryKey, columns }: Table): readonly string[]
       !one.columns.every((name) => primaryKey.includes(name)) &&
       one.columns.every((name) => {
         const column = columns.get(name);
-        return column && !column.nullable && column.generated === "none" && !looksSecret(name);
+        return column && !column.nullable && column.generated === "none" && !looksSecret(column);
       }),
   );
   return known?.columns ?? primaryKey;
 }
 
 /** Types that a table of results can show. */
-const joinable = ({ name, type }: Column): boolean =>
-  !["bytes", "json", "array", "other"].includes(type) &&
-  !looksSecret(name) &&
-  !auditNames.has(name);
+const joinable = (column: Column): boolean =>
+  !["bytes", "json", "array", "other"].includes(column.type) &&
+  !looksSecret(column) &&
+  !auditNames.has(column.name);
 
 export function draftJoins(references: readonly Reference[]): object {
   if (references.length === 0) return {};
