@@ -73,6 +73,7 @@ describe.runIf(inject("engine") === "sqlite")(
       digits: "text",
     };
     const columns = Object.keys(declared);
+    const least = "-9223372036854775808";
     const strays = ["n/a", "", "  ", "0x10", "1,50", "NaN", "Infinity"];
     beforeAll(async () => {
       const list = Object.entries(declared).map(([name, native]) => `${name} ${native}`);
@@ -84,6 +85,7 @@ describe.runIf(inject("engine") === "sqlite")(
             (text, at) =>
               `insert into strays values (${at}, ${columns.map(() => `'${text}'`).join(", ")})`,
           ),
+          `insert into strays (id, cash) values (99, ${least})`,
         ],
         endpoints: {
           strays: {
@@ -105,5 +107,14 @@ describe.runIf(inject("engine") === "sqlite")(
         expect(records(found)).toEqual([{ id, ...stored }]);
       },
     );
+
+    test.each([
+      { text: "n/a", search: {}, ids: [0] },
+      { text: least, search: { search_by: "cash" }, ids: [99] },
+    ])("search $text beside an integer that has no absolute value", async (one) => {
+      const found = await service.post("strays/read", { search_value: one.text, ...one.search });
+      expect(found.status, JSON.stringify(found.body)).toBe(200);
+      expect(records(found).map(({ id }) => id)).toEqual(one.ids);
+    });
   },
 );

@@ -189,5 +189,6 @@ function decimalDecoder({ scale }: Column, decimals: Decimals): Decode {
  */
 function numberText(name: SQL, unlike: SQL): SQL {
   const text = sql`cast(case when ${name} = cast(${name} as integer) then cast(${name} as integer) else ${name} end as text)`;
-  return sql`case when abs(${name}) > 1e15 or abs(${name}) < 1e-4 and ${name} <> 0 then ${unlike}(${name}) else ${text} end`;
+  // Integers have no exponent, and the least one has no absolute value.
+  return sql`case when typeof(${name}) = 'real' and (abs(${name}) > 1e15 or abs(${name}) < 1e-4 and ${name} <> 0) then ${unlike}(${name}) else ${text} end`;
 }
