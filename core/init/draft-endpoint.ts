@@ -242,13 +242,16 @@ export const largeOf = ({ columns, primaryKey, foreignKeys, unique }: Table): st
 };
 
 /** Rules for the fields that a body may set. */
-function rulesOf({ table, outline }: Relation): DraftRule[] {
+function rulesOf({ table, outline, emptyTexts }: Relation): DraftRule[] {
   const checked = checkedColumns(outline.checks);
   const marks = mayUpdate(table) ? deletedMarks(table)?.names : undefined;
   return [...table.columns.values()]
     .filter((column) => column.generated !== "computed" && !isFilled(column, table))
     .filter(({ name }) => marks?.has(name) !== true)
-    .flatMap((column) => ruleOf(column, checked.get(column.name)) ?? []);
+    .flatMap((column) => {
+      const { name } = column;
+      return ruleOf(column, { checked: checked.get(name), mayBeEmpty: emptyTexts.has(name) }) ?? [];
+    });
 }
 
 /** Whether the service or the database provides the column's value. */

@@ -15,6 +15,7 @@ import { ownTables } from "./drift.ts";
 import { draftEndpoint, type Guess } from "./draft-endpoint.ts";
 import { type DraftNumbers, draftNumbers, withNumbers } from "./draft-numbers.ts";
 import { draftRelations } from "./draft-relations.ts";
+import { emptyTexts } from "./empty-texts.ts";
 import { type Label, findLabel, type LookAtRows } from "./label-column.ts";
 import { singular, wordsOf } from "./name-words.ts";
 import type { Relation } from "./references.ts";
@@ -173,6 +174,7 @@ async function readTables(
   const tables: (Table | null)[] = [];
   const labels: (Label | null)[] = [];
   const numbers: DraftNumbers[] = [];
+  const empty: ReadonlySet<string>[] = [];
   const things = new Set(outlines.map(({ name }) => singular(wordsOf(name).at(-1) ?? "")));
   const refused = new Map<Outline, string>();
   let next = 0;
@@ -189,6 +191,7 @@ async function readTables(
       const isView = outline.kind === "view";
       labels[at] = table ? await findLabel(table, { isView, things, look }) : null;
       if (table) numbers[at] = await draftNumbers(table, look);
+      if (table && !isView) empty[at] = await emptyTexts(table, look);
       onProgress?.(++done, outlines.length);
     }
   };
@@ -200,7 +203,13 @@ async function readTables(
     if (table && table.columns.size > 0) {
       const own = numbers[at]!;
       const label = labels[at] ?? null;
-      found.push({ outline, table: withNumbers(table, own), label, numbers: own });
+      found.push({
+        outline,
+        table: withNumbers(table, own),
+        label,
+        numbers: own,
+        emptyTexts: empty[at] ?? new Set(),
+      });
     } else
       skipped.push({
         name: tableNameOf(outline),

@@ -18,10 +18,14 @@ export interface Label {
   readonly doubt: string | null;
 }
 
-/** Values of some rows, in the order of `columns`; empty if none were read. */
+/**
+ * Values of some rows, in the order of `columns`; empty if none were read. `isBrief`: of fewer rows, as the columns may
+ * hold texts of any length.
+ */
 export type LookAtRows = (
   table: Table,
   columns: readonly Column[],
+  how?: { readonly isBrief: boolean },
 ) => Promise<readonly (readonly unknown[])[]>;
 
 export interface LabelSearch {

@@ -14,6 +14,8 @@ export interface Relation {
   /** Null: no column identifies its rows for a person. */
   readonly label: Label | null;
   readonly numbers: DraftNumbers;
+  /** Required columns that may hold an empty text. */
+  readonly emptyTexts: ReadonlySet<string>;
 }
 
 /** A reference to one column of another table. */

@@ -21,8 +21,18 @@ export interface DraftRule {
   readonly constraints?: Readonly<Record<string, unknown>>;
 }
 
-/** Null if a rule would have no content. `checked`: what check constraints require of the column. */
-export function ruleOf(column: Column, checked: CheckedColumn = {}): DraftRule | null {
+interface KnownOfColumn {
+  /** What check constraints require of the column. */
+  readonly checked?: CheckedColumn | undefined;
+  /** Rows have an empty text in it. */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** Null if a rule would have no content. */
+export function ruleOf(
+  column: Column,
+  { checked = {}, mayBeEmpty = false }: KnownOfColumn = {},
+): DraftRule | null {
   // A rule of times would refuse durations, which such columns may hold.
   const type = column.isDuration ? undefined : ruleTypes[column.type];
   const isText = column.type === "text";
@@ -30,7 +40,7 @@ export function ruleOf(column: Column, checked: CheckedColumn = {}): DraftRule |
   const members = column.labels ?? (isText ? checked.enum : undefined);
   const isNumber = column.type === "integer" || column.type === "decimal";
   const constraints = {
-    ...(isRequired(column) && { required: true }),
+    ...(isRequired(column) && !mayBeEmpty && { required: true }),
     ...(isText && !members && column.lengthMax !== null && { maxLength: column.lengthMax }),
     ...(members && { enum: [...members] }),
     ...(isNumber && min !== undefined && { min }),
@@ -50,7 +60,7 @@ export function ruleOf(column: Column, checked: CheckedColumn = {}): DraftRule |
 }
 
 /** Whether only the body provides the column's value. */
-const isRequired = (column: Column): boolean =>
+export const isRequired = (column: Column): boolean =>
   !column.nullable &&
   !column.hasDefault &&
   column.generated === "none" &&

@@ -336,9 +336,7 @@ export const limits = {
   importChoicesMax: 100,
   /** Rows in which import-errors marks the wrong cells; of a longer file, only the last column tells the errors. */
   importMarkedRowsMax: 1_000,
-  /**
-   * Time for the handlers of one row of an import; then its commit is given up. It is the limit for those of a request.
-   */
+  /** Time for the handlers of one row of an import, as for those of a request; then its commit is given up. */
   importHandlersMs: 15_000,
   /** Runs of rows with one outcome that import-status lists of a preview. */
   importOutcomesMax: 10_000,
@@ -359,6 +357,8 @@ export const limits = {
   documentsKeptLengthMax: 32 * 1024 ** 2,
   /** `rowgate init`: rows of a table that are read to find a label. */
   initRowsSeen: 2_000,
+  /** The same to find columns that hold empty texts: others in the row may be long. */
+  initTextsSeen: 100,
   /** Connections of clients at the same time, unless MAX_CONNECTIONS says so. */
   connectionsMax: 10_000,
   /**

@@ -59,6 +59,8 @@ export function messyDatabase(engine: EngineName): string[] {
     `create table guests (id ${id}, name varchar(60) not null, ${q("isDeleted")} boolean not null, deleted_at ${instant[engine]}, deleted_by varchar(40))`,
     `create table visits (id ${id}, name varchar(60) not null, is_deleted boolean not null, deleted_at ${instant[engine]}, deleted_by integer references employees(id))`,
     `create table stays (id ${id}, name varchar(60) not null, is_deleted boolean not null, deleted_at date)`,
+    "create table terms (id integer primary key, name varchar(40) not null, slug varchar(40) not null, description varchar(400) not null)",
+    "insert into terms values (1, 'News', 'news', 'All of it'), (2, 'Old', 'old', '')",
     "create table log_lines (happened varchar(40), what varchar(200))",
     "create table enrolments (student integer not null, course integer not null, grade decimal(3,1), primary key (student, course))",
     "create table attendees (student integer not null, hour integer not null, primary key (student, hour))",

@@ -95,6 +95,7 @@ const common = [
   "project_2",
   "project_lines",
   "stays",
+  "terms",
   "visits",
 ];
 const expected = {
@@ -136,6 +137,34 @@ describe("the files", () => {
       type: "string",
       constraints: { enum: ["open", "paid", "it's off"] },
     });
+  });
+
+  test("require no text that is empty in some rows", async () => {
+    const { fieldValidation } = await endpointOf("terms");
+    expect(fieldValidation).toContainEqual({
+      name: "slug",
+      type: "string",
+      constraints: { required: true, maxLength: 40 },
+    });
+    expect(fieldValidation).toContainEqual({
+      name: "description",
+      type: "string",
+      constraints: { maxLength: 400 },
+    });
+    const created = await post("terms/create", {
+      id: 3,
+      name: "New",
+      slug: "new",
+      description: "",
+    });
+    expect(created).toMatchObject({ status: 201, body: { data: { description: "" } } });
+    for (const body of [{}, { description: null }]) {
+      const refused = await post("terms/create", { id: 4, name: "None", slug: "none", ...body });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { errors: { description: [expect.stringMatching(/is required|must not be null/)] } },
+      });
+    }
   });
 
   test("hide what looks like a secret, and nothing else", async () => {

@@ -157,7 +157,8 @@ export const draftOf = (
       ...about,
       schemas,
       tables,
-      look: (table, columns) => db.look(table, columns, limits.initRowsSeen),
+      look: (table, columns, { isBrief } = { isBrief: false }) =>
+        db.look(table, columns, isBrief ? limits.initTextsSeen : limits.initRowsSeen),
       ...(progress && { onProgress: progress }),
     });
   });
