@@ -49,7 +49,7 @@ import {
   type Reading,
 } from "./compiling/plans.ts";
 import type { EndpointConfig, ProjectConfig } from "./reading/read-config.ts";
-import { readRules, refineColumns, withDateForms } from "./compiling/rule-plan.ts";
+import { noteUnchecked, readRules, refineColumns, withDateForms } from "./compiling/rule-plan.ts";
 import { checkActions, checkNames } from "./checking/requirements.ts";
 import { checkRights } from "./checking/rights.ts";
 import { projectNotices } from "./checking/project-notices.ts";
@@ -378,6 +378,7 @@ function insertPlan(
     ...Object.values(marks ?? {}).flatMap((column: Column | null) => column?.name ?? []),
   ]);
   const fields = new Set(survey.payload.fieldName ?? table.columns.keys());
+  noteUnchecked(survey, survey.payload.fieldValidation, { checked: [...fields, ...closed] });
   const open = [...table.columns.values()].filter(
     ({ name, generated }) => fields.has(name) && !closed.has(name) && generated !== "computed",
   );

@@ -149,6 +149,58 @@ describe("reading", () => {
     expect(notices).toEqual([expect.stringMatching(notice)]);
   });
 
+  test.each<[what: string, rule: object, payload: object, isTold: boolean]>([
+    ["a field outside of fieldName", { name: "stock", constraints: { min: 0 } }, {}, true],
+    ["a field of fieldName", { name: "sku", constraints: { required: true } }, {}, false],
+    ["the key", { name: "product_id", constraints: { required: true } }, {}, false],
+    ["an audit column", { name: "created_by", constraints: { maxLength: 9 } }, {}, false],
+    [
+      "the status",
+      { name: "name", constraints: { lowercase: true } },
+      { workflow: { statusField: "name" } },
+      false,
+    ],
+    [
+      "a type for reading",
+      { name: "price", type: "decimal", constraints: { scale: 2 } },
+      {},
+      false,
+    ],
+    ["what is for readers", { name: "name", constraints: { unique: true } }, {}, false],
+  ])("a rule of %s", async (_, rule, payload, isTold) => {
+    const { notices } = await entityOf({
+      ...base,
+      fieldName: ["sku"],
+      fieldValidation: [rule],
+      ...payload,
+    });
+    const told =
+      "shop/items: fieldValidation: the rule of stock is never checked, because stock is not in fieldName";
+    expect(notices).toEqual(isTold ? [told] : []);
+  });
+
+  test("a rule of a detail outside of its fieldName is told", async () => {
+    const { notices } = await entityOf({
+      action: { "create-composite": true },
+      tableName: "receipts",
+      masterDetail: {
+        detailTable: "receipt_lines",
+        foreignKey: "receipt_id",
+        detailConfig: {
+          fieldName: ["amount"],
+          fieldValidation: [
+            { name: "qty", constraints: { min: 1 } },
+            { name: "receipt_id", constraints: { required: true } },
+          ],
+          requiredFields: ["note"],
+        },
+      },
+    });
+    const told = (property: string, name: string) =>
+      `shop/items: masterDetail.detailConfig.${property}: the rule of ${name} is never checked, because ${name} is not in fieldName`;
+    expect(notices).toEqual([told("fieldValidation", "qty"), told("requiredFields", "note")]);
+  });
+
   test("without fieldName every column is in use", async () => {
     const { entity } = await entityOf(base);
     expect(entity.read!.columns.size).toBe(tables[0]!.columns.size);

@@ -14,7 +14,7 @@ import { type DetailQuery, detailQueryOf, headerKeyTexts } from "./detail-query.
 import type { Path } from "../reading/faults.ts";
 import { computedOf, type DetailColumns, headerTotalsOf } from "./formula-plan.ts";
 import { auditColumnOf, fitsAudit, forEverybody, setBy } from "./plans.ts";
-import { readRules, refineColumns } from "./rule-plan.ts";
+import { noteUnchecked, readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "../reading/schema.ts";
 import type { Key } from "../../values/types/key.ts";
 import { byName, keyAmong, keyColumns, nameOneRow } from "./key-plan.ts";
@@ -156,11 +156,19 @@ async function detailOf(
   const { foreignKey: foreignKeyName, detailConfig, cascadeDelete } = config;
   const foreignKey = survey.column(foreignKeyName, columns, [...path, "foreignKey"], of);
   const key = keyOf(survey, setting, { table, isUsed, foreignKey });
-  const fieldPath = [...path, "detailConfig", "fieldName"];
-  survey.columns(detailConfig.fieldName ?? [], columns, fieldPath, of);
+  const configPath = [...path, "detailConfig"];
+  survey.columns(detailConfig.fieldName ?? [], columns, [...configPath, "fieldName"], of);
   checkTable(survey, setting, { table, isUsed });
   const audit = auditColumns(survey, columns, compiledRules);
   const closed = new Set<Column | null>([...key, foreignKey, ...audit.map(({ column }) => column)]);
+  const { fieldName, fieldValidation, requiredFields } = detailConfig;
+  const checked = [
+    ...(fieldName ?? columns.keys()),
+    ...[...closed].flatMap((column) => column?.name ?? []),
+  ];
+  const required = requiredFields.map((name) => ({ name, constraints: { required: true } }));
+  for (const [property, rules] of Object.entries({ fieldValidation, requiredFields: required }))
+    noteUnchecked(survey, rules, { checked, path: [...configPath, property] });
   const calculated = calculatedOf(survey, setting, { header, columns, closed, of });
   const query =
     setting.query &&

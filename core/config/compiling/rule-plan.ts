@@ -2,7 +2,7 @@
  * Compiles fieldValidation into the rules that `core/rules/` runs. Rules can also describe columns more precisely than
  * the database: how many decimals a number has, whether a loosely typed column contains decimals or booleans.
  */
-import type { Survey } from "./survey.ts";
+import { isAtFault, type Survey } from "./survey.ts";
 import type { FieldRule, MessageName, RuleName, RuleValues } from "../../rules/rule-definition.ts";
 import { readDateForm } from "../../rules/date-form.ts";
 import type { Columns, Column } from "../../values/types/column.ts";
@@ -12,7 +12,7 @@ import { accept } from "../../values/types/accept.ts";
 import { fieldRules, ruleFaults, ruleNames } from "../../rules/field-rules.ts";
 import { columnTypes, ruleTypes } from "../../values/types/column-types.ts";
 import { didYouMean } from "../reading/did-you-mean.ts";
-import type { Path } from "../reading/faults.ts";
+import { formatPath, type Path } from "../reading/faults.ts";
 import { messageNames, type Rule } from "../reading/rule-schema.ts";
 
 /** The columns that the rules are about. */
@@ -99,6 +99,27 @@ function checkReading(
   survey.notice(
     `fieldValidation: ${rule.name} is a ${type} column in the database, so the type ${rule.type} of its rule has no effect`,
   );
+}
+
+/**
+ * Notes rules that no body ever meets, because `fieldName` leaves their field out. `checked`: the columns whose values
+ * are checked.
+ */
+export function noteUnchecked(
+  survey: Survey,
+  rules: readonly Pick<Rule, "name" | "constraints">[],
+  { checked, path = ["fieldValidation"] }: { checked: readonly string[]; path?: Path },
+): void {
+  if (isAtFault(survey, String(path[0]))) return;
+  const names = new Set([...checked, survey.payload.workflow?.statusField]);
+  for (const { name, constraints } of rules) {
+    if (names.has(name)) continue;
+    const own = ruleNames.filter((one) => constraints[one] !== undefined);
+    if (own.some((one) => !readingConstraints.has(one) && one !== "unique"))
+      survey.notice(
+        `${formatPath(path)}: the rule of ${name} is never checked, because ${name} is not in fieldName`,
+      );
+  }
 }
 
 type RulesSet = { -readonly [Name in RuleName]?: RuleValues[Name] };
