@@ -26,11 +26,14 @@ export function createTokenReader(jwt: JwtSettings, keySet: JWTVerifyGetKey | nu
 
   async function check(token: string): Promise<KnownToken | null> {
     try {
-      const { payload } = keySet
-        ? await verifiedBy(keySet, token, options)
-        : await jwtVerify(token, secret!, options);
+      const { exp, nbf, iat } = (
+        keySet ? await verifiedBy(keySet, token, options) : await jwtVerify(token, secret!, options)
+      ).payload;
+      // The library takes 1e999, which JSON.parse makes infinite, for a number: such a token would never end.
+      if (![exp, nbf, iat].every((time) => time === undefined || Number.isFinite(time)))
+        return null;
       const caller = callerOf(claimsIn(token), jwt);
-      const untilMs = Math.min(payload.exp! * 1_000, Date.now() + limits.tokenKeptMs);
+      const untilMs = Math.min(exp! * 1_000, Date.now() + limits.tokenKeptMs);
       return caller && { caller, untilMs };
     } catch (error) {
       if (error instanceof errors.JOSEError) return null;

@@ -361,8 +361,7 @@ async function streamOf(
   };
 }
 
-/** When the credentials end, in milliseconds since 1970; null = not by themselves. */
+/** When the credentials end, in milliseconds since 1970; null = not by themselves. Tokens have a finite `exp`. */
 function endOf({ kind, claims }: Caller): number | null {
-  const { exp } = claims;
-  return kind === "token" && typeof exp === "number" ? exp * 1_000 : null;
+  return kind === "token" ? Number(claims["exp"]) * 1_000 : null;
 }

@@ -79,8 +79,13 @@ describe("a token is refused", () => {
     ["whose user has a NUL", { sub: '"an\\u0000na"' }],
     ["without an end", { exp: "" }],
     ["whose end is a text", { exp: '"4102444800"' }],
-  ])("%s", async (_, without) => {
-    const headers = await tokenOf(roles, without);
+    ["whose end is infinite", { exp: "1e999" }],
+    ["whose beginning is a text", {}, '"nbf": "5"'],
+    ["whose beginning is infinite", {}, '"nbf": -1e999'],
+    ["whose time of issue is a text", {}, '"iat": "5"'],
+    ["whose time of issue is infinite", {}, '"iat": 1e999'],
+  ])("%s", async (_, without, claim = '"nbf": 0') => {
+    const headers = await tokenOf(`${roles}, ${claim}`, without);
     const { status, body } = await fixture.post("numbers/read", everything, headers);
     expect([status, body.message]).toEqual([401, "Credentials are missing or invalid"]);
   });

@@ -6,6 +6,7 @@ import { apiKeysOf } from "./api-keys.ts";
 import { check } from "./cases.ts";
 import { listen } from "./event-streams.ts";
 import { type Answer, openFixture, openForTests } from "./harness.ts";
+import { tokenOf, tokenSecret } from "./tenants.ts";
 
 /** Unique per run: another run can use the same Redis. */
 const run = randomUUID().slice(0, 8);
@@ -107,6 +108,7 @@ const fixture = openForTests(openFixture, {
         apiKey("clerk", ["clerk"], { tenant: "a" }),
         apiKey("blind", ["blind"]),
       ],
+      jwt: { secret: tokenSecret },
     },
   },
 });
@@ -476,6 +478,16 @@ describe("the stream of changes", () => {
     const answer = await fixture.post(asked!, "{", id === "" ? {} : by(id!));
     const [status, error] = id === "" ? [401, "Unauthorized"] : [403, "Forbidden"];
     check(answer, { status, error });
+  });
+
+  test.each([
+    ["a whole second", ""],
+    ["more digits than a double keeps", ".00000000000000001"],
+  ])("ends with a token whose end is %s", async (_, digits) => {
+    const exp = `${Math.floor(Date.now() / 1000) + 2}${digits}`;
+    const headers = await tokenOf('"roles": ["admin"]', { exp });
+    const stream = await listen(fixture, "changes?endpoints=orders", headers);
+    expect(await stream.until(() => false)).toContain("id: ");
   });
 
   test("is limited for each caller, until one ends", async () => {
