@@ -18,7 +18,7 @@ export function holds(condition: Condition, image: Row): boolean {
 export const isDecidable = (condition: Condition): boolean =>
   condition.kind === "and" || condition.kind === "or"
     ? condition.members.every(isDecidable)
-    : condition.kind !== "member" && condition.kind !== "quantified";
+    : !["member", "notMember", "quantified"].includes(condition.kind);
 
 /** As in SQL, null is neither true nor false. */
 function truthOf(condition: Condition, image: Row): boolean | null {

@@ -8,19 +8,25 @@ import { isDate } from "../values/formats.ts";
 import type { Comparison, Condition } from "../query/statement.ts";
 import { comesAfter, isComparable } from "../query/comparisons.ts";
 import { condition } from "../query/where.ts";
+import { accept } from "../values/types/accept.ts";
 import { columnTypes } from "../values/types/column-types.ts";
 import { ExactNumber } from "../values/json.ts";
 import { invalidPayload } from "../values/errors.ts";
 import { asPayload, isBlank, optionalText } from "./grid-parameters.ts";
 import { orMissing, textDiffers, textMatches, type TextTest } from "./text-match.ts";
 
-/** `same` is equality that ignores case; `null` is true for empty texts too. `!` negates a test. */
+/**
+ * `same` is equality that ignores case, `member` that an array has the element; `null` is true for empty texts too. `!`
+ * negates a test.
+ */
 export type Test =
   | Comparison
   | "between"
   | "!between"
   | "null"
   | "!null"
+  | "member"
+  | "!member"
   | TextTest
   | `!${TextTest}`;
 
@@ -38,14 +44,17 @@ export function conditionOf(
     inColumnForm(column, sent[at]),
   );
   if (values.some(isBlank)) return null;
-  if (isTextTest(test)) {
+  const negated = test.startsWith("!");
+  const isMember = test === "member" || test === "!member";
+  if (isTextTest(test) || (isMember && columnTypes[column.type].fromMember === null)) {
     const text = optionalText(sent[0], "A value to search for");
-    const name = test.replace("!", "") as TextTest;
-    return (test.startsWith("!") ? textDiffers : textMatches)(column, name, text);
+    const name = isMember ? "contains" : (test.replace("!", "") as TextTest);
+    return (negated ? textDiffers : textMatches)(column, name, text);
   }
-  if (!values.every((one) => isTaken(column, one)))
-    return { kind: test.startsWith("!") ? "and" : "or", members: [] };
+  const areTaken = values.map((one) => isTaken(column, one));
   const [value] = values;
+  if (isMember) return hasElement(column, value, negated);
+  if (areTaken.includes(false)) return { kind: negated ? "and" : "or", members: [] };
   switch (test) {
     case "null":
       return isEmpty(column);
@@ -77,6 +86,16 @@ export function isTaken(column: Column, value: unknown): boolean {
   if (!isPlain || (typeof value === "string" && !value.isWellFormed()))
     throw invalidPayload("A value to compare with must be a number or valid Unicode text");
   return isComparable(column, value);
+}
+
+/** Whether the array has the element. One that it cannot have is in no row. */
+function hasElement(column: Column, value: unknown, negated: boolean): Condition {
+  const member = accept(column, columnTypes[column.type].fromMember!(value));
+  if (!member.ok) return { kind: negated ? "and" : "or", members: [] };
+  const { value: element } = member;
+  return negated
+    ? orMissing(column, { kind: "notMember", column, value: element })
+    : { kind: "member", column, value: element };
 }
 
 /**

@@ -54,7 +54,7 @@ function parseMember(one: unknown, place: Place): Condition | null {
 function parseCriterion(one: Sent, columns: Columns): Condition | null {
   const { condition, origData } = one;
   if (isUnset(condition)) return null;
-  if (typeof condition !== "string" || !conditions.has(condition)) {
+  if (typeof condition !== "string" || !(conditions.has(condition) || condition === "without")) {
     const found = typeof condition === "string" ? ` "${condition.slice(0, 100)}"` : "";
     throw invalidPayload(`Unknown condition${found} in searchBuilder`);
   }
@@ -67,7 +67,13 @@ function parseCriterion(one: Sent, columns: Columns): Condition | null {
   // As in the browser, an empty text is a value of a column that the page shows as dates.
   if (condition.endsWith("null") && /^(date|moment|luxon)/.test(String(one["type"])))
     return { kind: "null", column, negated: condition === "!null" };
-  return eitherSpelling(column, condition as Test, operands);
+  return eitherSpelling(column, testOf(condition, one), operands);
+}
+
+/** `contains` of its columns of arrays means an element, and only these have `without`. */
+function testOf(condition: string, { type }: Sent): Test {
+  if (condition === "without") return "!member";
+  return condition === "contains" && type === "array" ? "member" : (condition as Test);
 }
 
 /**

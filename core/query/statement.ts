@@ -68,7 +68,7 @@ export type Condition =
    * The JSON value or array of the column contains the value: it is an element of it, or its members are among those of
    * the object.
    */
-  | { readonly kind: "member"; readonly column: Column; readonly value: Scalar }
+  | { readonly kind: "member" | "notMember"; readonly column: Column; readonly value: Scalar }
   /** The literal text occurs in what the column shows, ignoring case (Unicode), in the same way on every engine. */
   | { readonly kind: "contains"; readonly column: Column; readonly text: string }
   /** Over columns of the statement's own source, which is the table that has the index. */

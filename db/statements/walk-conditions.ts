@@ -35,6 +35,10 @@ export function emitCondition(condition: Condition, to: Emitter): void {
       return to.like(condition.column, wholePattern(condition.pattern), condition);
     case "member":
       return to.holds(condition.column, condition.value);
+    case "notMember":
+      to.word(words.not);
+      to.holds(condition.column, condition.value);
+      return to.word(words.close);
     case "contains":
       return to.like(condition.column, literalPattern(condition.text), containing);
     case "fulltext":

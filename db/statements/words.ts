@@ -31,6 +31,7 @@ export const words = {
   isFirst: word(".place_by_rowgate = 1"),
   exists: word("exists (select 1 from "),
   notExists: word("not exists (select 1 from "),
+  not: word("not ("),
   isNotTrue: word(") is not true"),
   on: word(" on "),
   where: word(" where "),

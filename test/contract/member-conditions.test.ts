@@ -178,6 +178,31 @@ describe("other actions take the same conditions", () => {
     expect(answer.body.data.map(({ id }: { id: number }) => id)).toEqual([3, 4]);
   });
 
+  type Search = [field: string, condition: string, value: string, ids: readonly number[]];
+  const everyOther = [1, 2, 5, 6, 7, 8, 9, 10];
+  const inArrays: readonly Search[] = [
+    ["tags", "contains", "red", [1]],
+    ["tags", "without", "red", [2, 3, 4, 5, 6, 7, 8, 9, 10]],
+    ["counts", "contains", "2", [1, 2]],
+    ["counts", "contains", "two", []],
+    ["counts", "without", "two", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
+  ];
+  test.each<Search>([
+    ["doc", "contains", "red", [3, 4]],
+    ["doc", "contains", "re", []],
+    ["doc", "without", "red", everyOther],
+    ["name", "without", "ROW 3", [1, 2, 4, 5, 6, 7, 8, 9, 10]],
+    ...(arrays ? inArrays : []),
+  ])("SearchBuilder's arrays: %s %s %s", async (origData, condition, value, ids) => {
+    const criteria = [{ condition, data: "Title", origData, type: "array", value: [value] }];
+    const answer = await service.post("docs/datatables", {
+      length: 100,
+      searchBuilder: { logic: "AND", criteria },
+    });
+    check(answer, { status: 200 });
+    expect(answer.body.data.map(({ id }: { id: number }) => id)).toEqual(ids);
+  });
+
   test("lookup lists", async () => {
     const answer = await service.post(
       "docs/lookup",
