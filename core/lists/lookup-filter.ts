@@ -15,10 +15,11 @@ import { equalitySide, patternSchema } from "../query/condition-schema.ts";
 import { columnOf, comparand, patternText } from "../query/comparisons.ts";
 import { keyIn } from "../query/key-conditions.ts";
 import { allOf, type Condition, type Sort } from "../query/statement.ts";
-import { equalities, treeOrPairs } from "../query/where.ts";
+import { condition, equalities, treeOrPairs } from "../query/where.ts";
 
 /**
- * `where` of a query: `where[city]=Graz` per column, or JSON text as in a body; empty = none. An empty value of a
+ * `where` of a query: `where[city]=Graz` per column, `where[city][]=Graz&where[city][]=Wien` for one of several values,
+ * or JSON text as in a body; empty = none. An empty value of a
  * column that cannot hold an empty text matches nothing: the field that the lookup depends on is not filled yet.
  */
 export const queryFilter = (columns: Columns): Grammar<Condition | null> => ({
@@ -43,21 +44,33 @@ const notAFilter = () =>
 
 function filterOf(sent: Record<string, unknown>, columns: Columns): Condition | null {
   const pairs = Object.entries(sent);
-  const isUnfilled = pairs.some(
-    ([name, value]) => value === "" && !columnTypes[columnOf(name, columns, "where").type].isText,
-  );
+  const typeOf = (name: string) => columnTypes[columnOf(name, columns, "where").type];
+  const isUnfilled = pairs.some(([name, value]) => value === "" && !typeOf(name).isText);
   const filled = pairs.filter(([, value]) => value !== "" || !isUnfilled);
-  const conditions = equalities(columns, { min: 0 }).read(
-    filled.map(([key, value]) => ({ key, value })),
+  const [same, among]: [object[], object[]] = [[], []];
+  for (const [key, value] of filled) {
+    // A column that holds several values is compared with all of them.
+    if (!Array.isArray(value) || typeOf(key).fromMember !== null) same.push({ key, value });
+    else {
+      const values = value.filter((one) => one !== "" || typeOf(key).isText);
+      among.push({ key, operator: "IN", value: values });
+    }
+  }
+  return allOf(
+    ...equalities(columns, { min: 0 }).read(same),
+    ...among.map((one) => condition(columns).read(one)),
+    isUnfilled ? { kind: "or", members: [] } : null,
   );
-  return allOf(...conditions, isUnfilled ? { kind: "or", members: [] } : null);
 }
 
 function querySchema(columns: Columns): JsonSchema {
   const [first = ""] = columns.keys();
   const example = { conditions: [{ key: first, operator: "IS NOT NULL" }] };
   const values = [...columns].map(([name, column]): [string, JsonSchema] => {
-    return [name, { anyOf: [orNull(equalitySide(column)), { const: "" }] }];
+    const [one, some] = [equalitySide(column), comparedSchema(column)];
+    const { inValuesMax: maxItems } = limits;
+    const list = some && ({ type: "array", items: one, minItems: 1, maxItems } as const);
+    return [name, { anyOf: [orNull(one), { const: "" }, ...(list ? [list] : [])] }];
   });
   return {
     anyOf: [
