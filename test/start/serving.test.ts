@@ -293,6 +293,8 @@ describe("a request for an action means the same, however its head is written:",
   const plain = `${head(byKey.length)}${byKey}`.replace("Host:", "Connection: close\r\nHost:");
   const withHost = (host: string) => plain.replace(/Host: .*/, `Host: ${host}`);
   const chunked = `${byKey.length.toString(16)}\r\n${byKey}\r\n0\r\n\r\n`;
+  const inCoding = (coding: string) =>
+    plain.replace(/Content-Length: \d+/, `Transfer-Encoding: ${coding}`).replace(byKey, chunked);
 
   test.each([
     ["plainly", 200, plain],
@@ -300,11 +302,10 @@ describe("a request for an action means the same, however its head is written:",
     ["to a name of its own", 200, withHost("shop.example")],
     ["to a name in other case", 200, withHost("LocalHost:80")],
     ["to an address of IPv6", 200, withHost("[::1]:3000")],
-    [
-      "in chunks",
-      200,
-      plain.replace(/Content-Length: \d+/, "Transfer-Encoding: chunked").replace(byKey, chunked),
-    ],
+    ["in chunks", 200, inCoding("chunked")],
+    ["in chunks, in other case", 200, inCoding("Chunked")],
+    ["compressed, in chunks", 501, inCoding("gzip, chunked")],
+    ["in a coding of earlier times, in chunks", 501, inCoding("identity, chunked")],
     ["with a question mark at the end", 200, plain.replace("/first", "/first?")],
     ["to a foreign name", 421, withHost("else.example")],
     ["to a port that cannot be", 400, withHost("localhost:70000")],

@@ -21,7 +21,10 @@ const plainHost = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?(?::\d{1,5})?$/i;
 /** An AppError for a request whose Host or URL is malformed, or whose path is not the address of anything. */
 export function readIncoming(message: IncomingMessage): NodeIncoming | AppError {
   const { httpVersion, url: target = "", headers } = message;
-  const { host } = headers;
+  const { host, "transfer-encoding": coding } = headers;
+  // Node's parser takes off the chunks and leaves every other coding in the body.
+  if (coding !== undefined && coding.toLowerCase() !== "chunked")
+    return new AppError("notImplemented", "Only chunked is supported as Transfer-Encoding");
   const joined = hasRepeatedFields(message) ? allFields(message) : null;
   // A proxy may have believed another one than we would.
   if (joined?.get("host")?.includes(","))
