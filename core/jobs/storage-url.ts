@@ -28,27 +28,28 @@ export type Storage = FolderStorage | (BucketStorage & { readonly keys: BucketKe
 const folderFault = "must be a folder such as file:./data/files, or a bucket such as s3://bucket";
 const bucketShape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const prefixShape = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*$/;
+export const regionShape = /^[a-z0-9-]{1,64}$/;
 const parameterNames = ["region", "endpoint", "pathStyle"];
 
 /**
  * `file:./data/files`, or `s3://bucket/prefix?region=eu-central-1&endpoint=https://minio.internal:9000&pathStyle=true`.
- * The default region is us-east-1, the default endpoint AWS. A returned text is an error message, which contains
- * nothing of the URL.
+ * `region`: of a bucket whose URL names none. The default endpoint is AWS. A returned text is an error message, which
+ * contains nothing of the URL.
  */
-export function parseStorageUrl(text: string): FolderStorage | BucketStorage | string {
+export function parseStorageUrl(
+  text: string,
+  region = "us-east-1",
+): FolderStorage | BucketStorage | string {
   const path = /^file:(?:\/\/(?=[/.]))?(.+)$/i.exec(text)?.[1];
   if (path !== undefined) return { kind: "folder", path };
   const url = /^s3:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
-  return url ? bucketOf(url) : folderFault;
+  return url ? bucketOf(url, region) : folderFault;
 }
 
-function bucketOf({
-  username,
-  password,
-  host,
-  pathname,
-  searchParams,
-}: URL): BucketStorage | string {
+function bucketOf(
+  { username, password, host, pathname, searchParams }: URL,
+  byDefault: string,
+): BucketStorage | string {
   if (username + password !== "")
     return "must hold no credentials; they belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
   if (!bucketShape.test(host)) return "must name a bucket, such as s3://bucket";
@@ -57,8 +58,8 @@ function bucketOf({
     return "must have a prefix of letters, digits, ., - and _ between slashes";
   if ([...searchParams.keys()].some((name) => !parameterNames.includes(name)))
     return `knows only the parameters ${parameterNames.join(", ")}`;
-  const region = searchParams.get("region") ?? "us-east-1";
-  if (!/^[a-z0-9-]{1,64}$/.test(region)) return "must name a region such as eu-central-1";
+  const region = searchParams.get("region") ?? byDefault;
+  if (!regionShape.test(region)) return "must name a region such as eu-central-1";
   const given = searchParams.get("endpoint");
   const endpoint = endpointOf(given ?? `https://s3.${region}.amazonaws.com`);
   if (!endpoint) return "must have an endpoint such as https://minio.internal:9000";

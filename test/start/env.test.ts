@@ -207,6 +207,17 @@ describe("the environment", () => {
     });
   });
 
+  test.each([
+    ["s3://shop", { AWS_REGION: "eu-central-1" }, "eu-central-1"],
+    ["s3://shop?region=eu-west-1", { AWS_REGION: "eu-central-1" }, "eu-west-1"],
+    ["s3://shop", { AWS_REGION: "" }, "us-east-1"],
+    ["s3://shop", {}, "us-east-1"],
+  ])("takes the bucket %s with %j to be in %s", (STORAGE_URL, env, region) => {
+    const keys = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+    const url = `https://shop.s3.${region}.amazonaws.com`;
+    expect(parseEnv({ STORAGE_URL, ...keys, ...env }).storage).toMatchObject({ url, region });
+  });
+
   test("leaves the keys of a bucket alone where files are in a folder", () => {
     const keys = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
     expect(parseEnv(keys)).toEqual(parseEnv({}));

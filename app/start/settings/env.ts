@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { TraceSettings } from "../../observe/trace-settings.ts";
 import { traceSecrets, traceSettingsOf, traceVariables } from "./trace-variables.ts";
 import { limits } from "../../../core/values/limits.ts";
-import { parseStorageUrl, type Storage } from "../../../core/jobs/storage-url.ts";
+import { parseStorageUrl, regionShape, type Storage } from "../../../core/jobs/storage-url.ts";
 
 const byteSize = z
   .string()
@@ -83,15 +83,14 @@ const variables = z.object({
   STORAGE_URL: z
     .string()
     .default("file:./data/files")
-    .transform((text, context) => {
+    .superRefine((text, context) => {
       const place = parseStorageUrl(text);
-      if (typeof place !== "string") return place;
-      context.addIssue({ code: "custom", message: place });
-      return z.NEVER;
+      if (typeof place === "string") context.addIssue({ code: "custom", message: place });
     }),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   AWS_SESSION_TOKEN: z.string().optional(),
+  AWS_REGION: z.string().regex(regionShape, "must be a region such as eu-central-1").optional(),
   JOBS_QUEUE: z
     .string()
     .regex(/^[\w.-]{1,64}$/, "must be a name of letters, digits, ., - and _")
@@ -206,11 +205,14 @@ export function parseEnv(env: Readonly<Record<string, string | undefined>>): Set
 
 /** The names of variables that all S3 tools use. */
 function storageOf({
-  STORAGE_URL: place,
+  STORAGE_URL: url,
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
   AWS_SESSION_TOKEN: sessionToken,
+  AWS_REGION: region,
 }: z.infer<typeof variables>): Storage {
+  const place = parseStorageUrl(url, region);
+  if (typeof place === "string") throw new Error(`STORAGE_URL ${place}`);
   if (place.kind === "folder") return place;
   if (accessKeyId === undefined || secretAccessKey === undefined)
     throw new Error(
