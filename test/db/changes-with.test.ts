@@ -139,6 +139,40 @@ test("a table has the same identity with and without its schema", async () => {
   expect((await tableOf("taken")).identity).not.toBe(plain.identity);
 });
 
+test.skipIf(engine === "sqlite")("a dot in the name of a schema is no other schema", async () => {
+  const own = await freshDatabase(engine);
+  const url = new URL(own.url);
+  const session = await openSession(engine, own.url);
+  const outer = engine === "mysql" ? url.pathname.slice(1) : "outer";
+  const quote = (name: string) => (engine === "mysql" ? `\`${name}\`` : `"${name}"`);
+  const dotted = quote(`${outer}.b`);
+  const statements = [
+    ...(engine === "postgres" ? [`create schema ${quote(outer)}`] : []),
+    `create schema ${dotted}`,
+    `create table ${dotted}.c (id ${key})`,
+    `create table ${quote(outer)}.${quote("b.c")} (id ${key})`,
+    ...(engine === "postgres"
+      ? [`alter database ${quote(url.pathname.slice(1))} set search_path to ${dotted}`]
+      : []),
+  ];
+  for (const statement of statements) await session.run(statement);
+  if (engine === "mysql") url.pathname += ".b";
+  const other = await openDb(url.href, {
+    connectionsMax: 2,
+    statementTimeoutMs: 0,
+    decimals: "number",
+  });
+  const identities = ["c", `${outer}.b.c`].map(
+    async (name) => (await other.catalog.table(name))!.identity,
+  );
+  const [inner, plain] = await Promise.all(identities);
+  await other.close();
+  if (engine === "mysql") await session.run(`drop schema ${dotted}`);
+  await session.close();
+  await own.drop();
+  expect([inner, plain]).toEqual([`${outer}/.b.c`, `${outer}.b.c`]);
+});
+
 test("a view has an identity of its own and is told from a table", async () => {
   const view = await tableOf("shown");
   expect([view.kind, view.identity]).toEqual(["view", `${schema}.shown`]);

@@ -133,9 +133,14 @@ export const kinds: Kinds = {
 
 const nullType = 6;
 
-/** Some systems ignore the case of names, and then tell it as a statement wrote it. */
-const identityOf = (schema: string, table: string): string =>
-  `if(@@lower_case_table_names = 0, concat(${schema}, '.', ${table}), lower(concat(${schema}, '.', ${table})))`;
+/**
+ * Some systems ignore the case of names, and then tell it as a statement wrote it. Dots of the schema are marked: without
+ * that, `b.c` in `a` would be `c` in `a.b`.
+ */
+function identityOf(schema: string, table: string): string {
+  const name = `concat(replace(replace(${schema}, '/', '//'), '.', '/.'), '.', ${table})`;
+  return `if(@@lower_case_table_names = 0, ${name}, lower(${name}))`;
+}
 
 const tableQuery = `
   select t.TABLE_TYPE as kind, e.TRANSACTIONS as transactional, version() as version,

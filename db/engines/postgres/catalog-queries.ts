@@ -29,8 +29,12 @@ export const agreementQuery = (folding: string): string => `
     ) as letters(n)
   ) end as is_common`;
 
+/** Of the class `c`. Dots of the schema are marked: without that, `b.c` in `a` would be `c` in `a.b`. */
+const identityOf = (schema: string): string =>
+  `replace(replace(${schema}.nspname, '/', '//'), '.', '/.') || '.' || c.relname`;
+
 export const relationQuery = `
-  select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, n.nspname || '.' || c.relname as identity,
+  select c.oid::text as oid, c.relkind in ('v', 'm') as is_view, ${identityOf("n")} as identity,
     -- Bits of tgtype: 1 for each row, 2 before, 4 insert, 8 delete, 16 update, 64 instead of.
     exists (
       select from pg_catalog.pg_trigger t
@@ -194,7 +198,7 @@ export const affectedQuery = `
       select i.inhparent from pg_catalog.pg_inherits i where i.inhrelid = affected.oid
     ) linked
   )
-  select n.nspname || '.' || c.relname as identity,
+  select ${identityOf("n")} as identity,
     exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal)
       or exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid and r.ev_type <> '1')
       or c.relkind = 'f' as triggers
@@ -273,7 +277,7 @@ export const referencesQuery = `
     join pg_catalog.pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.number
   ) as columns,
   case when pg_catalog.pg_table_is_visible(c.oid) then c.relname else s.nspname || '.' || c.relname end::text as referenced,
-  s.nspname || '.' || c.relname as referenced_identity, (
+  ${identityOf("s")} as referenced_identity, (
     select json_agg(a.attname order by n.place)::text
     from unnest(k.confkey) with ordinality as n(number, place)
     join pg_catalog.pg_attribute a on a.attrelid = k.confrelid and a.attnum = n.number
