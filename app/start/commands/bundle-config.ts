@@ -64,4 +64,15 @@ const text = [
 
 await mkdir(dirname(target), { recursive: true });
 await writeFile(target, text);
+for (const [path, source] of files) {
+  const settings = path.endsWith("/project.json") && readDocument(path, source).document?.value;
+  const database = isObject(settings) && settings["database"];
+  const url = isObject(database) ? String(database["url"]) : "";
+  const [isFile, name] = /^(?:\$\{(\w+):-)?sqlite:/i.exec(url) ?? [];
+  if (isFile === undefined) continue;
+  const unless = name === undefined ? "" : `without ${name}, `;
+  process.stderr.write(
+    `${path}: ${unless}the database is a SQLite file, which a Worker cannot open. Set ${name ?? "database.url"} to the address of a database on a server, or CONFIG_DIR to another configuration; see docs/workers.md\n`,
+  );
+}
 process.stdout.write(`${target} holds ${files.size} files of ${configDir}\n`);
