@@ -300,9 +300,21 @@ export function treeOrPairs(columns: Columns, { single = false } = {}): Grammar<
   const listed = meaning(some, allOfThem);
   const one = meaning(asked, (condition) => allOfThem([condition]));
   const isOne = (sent: unknown): boolean => single && isObject(sent) && Object.hasOwn(sent, "key");
-  return choice(single ? [tree, one, listed] : [tree, listed], (sent) =>
+  const either = choice(single ? [tree, one, listed] : [tree, listed], (sent) =>
     Array.isArray(sent) ? listed : isOne(sent) ? one : tree,
   );
+  const isNone = (sent: unknown): boolean =>
+    isObject(sent) ? !Object.hasOwn(sent, "conditions") && !isOne(sent) : !Array.isArray(sent);
+  return {
+    ...either,
+    read(sent) {
+      if (sent !== undefined && sent !== null && isNone(sent))
+        throw invalidPayload(
+          `where must be ${single ? "an object {key, value}, " : ""}an array of {key, value}, or an object with conditions`,
+        );
+      return either.read(sent);
+    },
+  };
 }
 
 function conditionOrPair(columns: Columns): Grammar<Single> {

@@ -565,6 +565,8 @@ const refused: readonly Case[] = [
     body: { where: "qty = 1" },
     status: 400,
     error: "Invalid payload",
+    message:
+      "where must be an object {key, value}, an array of {key, value}, or an object with conditions",
   },
   {
     name: "refuses an unknown operator in an array of conditions",

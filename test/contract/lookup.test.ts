@@ -386,6 +386,18 @@ describe("a POST", () => {
     expect(ids(answer)).toEqual(expected);
   });
 
+  test.each([
+    ["one condition alone", { key: "city", value: "Oslo" }],
+    ["a word", "city"],
+    ["an empty object", {}],
+  ])("lookup refuses %s as where, and names the forms that it takes", async (_, where) => {
+    check(await post("people", { where }), {
+      status: 400,
+      error: "Invalid payload",
+      message: "where must be an array of {key, value}, or an object with conditions",
+    });
+  });
+
   test("lookup adds the columns of select to each item", async () => {
     const answer = await post("people", {
       select: ["code", "active"],
