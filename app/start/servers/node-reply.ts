@@ -9,6 +9,9 @@ import { limits } from "../../../core/values/limits.ts";
 import { endOfTurn } from "../../../core/values/end-of-turn.ts";
 import type { Reply } from "../../http/reply.ts";
 
+/** For larger ones the time of the wake-up does not count. */
+const togetherBytesMax = 16 * 1024;
+
 interface SendOptions {
   readonly outgoing: ServerResponse;
   /** The service takes no further request on the connection. */
@@ -43,8 +46,8 @@ export async function send(
     outgoing.end();
     return;
   }
-  // All answers of a turn together, because each write wakes a client that sleeps.
-  await endOfTurn().answers;
+  // Small answers of a turn together, because each write wakes a client that sleeps.
+  if (length < togetherBytesMax) await endOfTurn().answers;
   outgoing.end(body, encoding);
 }
 
