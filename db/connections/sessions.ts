@@ -100,6 +100,8 @@ export function createSessions(
       // It was undone, perhaps because it waited for a lock.
       const isUndone = shares !== null && error instanceof Conflict;
       if (!isBroken && !isUndone) throw error;
+      // It had not begun when another one ended the connection.
+      if (isUndone && !connection.alive) return run(one, shares);
       return run({ ...one, execution: { ...execution, waitsBriefly: false } }, null);
     }
   }

@@ -150,7 +150,8 @@ test("one that is refused only at the end is told alone", async () => {
   expect(await stockOf("one")).toBe(before + 2);
 });
 
-test("all wait while another process writes", async () => {
+test("all wait together while another process writes", async () => {
+  const before = await commits();
   await service.sql("begin immediate");
   const codes = Array.from({ length: 20 }, (_, at) => `later ${at}`);
   let isOver = false;
@@ -160,6 +161,7 @@ test("all wait while another process writes", async () => {
   await service.sql("commit");
   for (const answer of await Promise.all(writing))
     expect(answer).toMatchObject({ status: 201, isOver: true });
+  expect((await commits()) - before).toBeLessThan(10);
   expect((await stored("later %")).toSorted()).toEqual(codes.toSorted());
 });
 

@@ -124,6 +124,7 @@ class SqliteConnection implements Connection {
     if (!this.isInUse) return gathered.splice(0).forEach(({ reject }) => reject(notBegun()));
     const endMs = performance.now() + limits.quickStatementMs;
     const results = gathered.length === 1 ? null : this.runTogether(gathered, endMs);
+    if (results?.length === 0) return void setTimeout(busyDelayMs).then(() => this.runGathered());
     do {
       const { command, resolve, reject } = gathered.shift()!;
       const result = results === null ? this.attempt(command) : results.shift()!;
@@ -135,10 +136,13 @@ class SqliteConnection implements Connection {
     if (gathered.length > 0) setImmediate(() => this.runGathered());
   }
 
-  /** The results of those that began by then. Null: nothing is left of them, so each must run by itself. */
+  /**
+   * The results of those that began by then; none while another process writes. Null: nothing is left of them, so each
+   * must run by itself.
+   */
   private runTogether(writes: readonly Gathered[], endMs: number): (RawResult | Failed)[] | null {
     const begun = this.attempt(begin);
-    if (begun instanceof Failed) return writes.map(() => begun);
+    if (begun instanceof Failed) return isBusy(begun.error) ? [] : writes.map(() => begun);
     const results: (RawResult | Failed)[] = [];
     for (const { command } of writes) {
       const result = this.attempt(command);
