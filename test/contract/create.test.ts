@@ -556,3 +556,47 @@ describe.runIf(inject("engine") === "mysql")("create with zero dates as defaults
     expect(answer.body.errors).toEqual({ sent: ["must be a date in the form YYYY-MM-DD"] });
   });
 });
+
+describe("a required field that no answer shows", () => {
+  const members = openForTests(openFixture, {
+    tables: [
+      {
+        name: "members",
+        columns: {
+          id: "integer",
+          name: "text(40)",
+          password: "text(40)",
+          seal: { type: "integer", notNull: true },
+        },
+        primaryKey: ["id"],
+      },
+    ],
+    endpoints: {
+      members: {
+        tableName: "members",
+        action: { create: true, "bulk-create": true },
+        fieldValidation: [{ name: "password", constraints: { required: true } }],
+        hiddenFields: ["password", "seal"],
+        readOnlyFields: ["seal"],
+      },
+    },
+  });
+
+  test.each([
+    { path: "members/create", body: { id: 1, name: "Ann" }, field: "password" },
+    {
+      path: "members/bulk-create",
+      body: { data: [{ id: 1, name: "Ann" }] },
+      field: "[0].password",
+    },
+  ])("$path names it if a request may send it", async ({ path, body, field }) => {
+    const errors = { [field]: ["is required"] };
+    check(await members.post(path, body), { status: 400, error: "Validation failed", errors });
+  });
+
+  test("create does not name one that no request may send", async () => {
+    const refused = await members.post("members/create", { id: 1, name: "Ann", password: "x" });
+    check(refused, { status: 400, error: "Validation failed" });
+    expect(refused.body.errors).toBeUndefined();
+  });
+});
