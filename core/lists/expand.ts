@@ -13,7 +13,7 @@ import {
   whatever,
 } from "../grammar/grammar.ts";
 import type { RelatedNames } from "../query/hops.ts";
-import { columnOf } from "../query/comparisons.ts";
+import { unknownRelation } from "../query/comparisons.ts";
 import { PathColumns } from "../query/paths.ts";
 import { selectColumns } from "../query/select.ts";
 import { sortColumns } from "../query/sort.ts";
@@ -226,9 +226,9 @@ function oneExpanded(name: string, asked: Options, { columns, budget, place }: A
   if (place.depth > limits.expandDepthMax)
     throw invalidParameter(`expand nests at most ${limits.expandDepthMax} levels`);
   const named = `${place.prefix}${name}`;
-  if (!(columns instanceof PathColumns)) throw unknownRelation(named, columns);
+  if (!(columns instanceof PathColumns)) throw noRelation(named, columns);
   const relation = name.includes(".") ? undefined : columns.relation(named);
-  if (relation === undefined) throw unknownRelation(named, columns);
+  if (relation === undefined) throw noRelation(named, columns);
   const path = `${place.path}${name}`;
   const inside = { depth: place.depth + 1, path: `${path}.`, prefix: "" };
   if (!relation.isMany) {
@@ -243,7 +243,7 @@ function oneExpanded(name: string, asked: Options, { columns, budget, place }: A
   const before = relation.steps[0]!.before === null ? "" : place.prefix.slice(0, -1);
   const from = relation.steps[0]!.on.map(({ left }) => {
     const column = columns.behind(before, left.name);
-    if (column === undefined) throw unknownRelation(named, columns);
+    if (column === undefined) throw noRelation(named, columns);
     return column;
   });
   const rest = {
@@ -285,13 +285,10 @@ function ownerOf(before: string, columns: PathColumns): Key | null {
   return found.length > 0 && found.length === key.length ? found : null;
 }
 
-function unknownRelation(name: string, columns: Columns): AppError {
-  try {
-    columnOf(name, columns, "expand");
-  } catch (error) {
-    return error as AppError;
-  }
-  return invalidParameter(`"${name.slice(0, 100)}" in expand is no relation`);
+function noRelation(name: string, columns: Columns): AppError {
+  if (columns.has(name))
+    return invalidParameter(`"${name.slice(0, 100)}" in expand is no relation`);
+  return unknownRelation(name, namesIn(columns), "expand");
 }
 
 function refuse(asked: Options, names: readonly (keyof Options)[], reason: string): void {

@@ -17,10 +17,20 @@ export function columnOf(name: string, columns: Columns, place: string): Column 
   throw unknownColumn(name, columns, place);
 }
 
-export function unknownColumn(name: string, columns: Columns, place: string): AppError {
-  const near = closest(name, columns.keys());
+export const unknownColumn = (name: string, columns: Columns, place: string): AppError =>
+  unknownName("column", name, { known: columns.keys(), place });
+
+export const unknownRelation = (name: string, known: Iterable<string>, place: string): AppError =>
+  unknownName("relation", name, { known, place });
+
+function unknownName(
+  what: string,
+  name: string,
+  { known, place }: { known: Iterable<string>; place: string },
+): AppError {
+  const near = closest(name, known);
   return invalidField(
-    `Unknown column "${name.slice(0, 100)}" in ${place}${near ? `; did you mean "${near}"?` : ""}`,
+    `Unknown ${what} "${name.slice(0, 100)}" in ${place}${near ? `; did you mean "${near}"?` : ""}`,
   );
 }
 

@@ -24,7 +24,14 @@ import { anyOf, closedObject } from "../values/json-shapes.ts";
 import { type JsonSchema, orNull } from "../values/json-schema.ts";
 import { limits } from "../values/limits.ts";
 import { conditionSchema, equalitySchema, sensitiveSchema } from "./condition-schema.ts";
-import { columnOf, equalTo, type Operand, operators, operatorsWith } from "./comparisons.ts";
+import {
+  columnOf,
+  equalTo,
+  type Operand,
+  operators,
+  operatorsWith,
+  unknownRelation,
+} from "./comparisons.ts";
 import { describedColumns, PathColumns } from "./paths.ts";
 import { type Condition, equals, type Quantified } from "./statement.ts";
 
@@ -203,8 +210,8 @@ function askedOfMany(columns: PathColumns): Grammar<AskedOfMany> {
       const name = operator.toUpperCase();
       const found = columns.relation(key);
       if (found === undefined) {
-        columnOf(key, columns, "where");
-        throw invalidPayload(`Operator ${name} needs a relation`);
+        if (columns.has(key)) throw invalidPayload(`Operator ${name} needs a relation`);
+        throw unknownRelation(key, columns.relationNames(), "where");
       }
       const isWhole = asked === undefined || asked === null;
       if (isWhole && name === "ALL") throw invalidPayload("Operator ALL needs a where");

@@ -50,12 +50,17 @@ describe("refused, with its message", () => {
       "where must be an object with a conditions array and a logic of AND or OR",
     ],
     ["read", when(is("lines", 1)), "Invalid field", 'Unknown column "lines" in where'],
-    ["read", when(any("linez")), "Invalid field", 'Unknown column "linez" in where'],
+    [
+      "read",
+      when(any("linez")),
+      "Invalid field",
+      'Unknown relation "linez" in where; did you mean "lines"?',
+    ],
     [
       "read",
       when(any("lines.product")),
       "Invalid field",
-      'Unknown column "lines.product" in where',
+      'Unknown relation "lines.product" in where',
     ],
     [
       "read",
@@ -75,12 +80,23 @@ describe("refused, with its message", () => {
       "Invalid payload",
       "where is nested deeper than 5 groups",
     ],
-    ["read", { expand: ["line"] }, "Invalid field", 'Unknown column "line" in expand'],
+    [
+      "read",
+      { expand: ["line"] },
+      "Invalid field",
+      'Unknown relation "line" in expand; did you mean "lines"?',
+    ],
+    [
+      "read",
+      { expand: { customer: { expand: ["order"] } } },
+      "Invalid field",
+      'Unknown relation "customer.order" in expand',
+    ],
     [
       "read",
       { expand: ["constructor"] },
       "Invalid field",
-      'Unknown column "constructor" in expand',
+      'Unknown relation "constructor" in expand',
     ],
     ["read", { expand: ["order_no"] }, "Invalid parameter", '"order_no" in expand is no relation'],
     [
