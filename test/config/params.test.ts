@@ -19,7 +19,12 @@ describe("params are refused for", () => {
     ["a text", { params: { from: "date" } }, "params.from", "object"],
     ["an unknown type", { params: { from: { type: "dat" } } }, "params.from"],
     ["a list as type", { params: { from: { type: "array" } } }, "params.from"],
-    ["an unknown member", { params: { from: { type: "date", need: true } } }, "params.from"],
+    [
+      "an unknown member",
+      { params: { from: { type: "date", need: true } } },
+      "params.from",
+      "expected one of claim, type, required, default, constraints",
+    ],
     [
       "a name with a dash",
       { params: { "a-b": from } },

@@ -60,7 +60,8 @@ export function checkShape<Schema extends z.ZodType>(
         expected: `an action that is available (${planned.reason})`,
       });
     }
-    const known = propertiesAt(schema, path);
+    // The branches of a union may have properties of the same name.
+    const known = [...new Set(propertiesAt(schema, path))];
     const fault = faultAt(document, [...path, key], {
       found: "an unknown property",
       expected:
