@@ -184,14 +184,32 @@ async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
 /** Takes the locks of the records that exist; the keys, or null if no locks are needed. */
 async function guardFound(
   call: CallOf<Asked>,
-  items: readonly UpsertItem[],
+  asked: readonly UpsertItem[],
   { plan, by, outcomes }: { plan: UpsertPlan; by: UpsertBy; outcomes: Outcomes },
 ): Promise<ReadonlySet<string> | null> {
   if (!call.locks.guardsWrites) return null;
-  const found = await keysOfFound(call.session, items, { plan, by });
-  await guardItems(call, plan, { items: found, outcomes });
-  return new Set(found.map(({ key }) => keyText(key)));
+  for (let tries = 1; ; tries++) {
+    const items = await keysOfFound(call.session, asked, { plan, by });
+    try {
+      await guardItems(call, plan, {
+        items,
+        outcomes: {
+          refuse(index, error) {
+            if (isGone(error)) throw error;
+            outcomes.refuse(index, error);
+          },
+        },
+      });
+      return new Set(items.map(({ key }) => keyText(key)));
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      if (tries >= limits.upsertTriesMax) throw new LostRace();
+    }
+  }
 }
+
+/** Another request has removed a record that was found just before: it is looked for again. */
+const isGone = (error: unknown): boolean => error instanceof AppError && error.kind === "notFound";
 
 /** The record with what changes of it; nothing if it is refused. */
 function changed(item: FoundItem, { call, plan, outcomes }: Upserting): ChangedItem[] {

@@ -95,7 +95,7 @@ export const repeated = (key: Key, first: number): AppError =>
 export async function guardItems<Item extends KeyedItem>(
   call: Pick<Call, "locks" | "session" | "entity">,
   plan: RecordPlan,
-  { items, outcomes }: { items: readonly Item[]; outcomes: Outcomes },
+  { items, outcomes }: { items: readonly Item[]; outcomes: Pick<Outcomes, "refuse"> },
 ): Promise<Item[]> {
   const { key, table } = plan.write;
   let open = items.filter((item) => {

@@ -13,6 +13,8 @@ const names = ["a", "b", "c", "d"];
 /** Each gets at most half of the connections, so it takes several to use all of them. */
 const callers = names.map((_, at) => `key ${at}`);
 
+const as = (at: number) => ({ "x-api-key": callers[at % callers.length]! });
+
 const fixture = openForTests(openFixture, {
   tables: [],
   setUp: (engine) => [
@@ -23,7 +25,7 @@ const fixture = openForTests(openFixture, {
   endpoints: {
     words: {
       tableName: "words",
-      action: { adjust: true, create: true, update: true, upsert: true },
+      action: { adjust: true, create: true, update: true, delete: true, upsert: true },
       access: { clerk: "*" },
       adjustConfig: { fields: { uses: { type: "integer" } } },
     },
@@ -53,9 +55,7 @@ test("each batch gets the connections that it needs", async () => {
     return [adjust(own), adjust(own.toUpperCase())];
   });
   const answers = await Promise.all(
-    batches.map((steps, at) =>
-      fixture.post("_batch", { steps }, { "x-api-key": callers[at % callers.length]! }),
-    ),
+    batches.map((steps, at) => fixture.post("_batch", { steps }, as(at))),
   );
   expect(answers.map(({ status, body }) => [status, body.message])).toEqual(
     answers.map(() => [200, undefined]),
@@ -70,7 +70,7 @@ test("each upsert of a record that another one has just stored gets the connecti
       fixture.post(
         "words/upsert",
         { data: { word: at % 2 === 0 ? "new" : "NEW", uses: at } },
-        { "x-api-key": callers[at % callers.length]! },
+        as(at),
       ),
     ),
   );
@@ -78,4 +78,15 @@ test("each upsert of a record that another one has just stored gets the connecti
     answers.map(() => [200, undefined]),
   );
   expect(answers.filter(({ body }) => body.results[0].created)).toHaveLength(1);
+}, 60_000);
+
+test("an upsert of a record that another request deletes just then stores it", async () => {
+  const upsert = () => fixture.post("words/upsert", { data: { word: "gone", uses: 1 } }, as(0));
+  const remove = () =>
+    fixture.post("words/delete", { where: [{ key: "word", value: "gone" }] }, as(1));
+  for (let round = 0; round < 60; round++) {
+    const [first, , second] = await Promise.all([upsert(), remove(), upsert(), remove()]);
+    for (const { status, body } of [first, second])
+      expect([status, body.error]).toEqual([200, undefined]);
+  }
 }, 60_000);
