@@ -3,9 +3,9 @@
  * loads only what it needs; without the parts of the service, a worker takes 27 MB less memory.
  */
 import { availableParallelism } from "node:os";
-import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { storeCompiled } from "./compile-cache.ts";
+import { exitWith, listenForStops, type StopWith } from "./stops.ts";
 import { releaseUnusedMemory } from "./unused-memory.ts";
 import {
   type ConfigFolder,
@@ -219,20 +219,6 @@ async function runJobs({ folder, flags }: Given): Promise<void> {
   storeCompiled();
 }
 
-type StopWith = (stop: () => Promise<void>) => void;
-
-/**
- * From now on, signals end the process: at once until there is something to stop. As the first process of a container,
- * it would never hear of a signal that came before it listened.
- */
-function listenForStops(): StopWith {
-  let stop = async (): Promise<void> => {};
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void stop().then(() => process.exit(0), exitWith));
-  }
-  return (given) => (stop = given);
-}
-
 async function check({ folder, flags }: Given): Promise<void> {
   const [{ checkConfig }, { checkReport }] = await Promise.all([
     import("./commands/check-config.ts"),
@@ -302,15 +288,4 @@ function example({ projects, isUp }: Service, url: string): string {
     return `Try: curl -s ${path} -H 'Content-Type: application/json' -d '{"page": 1, "per_page": 2}'\n`;
   }
   return "";
-}
-
-/** Writes the error and ends the process, after a short pause so that the output is written. */
-async function exitWith(error: unknown): Promise<never> {
-  const isExpected =
-    error instanceof Error && (error.constructor === Error || error.name === "ConfigError");
-  process.stderr.write(
-    `${isExpected ? (error as Error).message : String((error as Error)?.stack ?? error)}\n`,
-  );
-  await pause(10);
-  process.exit(1);
 }

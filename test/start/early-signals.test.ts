@@ -44,3 +44,26 @@ test.each([
   child.kill(signal);
   expect(await exited).toEqual([0, null]);
 });
+
+test.each(["worker", "serve"])(
+  "a %s whose sources are not loaded yet ends with 0",
+  async (command) => {
+    const preload = join(folder, "preload.mjs");
+    writeFileSync(
+      preload,
+      `import { registerHooks } from "node:module";
+    registerHooks({
+      load(url, context, next) {
+        if (url.endsWith("/commands.ts")) process.kill(process.pid, "SIGTERM");
+        return next(url, context);
+      },
+    });`,
+    );
+    const env = { ...process.env, CONFIG_DIR: join(folder, "configs"), PORT: "0" };
+    const child = spawn(process.execPath, ["--import", preload, cli, command], {
+      env,
+      stdio: "ignore",
+    });
+    expect(await once(child, "exit")).toEqual([0, null]);
+  },
+);
