@@ -92,6 +92,12 @@ function requestsOf(page: Page): string[] {
   return urls;
 }
 
+/** To the background, or back. */
+const turn = (page: Page, isHidden: boolean) =>
+  page.evaluate(
+    `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
+  );
+
 const streamsIn = (urls: readonly string[]) => urls.filter((url) => url.includes("/changes?"));
 
 const list = "#/demo/products?sort=sku&q=HAND-000";
@@ -412,7 +418,7 @@ test("a drop-down and a box that both changed are asked too, and show what was c
   expect(await page.locator(".save-bar").isVisible()).toBe(false);
 });
 
-test("a page that signed in opens its stream with tickets, closes it in the background, and goes on later", async () => {
+test("a page that signed in opens its stream with tickets, closes it in the background, and goes on later, also after another sign-in", async () => {
   const page = await place.visit("#/sign-in");
   const urls = requestsOf(page);
   await page.locator("#secret").fill("clerk");
@@ -423,20 +429,35 @@ test("a page that signed in opens its stream with tickets, closes it in the back
   await write("update", { product_id: await productOf("HAND-0001"), stock: 8 });
   expect(await noticeText(page)).toBe("1 record changed by others");
 
-  const turn = (isHidden: boolean) =>
-    page.evaluate(
-      `Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`,
-    );
-  await turn(true);
+  await turn(page, true);
   await new Promise((resolve) => setTimeout(resolve, 5200));
   await write("update", { product_id: await productOf("HAND-0002"), stock: 8 });
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(await noticeText(page)).toBe("1 record changed by others");
-  await turn(false);
+  await turn(page, false);
   await expect.poll(() => noticeText(page)).toBe("2 records changed by others");
   expect(new Set(streamsIn(urls).map((url) => new URL(url).searchParams.get("ticket"))).size).toBe(
     2,
   );
+
+  // Credentials end, and others come by a sign-in over the page, which stays.
+  const kept = "rowgate.credentials";
+  const good = await page.evaluate(`sessionStorage.getItem("${kept}")`);
+  const keep = (text: string) =>
+    page.evaluate(`sessionStorage.setItem("${kept}", ${JSON.stringify(text)})`);
+  await turn(page, true);
+  await new Promise((resolve) => setTimeout(resolve, 5200));
+  await keep(String(good).replace('"value":"clerk"', '"value":"ended"'));
+  const asked = urls.length;
+  await turn(page, false);
+  await expect.poll(() => urls.slice(asked)).toHaveLength(1);
+  await write("update", { product_id: await productOf("HAND-0003"), stock: 8 });
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(urls.slice(asked)).toHaveLength(1);
+  expect(await noticeText(page)).toBe("2 records changed by others");
+  await keep(String(good));
+  await expect.poll(() => noticeText(page)).toBe("3 records changed by others");
+  expect(place.takeFaults().every((fault) => fault.includes("401"))).toBe(true);
 });
 
 test("a lost stream goes on where it was", async () => {

@@ -52,20 +52,28 @@ function openStream({ project, endpoints, name }) {
   let source = null;
   let isConnecting = false;
   let isClosed = false;
+  /** The credentials that were refused. Others can come while the view stays. @type {string | null} */
+  let refused = null;
   let pauseMs = firstPauseMs;
   let timer = 0;
 
   async function connect() {
     clearTimeout(timer);
     if (isConnecting || isClosed || source) return;
+    const own = credentials()?.value ?? "";
+    if (own === refused) {
+      pauseMs = firstPauseMs;
+      return retry();
+    }
     isConnecting = true;
     try {
       since ??= (await post(changes, { endpoints }, quiet)).body.since;
       if (!document.hidden) source = await opened();
     } catch (error) {
       const status = error instanceof ApiError ? error.status : 0;
+      if (status === 401) refused = own;
       // Another try would be refused as well.
-      if (status >= 400 && status < 500 && status !== 429) close();
+      if (status !== 401 && status >= 400 && status < 500 && status !== 429) close();
       else retry();
     } finally {
       isConnecting = false;
