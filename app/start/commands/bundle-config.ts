@@ -7,6 +7,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { readDocument } from "../../../core/config/reading/document.ts";
 import { isObject } from "../../../core/values/json.ts";
+import { remoteFault } from "../../../db/open-remote.ts";
 import { readConfigFiles } from "../settings/config-files.ts";
 import { consoleSources } from "../opening/static-files.ts";
 import { parseEnv } from "../settings/env.ts";
@@ -68,11 +69,13 @@ for (const [path, source] of files) {
   const settings = path.endsWith("/project.json") && readDocument(path, source).document?.value;
   const database = isObject(settings) && settings["database"];
   const url = isObject(database) ? String(database["url"]) : "";
-  const [isFile, name] = /^(?:\$\{(\w+):-)?sqlite:/i.exec(url) ?? [];
-  if (isFile === undefined) continue;
+  const [, name, byDefault] = /^\$\{(\w+):-(.*)\}$/.exec(url) ?? [];
+  const address = byDefault ?? url;
+  const fault = /^[\w+]+:/.test(address) ? remoteFault(address, { isPooled: false }) : null;
+  if (fault === null) continue;
   const unless = name === undefined ? "" : `without ${name}, `;
   process.stderr.write(
-    `${path}: ${unless}the database is a SQLite file, which a Worker cannot open. Set ${name ?? "database.url"} to the address of a database on a server, or CONFIG_DIR to another configuration; see docs/workers.md\n`,
+    `${path}: ${unless}database.url is ${fault.found}. Set ${name ?? "it"} to ${fault.expected}, or CONFIG_DIR to another configuration; see docs/workers.md\n`,
   );
 }
 process.stdout.write(`${target} holds ${files.size} files of ${configDir}\n`);
