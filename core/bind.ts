@@ -17,7 +17,7 @@ import type { Entity } from "./plans/entity.ts";
 import { AppError, type ErrorKind, invalidPayload, validationFailed } from "./values/errors.ts";
 import type { Handler, KeepAnswer, Request } from "./calls/handler.ts";
 import { worded } from "./calls/wording.ts";
-import { illFormedPlace } from "./values/json.ts";
+import { illFormedPlace, isObject } from "./values/json.ts";
 import { scopedLocks } from "./locks/scoped-locks.ts";
 import type { Scalar } from "./values/scalar.ts";
 import { isOfDetails } from "./documents/detail-errors.ts";
@@ -73,7 +73,7 @@ export function bindAction(action: Action, entity: Entity, within: Within): Hand
         };
         return await drive(bound, { call, session, keepAnswer, errors: action.errors });
       } catch (error) {
-        throw withoutUnseen(error, entity);
+        throw withoutUnseen(error, entity, body);
       }
     },
     replay(request, answer) {
@@ -164,18 +164,20 @@ async function write(work: Write, driving: Drive): Promise<Answer> {
 }
 
 /**
- * The error without the names of columns that the caller can neither see nor send. A constraint may involve any
+ * The error without the names of columns that the caller can neither see nor has sent. A constraint may involve any
  * column.
  */
-function withoutUnseen(error: unknown, entity: Entity): unknown {
+function withoutUnseen(error: unknown, entity: Entity, body: Record<string, unknown>): unknown {
   const { write: plan, composite } = entity;
   if (!(error instanceof AppError) || error.errors === undefined || plan === null) return error;
   // The operator writes the handlers, so their messages are answered unchanged.
   if (error.kind === "rejectedByHook") return error;
-  // The details of a composite are checked when they are written.
+  // The header of a composite is nested in its body. Its details are checked when they are written.
+  const header = composite && body[plan.table.name];
+  const sent = isObject(header) ? header : body;
   const isKnown = (name: string) =>
     isOfRecord(name) ||
-    isNamed(name, plan) ||
+    isNamed(name, sent, plan) ||
     composite?.details.some(({ table }) => isOfDetails(name, table.name));
   const known = Object.entries(error.errors).filter(([name]) => isKnown(name));
   if (known.length === Object.keys(error.errors).length) return error;

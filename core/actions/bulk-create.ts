@@ -70,7 +70,7 @@ function begin(call: CallOf<Asked>, plan: InsertingPlan): Write {
   const outcomes = new Outcomes({
     mode,
     count: data.length,
-    isKnown: (name) => isNamed(name, plan.write),
+    isKnown: (index, name) => isNamed(name, data[index]!, plan.write),
   });
   const isOneByOne = hasHandlers(entity, "onBeforeInsert", "onAfterInsert");
   const isOpen = hasHandlers(entity, "onBeforeInsert");

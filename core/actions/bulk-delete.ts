@@ -160,7 +160,7 @@ async function beginByKey(call: Call, plan: DeletePlan, input: ByKey): Promise<W
   const outcomes = new Outcomes({
     mode,
     count: keys.length,
-    isKnown: (name) => isNamed(name, plan.write),
+    isKnown: (index, name) => isNamed(name, keys[index]!, plan.write),
   });
   const named = keyedItems(keys, { key, etags: versions }, outcomes);
   outcomes.refuseCollected();

@@ -158,7 +158,7 @@ async function beginByKey(call: Call, plan: RecordPlan, input: ByKey): Promise<W
   const outcomes = new Outcomes({
     mode,
     count: data.length,
-    isKnown: (name) => isNamed(name, plan.write),
+    isKnown: (index, name) => isNamed(name, data[index]!, plan.write),
   });
   const checked = keyedItems(data, { key, etags: versions }, outcomes).flatMap((item) =>
     outcomes.accepted(item.index, () => ({
@@ -208,7 +208,7 @@ async function beginByWhere(call: Call, plan: RecordPlan, input: ByWhere): Promi
     },
     isOneByOne: writing.isOneByOne,
     store: (some, tx) => store(some, writing, tx),
-    isKnown: (name) => isNamed(name, plan.write),
+    isKnown: (name) => isNamed(name, set, plan.write),
     message: messageOf(call.entity),
     hasEtags: true,
   });

@@ -135,7 +135,7 @@ async function begin(call: CallOf<Asked>, plan: UpsertPlan): Promise<Write> {
   const checks = new Outcomes({
     mode,
     count: data.length,
-    isKnown: (name) => isNamed(name, plan.write),
+    isKnown: (index, name) => isNamed(name, data[index]!, plan.write),
   });
   const items = upsertItems(data, { call, plan, by, outcomes: checks });
   let guarded = await guardFound(call, items, { plan, by, outcomes: checks });

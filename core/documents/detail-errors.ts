@@ -1,6 +1,5 @@
 /** Where an error of a composite's details is: `<detail table>[<index>].<field>`, as in the `errors` map. */
 import type { DetailPlan } from "../plans/composite-plan.ts";
-import { isNamed } from "../records/record.ts";
 import { AppError, type ErrorKind, type FieldErrors } from "../values/errors.ts";
 
 /** One detail of a body. */
@@ -42,11 +41,13 @@ const refusals: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 export const isRefusal = (error: unknown): error is AppError =>
   error instanceof AppError && refusals.has(error.kind);
 
-/** The database's refusal with the names of the detail's fields; what the caller neither sees nor may send is not named. */
+/** The database's refusal with the names of the detail's fields; what the caller neither sees nor sent is not named. */
 export function refusedAt(place: Place, error: AppError): AppError {
-  const { detail } = place;
+  const { detail, sent } = place;
+  const isKnown = (name: string): boolean =>
+    detail.shown.has(name) || (detail.writable.has(name) && Object.hasOwn(sent, name));
   const known = Object.entries(error.errors ?? missingTarget(place, error)).filter(([name]) =>
-    isNamed(name, detail),
+    isKnown(name),
   );
   const errors: FieldErrors = {};
   addErrors(

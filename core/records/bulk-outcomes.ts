@@ -34,8 +34,8 @@ export const doneOf = ({ body, etag, subject }: Answer): Done => ({
 export interface Bulk {
   readonly mode: BulkMode;
   readonly count: number;
-  /** Whether the caller sees the column or may send it: no other one is named in errors. */
-  isKnown(name: string): boolean;
+  /** Whether the caller sees the column or has sent it with this record: no other one is named in errors. */
+  isKnown(index: number, name: string): boolean;
 }
 
 /** Whether the name in an `errors` map is one of a record in a list: `[3].price`, `[3]`. */
@@ -147,7 +147,7 @@ export class Outcomes {
 
   private failure(index: number): Record<string, unknown> {
     const { kind, message, data, ...error } = this.refused.get(index)!;
-    const known = this.knownIn({ kind, errors: error.errors });
+    const known = this.knownIn(index, { kind, errors: error.errors });
     return {
       index,
       success: false,
@@ -160,7 +160,7 @@ export class Outcomes {
 
   /** The error of the request that the refusal of one record is. */
   private at(index: number, error: AppError): AppError {
-    const known = this.knownIn(error);
+    const known = this.knownIn(index, error);
     const place = `[${index}]`;
     const errors = Object.fromEntries(
       known.length > 0
@@ -173,13 +173,13 @@ export class Outcomes {
     return new AppError(error.kind, message, { errors, cause: error, ...(data && { data }) });
   }
 
-  private knownIn({
-    kind,
-    errors = {},
-  }: Pick<AppError, "kind"> & { errors?: FieldErrors | undefined }): [string, string[]][] {
+  private knownIn(
+    index: number,
+    { kind, errors = {} }: Pick<AppError, "kind"> & { errors?: FieldErrors | undefined },
+  ): [string, string[]][] {
     // The operator writes the handlers, so their messages are answered unchanged.
     const isOwn = kind === "rejectedByHook";
-    return Object.entries(errors).filter(([name]) => isOwn || this.bulk.isKnown(name));
+    return Object.entries(errors).filter(([name]) => isOwn || this.bulk.isKnown(index, name));
   }
 }
 

@@ -60,7 +60,7 @@ interface Matched {
 interface MatchingWrite<Item> extends Omit<Matching, "within">, Omit<Storing<Item>, "outcomes"> {
   readonly mode: BulkMode;
   itemOf(matched: Matched): Item;
-  /** Whether the caller sees the column or may send it. */
+  /** Whether the caller sees the column or has sent it. */
   isKnown(name: string): boolean;
   readonly message: string;
   readonly hasEtags: boolean;
@@ -144,7 +144,7 @@ async function storeMatching<Item extends Matched>(
   const outcomes = new Outcomes({
     mode,
     count: matched.length,
-    isKnown: (name) => asked.isKnown(name),
+    isKnown: (_index, name) => asked.isKnown(name),
   });
   const open = matched.flatMap((item, index) => {
     const refusal = within?.get(keyText(item.key));

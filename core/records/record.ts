@@ -314,11 +314,12 @@ export function changeWork(
       };
 }
 
-/** Whether an error may name the column to the caller, who sees it or may send it. */
+/** Whether an error may name the column to the caller, who sees it or has sent it. */
 export const isNamed = (
   name: string,
+  body: Record<string, unknown>,
   { shown, writable }: Pick<InsertPlan, "shown" | "writable">,
-): boolean => shown.has(name) || writable.has(name);
+): boolean => shown.has(name) || (writable.has(name) && Object.hasOwn(body, name));
 
 /** The row. Throws `notFound` for null. */
 function present(row: Row | null, entity: Entity): Row {
