@@ -15,8 +15,11 @@ import type { Service } from "./wire.ts";
 
 /** How often a stopping server checks for idle connections. */
 const sweepMs = 50;
-/** No connection waits in the system's queue if the server was given none for so long. */
-const quietMs = 5;
+/**
+ * No connection waits in the system's queue if the server was given none for so long. Clients that get their answers at
+ * the same time take some time until all have opened the next one.
+ */
+const quietMs = 20;
 /** How often a stopping server waits for that. */
 const roundsMax = 50;
 /** Requests of one connection that may wait for those before them. More close it. */
