@@ -26,9 +26,16 @@ import type { Dialect } from "../statements/dialect.ts";
 import { travelAsLists } from "../statements/insert-rows.ts";
 import { mustNarrow } from "../statements/walk-writes.ts";
 import type { Execute } from "./execute.ts";
-import type { WithRead } from "./transaction.ts";
 import { deleteAll, insertAll, mayPassOver, refuseUnchanged } from "./passed-over.ts";
-import { givesKeys, insertAndRead, readAndDelete, updateAndRead, updateEach } from "./read-back.ts";
+import {
+  type ChangeAndRead,
+  givesKeys,
+  insertAndRead,
+  isFoundAgain,
+  readAndDelete,
+  updateAndRead,
+  updateEach,
+} from "./read-back.ts";
 
 /** How statements are run, outside a transaction or in one. */
 export interface Runner {
@@ -38,8 +45,10 @@ export interface Runner {
   readonly write: Execute;
   /** Runs several statements as one. */
   readonly atomically: <T>(
-    work: (execute: Execute, parts: { readonly withRead: WithRead }) => Promise<T>,
+    work: (execute: Execute, changeAndRead: ChangeAndRead) => Promise<T>,
   ) => Promise<T>;
+  /** As one of `atomically`, in one round trip, but never undone once both have run. */
+  readonly changeAndRead: ChangeAndRead;
 }
 
 /** A class, because one is created per request: methods are shared, closures would not be. */
@@ -114,11 +123,13 @@ export class StatementQueries implements DbQueries {
   }
 
   async updateOne(update: UpdateOne): Promise<Row | null> {
-    const { dialect, read, write, atomically } = this.runner;
-    if (!isWhole(answered(update), dialect))
-      return atomically((execute, { withRead }) =>
-        updateAndRead(answered(update), { execute, withRead }),
+    const { dialect, read, write, atomically, changeAndRead } = this.runner;
+    if (!isWhole(answered(update), dialect)) {
+      if (isFoundAgain(update)) return updateAndRead(update, { execute: read, changeAndRead });
+      return atomically((execute, joined) =>
+        updateAndRead(answered(update), { execute, changeAndRead: joined }),
       );
+    }
     const { rows, matched } = await write(update);
     const row = rows[0] ?? (matched > 0 ? {} : null);
     if (row === null) await refuseUnchanged(update, 0, read);
@@ -128,7 +139,7 @@ export class StatementQueries implements DbQueries {
   async updateMany(update: UpdateMany): Promise<number> {
     const { dialect, read, write, atomically } = this.runner;
     if (isView(update))
-      return atomically((execute, { withRead }) => updateEach(update, { execute, withRead }));
+      return atomically((execute, changeAndRead) => updateEach(update, { execute, changeAndRead }));
     const rowsMax = updateRowsMax(update, dialect);
     const change = async (part: UpdateMany, reading: Execute, execute: Execute) => {
       const { matched } = await execute(part);

@@ -24,9 +24,8 @@ import {
 } from "../../core/query/statement.ts";
 import { childrenFirst, ownReferences } from "../../core/records/parents-first.ts";
 import { columnTypes } from "../../core/values/types/column-types.ts";
-import type { Execute } from "./execute.ts";
+import type { Execute, Written } from "./execute.ts";
 import { refuseMissing, refuseUnchanged } from "./passed-over.ts";
-import type { WithRead } from "./transaction.ts";
 
 /** Whether every row contains its key. */
 export function givesKeys({ key, columns, rows }: Insert): boolean {
@@ -84,16 +83,24 @@ function returnedKey(row: Row | undefined, { name, type }: Column): Scalar {
   return shown === null ? null : columnTypes[type].fromShown(shown);
 }
 
-/** How a transaction runs its statements. */
+/** An UPDATE and the SELECT of its row, as one. */
+export type ChangeAndRead = (update: UpdateOne, select: Select) => Promise<[Written, Written]>;
+
 interface Running {
   readonly execute: Execute;
-  readonly withRead: WithRead;
+  readonly changeAndRead: ChangeAndRead;
 }
+
+/** Whether the changed row is sure to be found again by its key, and to be one: nothing then has to be undone. */
+export const isFoundAgain = ({ table, key, set }: UpdateOne): boolean =>
+  table.kind === "table" &&
+  table.changesWith !== null &&
+  !set.some(({ column }) => isOfKey(key, column));
 
 /** The changed row; null when no row matched. */
 export async function updateAndRead(
   update: UpdateOne,
-  { execute, withRead }: Running,
+  { execute, changeAndRead }: Running,
 ): Promise<Row | null> {
   const { table, key, returning } = update;
   const keyValue = key.map((column, at) => {
@@ -102,10 +109,8 @@ export async function updateAndRead(
     );
     return moved?.kind === "set" ? moved.value : update.keyValue[at]!;
   });
-  const [{ matched }, { rows }] = await withRead(
-    () => execute(update),
-    () => execute(selectOf(table, { key, keyValue, returning })),
-  );
+  const select = selectOf(table, { key, keyValue, returning });
+  const [{ matched }, { rows }] = await changeAndRead(update, select);
   if (matched === 0) {
     await refuseUnchanged(update, 0, execute);
     return null;

@@ -18,17 +18,19 @@ import {
   type Narrowed,
   type Select,
   type Statement,
+  type UpdateOne,
 } from "../../core/query/statement.ts";
 import type { Connection, Engine } from "../engines/engine.ts";
 import type { Compile, Compiled } from "../statements/compile.ts";
 import { quotedTable } from "../statements/quoted.ts";
 import { Conflict, type Retry } from "./conflict.ts";
-import { type Execution, type Executor, isOverdue, overdueMessage } from "./executor.ts";
+import { type Execution, type Executor, isOverdue, openingOf, overdueMessage } from "./executor.ts";
 import type { Pool, Sharing } from "./pool.ts";
 import { acquire, endWith, type Pools, type Sending } from "./pools.ts";
 import type { Execute, Written } from "./execute.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Runner, StatementQueries } from "./queries.ts";
+import type { ChangeAndRead } from "./read-back.ts";
 import type { Room } from "./room.ts";
 import type { Streaming } from "./streaming.ts";
 import type { WithRead, Transact, Work } from "./transaction.ts";
@@ -45,14 +47,24 @@ export interface SessionParts {
   readonly room: Room;
 }
 
-/** A statement that is its own transaction. */
-interface Single {
+/** A statement that is its own transaction, or one with what is sent together with it. */
+interface Single<R> {
   readonly pool: Pool;
   readonly execution: Execution;
+  readonly send: (connection: Connection, execution: Execution) => Promise<R>;
   readonly caller: string | null;
   /** Ends a read; a write is left to finish. */
   readonly signal: AbortSignal | undefined;
 }
+
+/** How a transaction runs an UPDATE and the SELECT of its row. */
+const changeAndReadIn =
+  (execute: Execute, withRead: WithRead): ChangeAndRead =>
+  (update, select) =>
+    withRead(
+      () => execute(update),
+      () => execute(select),
+    );
 
 /**
  * Creates a function that makes sessions with a deadline and a caller. One piece, because the class and the functions
@@ -66,11 +78,12 @@ export function createSessions(
   const { readers, writers, longReads } = pools;
 
   /** Runs it on a connection of the pool and releases that. */
-  async function runOn(connection: Connection, { pool, execution, caller, signal }: Single) {
+  async function runOn<R>(connection: Connection, one: Single<R>): Promise<R> {
+    const { pool, execution, caller, signal, send } = one;
     const release = endWith(signal, connection);
     const startedMs = performance.now();
     try {
-      const written = await executor.execute(connection, execution);
+      const written = await send(connection, execution);
       execution.compiled.pace?.took(performance.now() - startedMs);
       if (!changesNothing(execution.statement)) room.sufficed();
       return written;
@@ -81,7 +94,7 @@ export function createSessions(
   }
 
   /** `shares`: see `Taking`. */
-  async function run(one: Single, shares: Sharing): Promise<Written> {
+  async function run<R>(one: Single<R>, shares: Sharing): Promise<R> {
     const { pool, execution, caller } = one;
     const { deadlineAtMs } = execution;
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
@@ -113,26 +126,55 @@ export function createSessions(
   }
 
   /** One statement on a connection of the pool, atomic in itself. */
-  function single(
+  function single(pool: Pool, statement: Statement, sending: Sending): Promise<Written> {
+    return alone(pool, statement, sending, executor.execute);
+  }
+
+  function alone<R>(
     pool: Pool,
     statement: Statement,
     { deadlineAtMs, local, caller, signal: end }: Sending,
-  ): Promise<Written> {
+    send: Single<R>["send"],
+  ): Promise<R> {
     const compiled = compile(statement);
     const isRead = changesNothing(statement);
     const shares = local === null ? sharingOf(compiled, isRead) : null;
     const waitsBriefly = shares === "writes";
     const execution = { statement, compiled, deadlineAtMs, local, waitsBriefly };
-    const one: Single = { pool, execution, caller, signal: isRead ? end : undefined };
+    const one: Single<R> = { pool, execution, send, caller, signal: isRead ? end : undefined };
     return retrying(deadlineAtMs, () => run(one, shares));
   }
 
-  const runnerOver = (execute: Execute, parts: { readonly withRead: WithRead }): Runner => ({
-    dialect,
-    read: execute,
-    write: execute,
-    atomically: (part) => part(execute, parts),
-  });
+  /** A transaction that is sent at once. If the UPDATE fails, there is nothing to undo. */
+  function changeAndRead(
+    update: UpdateOne,
+    select: Select,
+    sending: Sending,
+  ): ReturnType<ChangeAndRead> {
+    return alone(writers, update, sending, async (connection, { local = null, ...execution }) => {
+      const opening = openingOf({ texts: engine.begin, local });
+      const closing = [engine.commit];
+      const reading = { ...execution, statement: select, compiled: compile(select) };
+      const [changed, found] = await Promise.allSettled([
+        executor.execute(connection, { ...execution, opening }),
+        executor.execute(connection, { ...reading, closing, written: update }),
+      ]);
+      if (changed.status === "rejected") throw changed.reason;
+      if (found.status === "rejected") throw found.reason;
+      return [changed.value, found.value];
+    });
+  }
+
+  const runnerOver = (execute: Execute, { withRead }: { readonly withRead: WithRead }): Runner => {
+    const joined = changeAndReadIn(execute, withRead);
+    return {
+      dialect,
+      read: execute,
+      write: execute,
+      atomically: (part) => part(execute, joined),
+      changeAndRead: joined,
+    };
+  };
   const inTransaction = (...running: Parameters<typeof runnerOver>): StatementQueries =>
     new StatementQueries(runnerOver(...running));
 
@@ -171,7 +213,12 @@ export function createSessions(
         dialect,
         read: (statement) => single(readers, statement, sending),
         write: noting(written, (statement) => single(writers, statement, sending)),
-        atomically: (work) => atomically(work),
+        atomically: (work) =>
+          atomically((execute, { withRead }) => work(execute, changeAndReadIn(execute, withRead))),
+        changeAndRead(update, select) {
+          written.add(update.table);
+          return changeAndRead(update, select, sending);
+        },
       });
       this.written = written;
       this.sending = sending;

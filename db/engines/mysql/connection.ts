@@ -7,6 +7,7 @@ import mysql, { type ConnectionOptions } from "mysql2";
 import { Bag, type Placed } from "../../../core/values/bag.ts";
 import { limits } from "../../../core/values/limits.ts";
 import {
+  BehindError,
   type Carries,
   type Command,
   type Connection,
@@ -181,21 +182,23 @@ class MysqlSession implements MysqlConnection {
     );
   }
 
-  async send({ before = [], waitsBriefly = false, ...command }: Command): Promise<RawResult> {
+  async send(whole: Command): Promise<RawResult> {
+    const { before = [], behind = [], waitsBriefly = false, ...command } = whole;
     const isBrief = waitsBriefly && this.carries.writes !== undefined;
     if (isBrief !== this.waitsBriefly) this.waitForLocks(isBrief);
-    if (before.length === 0) return this.sendOne(command);
+    if (before.length + behind.length === 0) return this.sendOne(command);
     // A lock can end the transaction by a conflict. What is behind it would then run without one.
     if (!before.every(({ text }) => unpreparable.test(text))) {
       for (const one of before) await this.sendOne(one);
       return this.sendOne(command);
     }
     if (this.pipelines) this.prepared.gather();
-    const sent = [...before, command].map((one) => this.sendOne(one));
+    const sent = [...before, command, ...behind].map((one) => this.sendOne(one));
     // Whatever fails, the connection has to be free afterwards.
-    await Promise.allSettled(sent);
-    for (const one of sent.slice(0, -1)) await one;
-    return sent.at(-1)!;
+    const settled = await Promise.allSettled(sent);
+    const failed = settled.findIndex(({ status }) => status === "rejected");
+    if (failed <= before.length) return sent[failed < 0 ? before.length : failed]!;
+    throw new BehindError((settled[failed] as PromiseRejectedResult).reason);
   }
 
   /** Sent with the statement for which it counts. */
