@@ -6,7 +6,7 @@ import type { Log } from "../../core/plans/log-port.ts";
 import { tableMediaTypes } from "../../core/plans/table-formats.ts";
 import { errorTable } from "../../core/calls/error-table.ts";
 import { limits } from "../../core/values/limits.ts";
-import type { TextReply } from "./reply.ts";
+import type { Reply, TextReply } from "./reply.ts";
 
 /** The parts of the exchange (`exchange.ts`) that an answer needs. */
 interface Asked {
@@ -61,13 +61,13 @@ export function answer(
   asked: Asked,
   { status, body, rest, etag, isBare, answeredAt, isReplayed, language }: Answer,
   now: string,
-): TextReply {
+): Reply {
   const headers: Record<string, string> = {};
   if (etag !== undefined) headers["ETag"] = etag;
   if (isReplayed) headers["Idempotency-Replayed"] = "true";
   Object.assign(headers, languageHeaders(asked, language));
   const text = answerText({ body, ...(rest !== undefined && { rest }), isBare }, answeredAt ?? now);
-  return respond(asked, { status, text }, headers);
+  return { status, headers: { ...jsonHeaders(asked), ...headers }, body: text };
 }
 
 interface FailureOptions {
@@ -132,17 +132,15 @@ export const json = (
   status: number,
   body: object,
   headers?: Record<string, string>,
-): TextReply => respond(asked, { status, text: JSON.stringify(body) }, headers);
-
-/** Creates an answer from JSON text. */
-const respond = (
-  asked: Asked,
-  { status, text }: { status: number; text: string },
-  headers?: Record<string, string>,
 ): TextReply => ({
   status,
-  headers: { "Content-Type": "application/json; charset=utf-8", ...headersOf(asked), ...headers },
-  body: text,
+  headers: { ...jsonHeaders(asked), ...headers },
+  body: JSON.stringify(body),
+});
+
+const jsonHeaders = (asked: Asked) => ({
+  "Content-Type": "application/json; charset=utf-8",
+  ...headersOf(asked),
 });
 
 /** One page of a list as csv. */

@@ -21,6 +21,7 @@ import {
   unavailable,
 } from "../../core/values/errors.ts";
 import { fromBase64 } from "../../core/values/formats.ts";
+import type { WrittenJson } from "../../core/values/ready-json.ts";
 import { limits } from "../../core/values/limits.ts";
 import { createAdmission } from "./admission.ts";
 import { addressOf } from "./client-address.ts";
@@ -216,7 +217,7 @@ const jsonType = (longNumbersAsText: boolean): string =>
 
 const jsonReply = (
   exchange: Exchange,
-  text: string,
+  text: WrittenJson,
   { longNumbersAsText }: Pick<ODataBody, "longNumbersAsText">,
   headers: Readonly<Record<string, string>> = {},
 ): Reply => ({

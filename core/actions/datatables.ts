@@ -25,7 +25,8 @@ import { type Column, columnList } from "../values/types/column.ts";
 import { closedObject } from "../values/json-shapes.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 import type { Entity } from "../plans/entity.ts";
-import { isObject, type Json, jsonOf } from "../values/json.ts";
+import { isObject, type Json } from "../values/json.ts";
+import { jsonOf, parsed } from "../values/ready-json.ts";
 import { relatedDependencies } from "../query/hops.ts";
 import type { ReadQueries } from "../query/session.ts";
 import { joinedKey } from "../values/types/key.ts";
@@ -134,7 +135,9 @@ async function totalOf(
   { count, keep }: Asked,
 ): Promise<RowCount> {
   const statement = { kind: "count", source, where: null } as const;
-  return JSON.parse(await keep(totalKey(count), () => countRows(queries, statement, count)));
+  return parsed(
+    await keep(totalKey(count), () => countRows(queries, statement, count)),
+  ) as RowCount;
 }
 
 const totalKey = (count: CountMode): unknown => ["total", count];
@@ -165,7 +168,9 @@ function pageOf(
     readRows: (queries, select, form) =>
       readRows(queries, plan, { select, form, nesting, missing, versions }),
     keepCount: async (make) =>
-      JSON.parse(await keep(filter === null ? totalKey(count) : ["filtered", counted], make)),
+      parsed(
+        await keep(filter === null ? totalKey(count) : ["filtered", counted], make),
+      ) as RowCount,
   };
 }
 

@@ -58,6 +58,7 @@ import { type Column, columnList } from "../values/types/column.ts";
 import type { Row } from "../values/row.ts";
 import { invalidParameter } from "../values/errors.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
+import { parsed } from "../values/ready-json.ts";
 import { absent, closedObject } from "../values/json-shapes.ts";
 import { limits } from "../values/limits.ts";
 
@@ -278,7 +279,7 @@ const readKeeping = (
 ): Promise<CountedPage<ListText>> =>
   readCountedPage(session, {
     ...page,
-    keepCount: async (make) => JSON.parse(await keep(counted, make)) as RowCount,
+    keepCount: async (make) => parsed(await keep(counted, make)) as RowCount,
   });
 
 /** The page after a cursor. */

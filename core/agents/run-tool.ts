@@ -12,6 +12,7 @@ import { agentLimits } from "../values/agent-limits.ts";
 import { closest } from "../values/closest.ts";
 import { AppError, invalidParameter, invalidPayload, notFound } from "../values/errors.ts";
 import { isObject, parseOwnJson } from "../values/json.ts";
+import { asString } from "../values/ready-json.ts";
 import { type Agents, endpointsOf, type ReadingTool, rightsOf } from "./agent-rights.ts";
 import { isArgument, isNumberOfRecords } from "./agent-tools.ts";
 import { cut, fitsAnswer, fittingCount, shortWrite, recordTooLarge } from "./fitting.ts";
@@ -160,7 +161,7 @@ function contentOf(answer: Answer): ToolContent {
     success: _,
     timestamp: __,
     ...content
-  } = parseOwnJson(answerText(answer, "")) as Record<string, unknown>;
+  } = parseOwnJson(asString(answerText(answer, ""))) as Record<string, unknown>;
   return { ...content, ...(answer.etag !== undefined && { etag: answer.etag }) };
 }
 

@@ -20,7 +20,8 @@ import type { HookCall } from "../plans/hook-call.ts";
 import type { Outbound } from "../plans/outbound-port.ts";
 import type { LedgerName } from "../query/session.ts";
 import { type AppError, invalidPayload, unavailable } from "../values/errors.ts";
-import { jsonOf, parseOwnJson } from "../values/json.ts";
+import { parseOwnJson } from "../values/json.ts";
+import { asString, jsonOf } from "../values/ready-json.ts";
 import { limits } from "../values/limits.ts";
 import { inStep, readBatch, type Step } from "./batch-request.ts";
 import { neededLedgers, makeLedgers } from "./step-ledgers.ts";
@@ -256,7 +257,7 @@ function answeredBy({ step, handler }: Planned, request: Request, answer: Answer
   return {
     id: step.id,
     status,
-    text: answerText(answer, request.now()),
+    text: asString(answerText(answer, request.now())),
     handler,
     ...(subject !== undefined && { subject }),
     ...(subjects !== undefined && { subjects }),
@@ -337,7 +338,9 @@ async function narrowed(
   { rest = "", steps = [] }: Answer,
   { planned, request }: Replaying,
 ): Promise<string> {
-  const stored = parseOwnJson(rest) as unknown as { data: { status: 200; body: object }[] };
+  const stored = parseOwnJson(asString(rest)) as unknown as {
+    data: { status: 200; body: object }[];
+  };
   const data: unknown[] = [];
   for (const [at, { view, subject, subjects }] of steps.entries()) {
     const step = planned[at]!;

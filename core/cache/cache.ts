@@ -7,7 +7,7 @@
  */
 import type { Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
-import { jsonOf } from "../values/json.ts";
+import { asString, type WrittenJson, jsonOf } from "../values/ready-json.ts";
 import { limits } from "../values/limits.ts";
 import type { CacheObserver, CacheResult } from "../plans/observer.ts";
 import type { CacheStore } from "./cache-store.ts";
@@ -27,10 +27,10 @@ export interface Subject {
 }
 
 /**
- * Returns the JSON text of the result of `make` (as `jsonOf`), or the cached text for the same parameters. `parameters`
+ * Returns the JSON of the result of `make` (as `jsonOf`), or the cached text for the same parameters. `parameters`
  * are everything of the request that determines the answer, as JSON values. Concurrent equal requests run `make` once.
  */
-export type Keep = (parameters: unknown, make: () => Promise<unknown>) => Promise<string>;
+export type Keep = (parameters: unknown, make: () => Promise<unknown>) => Promise<WrittenJson>;
 
 /** The cache as the actions of one project see it. */
 export interface ProjectCache {
@@ -162,19 +162,19 @@ export function createCache({ store: rawStore, digest, log }: CacheDeps): Cache 
 /** Makes answers. Requests that ask for the same one at the same time share it. */
 function createMaking(store: CacheStore) {
   /** By key and stamp: a write in between changes the stamp, so no request waits for an outdated answer. */
-  const underWay = new Map<string, Promise<string>>();
+  const underWay = new Map<string, Promise<WrittenJson>>();
   return function make(
     id: string,
     { key, stamp, ttlSeconds }: { key: string; stamp: string; ttlSeconds: number },
     work: () => Promise<unknown>,
-  ): Promise<string> {
+  ): Promise<WrittenJson> {
     const known = underWay.get(id);
     if (known) return known;
     const made = work().then((value) => {
       const text = jsonOf(value);
       if (text.length <= limits.cacheEntryLengthMax) {
         // A full store keeps fewer answers, which is not an error.
-        store.set(key, `${stamp}\n${text}`, ttlSeconds).catch(() => undefined);
+        store.set(key, `${stamp}\n${asString(text)}`, ttlSeconds).catch(() => undefined);
       }
       return text;
     });

@@ -1,5 +1,6 @@
 /** Answers as JSON: in the envelope of a success, or as an error with its public name. */
 import { AppError } from "../values/errors.ts";
+import { joined, type WrittenJson } from "../values/ready-json.ts";
 import type { Answer } from "./answer.ts";
 import { errorTable } from "./error-table.ts";
 
@@ -7,14 +8,15 @@ import { errorTable } from "./error-table.ts";
 export function answerText(
   { body, rest, isBare }: Pick<Answer, "body" | "rest" | "isBare">,
   timestamp: string,
-): string {
+): WrittenJson {
   const isWhole = rest === undefined || rest === "{}";
   if (isWhole) return JSON.stringify(isBare ? body : { success: true, ...body, timestamp });
   // Both are objects with at least one member: `{"a":1}` and `{"b":2}` become `{"a":1,"b":2}`.
   const before = isBare ? body : { success: true, ...body };
-  const start = `${JSON.stringify(before).slice(0, -1)},${rest.slice(1, -1)}`;
+  const start = `${JSON.stringify(before).slice(0, -1)},`;
   const end = isBare ? "}" : `,"timestamp":${JSON.stringify(timestamp)}}`;
-  return start + end;
+  const members = typeof rest === "string" ? rest.slice(1, -1) : rest.subarray(1, -1);
+  return joined([start, members, end]);
 }
 
 /** What clients see of an error; all that is not an AppError is `internal`. */

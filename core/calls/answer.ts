@@ -2,6 +2,7 @@
 import type { AnsweredTable } from "../plans/export-plan.ts";
 import type { HookCall } from "../plans/hook-call.ts";
 import type { Json } from "../values/json.ts";
+import type { WrittenJson } from "../values/ready-json.ts";
 import type { JsonSchema } from "../values/json-schema.ts";
 
 /** A successful answer; the edge adds `success` and `timestamp`. */
@@ -9,8 +10,8 @@ export interface Answer {
   readonly status: 200 | 201 | 207;
   /** Members of the envelope in the order in which they are shown. */
   readonly body: Record<string, unknown>;
-  /** JSON text of an object whose members follow those of the body. It is sent unchanged, without being parsed. */
-  readonly rest?: string;
+  /** JSON of an object whose members follow those of the body. It is sent unchanged, without being parsed. */
+  readonly rest?: WrittenJson;
   /** True: the body is the whole answer, without `success` and `timestamp`. */
   readonly isBare?: boolean | undefined;
   readonly etag?: string;

@@ -2,7 +2,7 @@
 import type { Answer, AnswerForm } from "../calls/answer.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
-import { ReadyJson } from "../values/json.ts";
+import { ReadyJson } from "../values/ready-json.ts";
 import { anything } from "../values/json-schema.ts";
 import { longNumber } from "./edm.ts";
 import type { ODataPage, ReadPage } from "./list-pages.ts";

@@ -15,7 +15,7 @@ import { allOf, type Condition, selectFrom } from "../query/statement.ts";
 import { etagOf } from "../records/etag.ts";
 import { recordsOf, showingOf } from "../records/shown-records.ts";
 import { invalidParameter, notFound } from "../values/errors.ts";
-import { jsonOf } from "../values/json.ts";
+import { jsonOf } from "../values/ready-json.ts";
 import type { Row } from "../values/row.ts";
 import { columnList } from "../values/types/column.ts";
 import {

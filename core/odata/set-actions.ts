@@ -29,6 +29,7 @@ import { type ReadOptions, readOptions } from "./query-options.ts";
 import type { ODataPlace } from "./places.ts";
 import { recordAction } from "./record-action.ts";
 import type { ProjectNames } from "./set-names.ts";
+import { parsed } from "../values/ready-json.ts";
 
 /** The three actions of an endpoint; null: it lacks what they need, or the caller's rights are of another one. */
 export interface SetActions {
@@ -75,7 +76,7 @@ const listAction = (project: ProjectNames): Action =>
       const { $filter: filter, $search: search } = body.options;
       const counted = ["OData count", { filter, search, params: body["params"] }];
       const count = async (): Promise<number> =>
-        JSON.parse(await keep(counted, () => countOf(session, page))) as number;
+        parsed(await keep(counted, () => countOf(session, page))) as number;
       if (body.isCount) return countAnswer(await count());
       const read = (queries: ReadQueries, counting?: () => Promise<number>) =>
         readODataPage(queries, page, counting);

@@ -1,5 +1,6 @@
 /** Lists as one text: what a statement asks for, and what it returns. */
-import type { Json, ReadyJson } from "../values/json.ts";
+import type { Json } from "../values/json.ts";
+import type { ReadyJson } from "../values/ready-json.ts";
 
 /** How rows become one text. */
 export interface TextForm {

@@ -11,6 +11,7 @@ import type { Output, Select } from "../query/statement.ts";
 import { answeredAs, type Column, derivedColumn } from "../values/types/column.ts";
 import { invalidParameter } from "../values/errors.ts";
 import { type Json, parseOwnJson } from "../values/json.ts";
+import { asString, type WrittenJson } from "../values/ready-json.ts";
 import type { Row } from "../values/row.ts";
 import { etagOf } from "./etag.ts";
 import type { Showing } from "./shown-records.ts";
@@ -54,8 +55,8 @@ export function tableRows(
 }
 
 /** What `tableRows` gave, kept as JSON with the cursor of the next page. */
-export const readKept = (kept: string): Pick<AnsweredTable, "rows" | "nextCursor"> =>
-  parseOwnJson(kept) as unknown as Pick<AnsweredTable, "rows" | "nextCursor">;
+export const readKept = (kept: WrittenJson): Pick<AnsweredTable, "rows" | "nextCursor"> =>
+  parseOwnJson(asString(kept)) as unknown as Pick<AnsweredTable, "rows" | "nextCursor">;
 
 /** The results of aggregate; a grouped column looks as in an export if it keeps its name. */
 export function tableOfResults(

@@ -29,29 +29,6 @@ export class ExactNumber {
   }
 }
 
-/** JSON that is a text already, as a member of an answer; `jsonOf` writes it as it is. */
-export class ReadyJson {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** As `JSON.stringify` of a value, or of an object of which members are a `ReadyJson`. */
-export function jsonOf(value: unknown): string {
-  if (!isObject(value) || !Object.values(value).some(isText)) return JSON.stringify(value);
-  // Concatenation copies no text; `join` would.
-  let members = "";
-  for (const [name, member] of Object.entries(value)) {
-    const json = isText(member) ? member.text : JSON.stringify(member);
-    if (json !== undefined)
-      members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${json}`;
-  }
-  return `{${members}}`;
-}
-
-const isText = (value: unknown): value is ReadyJson => value instanceof ReadyJson;
-
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -285,21 +285,25 @@ function computedDecoder(column: Column): Decode | null {
 export function decoderOf(dialect: Dialect, columns: readonly Column[]): (rows: RawRow[]) => Row[] {
   const names: string[] = [];
   const decoders: Decode[] = [];
+  const kept: Decode["keeps"][] = [];
   for (const column of columns) {
-    const decode =
+    const decode: Decode | null =
       column.markOf === undefined
         ? (computedDecoder(column) ?? dialect.decode(column))
         : dialect.marks.decode;
     if (decode === null) continue;
     names.push(answeredAs(column));
     decoders.push(decode);
+    kept.push(decode.keeps);
   }
   return (rows) => {
     for (const row of rows) {
       for (let at = 0; at < names.length; at++) {
         const name = names[at]!;
         const raw = row[name];
-        if (raw !== null) row[name] = decoders[at]!(raw);
+        if (raw === null || typeof raw === kept[at]) continue;
+        const shown = decoders[at]!(raw);
+        if (shown !== raw) row[name] = shown;
       }
     }
     return rows as Row[];

@@ -24,7 +24,11 @@ export type RawList = readonly (Uint8Array | null)[];
 export type TakeRow = (row: RawList) => void;
 
 /** From the driver's value (never null) to the JSON value. */
-export type Decode = (raw: unknown) => Json;
+export interface Decode {
+  (raw: unknown): Json;
+  /** Values of this JavaScript type are their own JSON values, and need no call. Absent: there is none. */
+  readonly keeps?: "string" | "number";
+}
 
 /** Writes a value of a `RawList` as the JSON of its `Decode` result. */
 export type WriteJson = (writer: JsonWriter, raw: Uint8Array) => void;
@@ -33,6 +37,8 @@ export interface ListForms {
   write(column: Column): WriteJson;
   /** The value of a `RawRow`, as the driver makes it of the bytes. */
   received(column: Column, raw: Uint8Array): unknown;
+  /** Whether they are: a server may send texts in whatever encoding they were stored. */
+  isUtf8(bytes: Uint8Array): boolean;
 }
 
 /** How to ask the planner for its estimates. */

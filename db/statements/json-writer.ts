@@ -4,8 +4,11 @@
  * so the result is always the same as with it.
  */
 import type { Json } from "../../core/values/json.ts";
+import type { WrittenJson } from "../../core/values/ready-json.ts";
 
 const startBytes = 65_536;
+/** A shorter result is sent in one piece with its headers, as a text. */
+const bytesMin = 16_384;
 /** A longer buffer is released. */
 const keptBytesMax = 1_048_576;
 
@@ -30,9 +33,10 @@ export class JsonWriter {
   private bytes = new Uint8Array(startBytes);
   private end = 0;
 
-  /** All that was written. */
-  written(): string {
-    return decoder.decode(this.bytes.subarray(0, this.end));
+  /** All that was written: long JSON as bytes, if they are valid. */
+  written(isUtf8: (bytes: Uint8Array) => boolean): WrittenJson {
+    const bytes = this.bytes.subarray(0, this.end);
+    return this.end >= bytesMin && isUtf8(bytes) ? bytes.slice() : decoder.decode(bytes);
   }
 
   clear(): void {

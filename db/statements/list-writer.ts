@@ -4,7 +4,7 @@
  */
 import type { Row } from "../../core/values/row.ts";
 import type { ListText, TextForm } from "../../core/query/list-text.ts";
-import { ReadyJson } from "../../core/values/json.ts";
+import { ReadyJson } from "../../core/values/ready-json.ts";
 import { readerOf, type RecordMember, nestedMembers } from "../../core/lists/nested-rows.ts";
 import { answeredAs, type Column } from "../../core/values/types/column.ts";
 import type { Dialect, ListForms, Marks, RawList, TakeRow, WriteJson } from "./dialect.ts";
@@ -52,7 +52,7 @@ export function listWriterOf(
   });
   const marked = markedOf(lists, marks, columns);
   return (form) => {
-    const list = new List(written, marked, form);
+    const list = new List({ written, marked, isUtf8: lists.isUtf8 }, form);
     return form.isReversed ? reversed(list) : list;
   };
 }
@@ -73,18 +73,25 @@ function reversed(list: ListInWriting): ListInWriting {
 const idle: JsonWriter[] = [];
 const idleMax = 8;
 
+interface ListParts extends Pick<ListForms, "isUtf8"> {
+  readonly written: readonly Written[];
+  readonly marked: readonly Marked[];
+}
+
 class List implements ListInWriting {
   private readonly written: readonly Written[];
   private readonly marked: readonly Marked[];
+  private readonly isUtf8: ListForms["isUtf8"];
   private readonly rowsMax: number;
   private readonly writer = idle.pop() ?? new JsonWriter();
   private readonly ends: Row[] = [];
   private found = 0;
   private fault: { readonly error: unknown } | null = null;
 
-  constructor(written: readonly Written[], marked: readonly Marked[], { rowsMax }: TextForm) {
+  constructor({ written, marked, isUtf8 }: ListParts, { rowsMax }: TextForm) {
     this.written = written;
     this.marked = marked;
+    this.isUtf8 = isUtf8;
     this.rowsMax = rowsMax;
     this.writer.raw(opening);
   }
@@ -103,7 +110,7 @@ class List implements ListInWriting {
     const { writer, ends, found, fault } = this;
     if (fault !== null) throw fault.error;
     writer.raw(closing);
-    const data = new ReadyJson(writer.written());
+    const data = new ReadyJson(writer.written(this.isUtf8));
     writer.clear();
     if (idle.length < idleMax) idle.push(writer);
     return { data, shown: Math.min(found, this.rowsMax), found, ends };

@@ -180,7 +180,7 @@ describe("an answer", () => {
     ]);
   });
 
-  const other: [string, (opened: ReturnType<typeof open>) => Promise<string>][] = [
+  const other: [string, (opened: ReturnType<typeof open>) => Promise<unknown>][] = [
     ["other parameters", ({ project }) => asker(project)("other", { a: "1" })],
     [
       "another endpoint",

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Table } from "../../core/values/types/column.ts";
 import type { Db } from "../../core/plans/db-port.ts";
 import type { ListText } from "../../core/query/list-text.ts";
-import { jsonOf } from "../../core/values/json.ts";
+import { asString, jsonOf } from "../../core/values/ready-json.ts";
 import { markOf } from "../../core/lists/cursor.ts";
 import type { Select } from "../../core/query/statement.ts";
 import type { OpenOptions } from "../../db/open.ts";
@@ -46,7 +46,7 @@ const ordered = (from: Table, given: Partial<Select> = {}): Select =>
 
 /** With the text that an answer shows. */
 function shownIn({ data, ...rest }: ListText): Omit<ListText, "data"> & { readonly text: string } {
-  return { text: jsonOf({ data }).slice('{"data":'.length, -1), ...rest };
+  return { text: asString(jsonOf({ data })).slice('{"data":'.length, -1), ...rest };
 }
 
 async function expectSame(session: Pick<BareSession, "all" | "allAsText">, list: Select) {

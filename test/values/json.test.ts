@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../core/values/errors.ts";
-import { ExactNumber, jsonOf, ReadyJson, parseJson } from "../../core/values/json.ts";
+import { ExactNumber, parseJson } from "../../core/values/json.ts";
 import { limits } from "../../core/values/limits.ts";
 
 const nested = (depth: number, open = "[", close = "]"): string =>
@@ -93,19 +93,5 @@ describe("parseJson", () => {
     const start = performance.now();
     parseJson(`[1${"0".repeat(60_000)}1]`);
     expect(performance.now() - start).toBeLessThan(500);
-  });
-});
-
-describe("jsonOf", () => {
-  test.each(
-    [null, 1, "a", [1], {}, { a: 1, b: undefined }, { a: { b: [] } }].map((value) => [value]),
-  )("writes %j as JSON.stringify does", (value) =>
-    expect(jsonOf(value)).toBe(JSON.stringify(value)),
-  );
-
-  test("puts texts between other members as they are", () => {
-    const value = { 'q"': 1, none: undefined, data: new ReadyJson('[{"a": 1}]'), last: null };
-    expect(jsonOf(value)).toBe('{"q\\"":1,"data":[{"a": 1}],"last":null}');
-    expect(jsonOf({ data: new ReadyJson("[]") })).toBe('{"data":[]}');
   });
 });

@@ -22,20 +22,23 @@ interface SendOptions {
 
 /** Writes the reply to the request `incoming`. A client that has left gets nothing. */
 export async function send(
-  { status, headers, body }: Reply,
+  { status, headers, body: sent }: Reply,
   incoming: IncomingMessage,
   { outgoing, isLast, isUnread = !incoming.complete }: SendOptions,
 ): Promise<void> {
   const ending = (isUnread || isLast) && { Connection: "close" };
-  if (body instanceof ReadableStream) {
+  if (sent instanceof ReadableStream) {
     outgoing.writeHead(status, { ...headers, ...ending });
-    await pipeline(Readable.fromWeb(body as never), outgoing).catch(() => undefined);
+    await pipeline(Readable.fromWeb(sent as never), outgoing).catch(() => undefined);
     return;
   }
-  if (body === null) {
+  if (sent === null) {
     outgoing.writeHead(status, { ...headers, ...ending }).end();
     return;
   }
+  // To make bytes of a long text at once takes less than to count them first.
+  const isLong = typeof sent === "string" && sent.length >= togetherBytesMax;
+  const body = isLong ? Buffer.from(sent) : sent;
   const length = Buffer.byteLength(body);
   outgoing.writeHead(status, { ...headers, "Content-Length": length, ...ending });
   // ASCII text needs no encoding.

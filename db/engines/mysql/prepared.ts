@@ -6,6 +6,7 @@
  */
 import type mysql from "mysql2";
 import { endOfTurn } from "../../../core/values/end-of-turn.ts";
+import { useQuickDates } from "./quick-dates.ts";
 
 /** The driver's callback: an error, or the answer and its columns. */
 export type Take = (error: Error | null, answer: unknown, fields: readonly unknown[]) => void;
@@ -184,6 +185,7 @@ function createFieldReader(): Step {
 
   return function first(packet, driver) {
     const { buffer, start } = packet!;
+    useQuickDates(packet!);
     const { readField } = Object.getPrototypeOf(this) as DriverCommand;
     if (this._resultIndex > 0) return readField.call(this, packet, driver);
     const isKnown = shape?.fields.length === this._fieldCount && isAt(buffer, start, shape.bytes);

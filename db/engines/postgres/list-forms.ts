@@ -2,6 +2,7 @@
  * Converts the server's texts to JSON directly. A text of the usual form is written as it is, or nearly so. Any other
  * is decoded as in rows (`value-forms.ts`).
  */
+import { isUtf8 } from "node:buffer";
 import type { Column, ColumnType } from "../../../core/values/types/column.ts";
 import type { Json } from "../../../core/values/json.ts";
 import type { Decimals } from "../../../core/values/types/type-definition.ts";
@@ -14,6 +15,7 @@ type WriteUsual = (writer: JsonWriter, raw: Uint8Array) => boolean;
 
 export const createListForms = (decimals: Decimals): ListForms => ({
   received,
+  isUtf8,
   write(column) {
     const writeUsual = usual[column.type](column, decimals);
     const decode = valueForms[column.type].decoder(column, decimals);

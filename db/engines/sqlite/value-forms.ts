@@ -40,9 +40,10 @@ const json: Partial<ValueForm> = {
 
 export const createValueForms = (forms: StoredForms): ValueForms =>
   formsBeside(plain, {
-    text: { decoder: storedDecoder, textOf: plainColumn },
+    text: { decoder: (column) => keeping("string", storedDecoder(column)), textOf: plainColumn },
     integer: {
-      decoder: storedDecoder,
+      decoder: (column) =>
+        column.isSampled ? showAnything : keeping("number", storedDecoder(column)),
       output: (column, name, decimals) =>
         decimals === "string" && isBigint(column) ? sql`cast(${name} as text)` : longAsText(name),
     },
@@ -107,6 +108,9 @@ const showStored = (raw: unknown): Json =>
   raw instanceof Uint8Array ? showBytes(raw) : (raw as Json);
 
 const storedDecoder = ({ isSampled }: Column): Decode => (isSampled ? showAnything : showStored);
+
+const keeping = (keeps: Exclude<Decode["keeps"], undefined>, decode: Decode): Decode =>
+  Object.assign((raw: unknown) => decode(raw), { keeps });
 
 /** `decimals: "string"` is about 64-bit integers that are declared as such; every INTEGER of SQLite could be one. */
 const isBigint = (column: Column): boolean => /\b(BIGINT|INT8)\b/i.test(column.native);

@@ -1,6 +1,8 @@
 /** Texts of a server as JSON: the output equals that of the parsed values, and the usual forms are recognized. */
+import { isUtf8 } from "node:buffer";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../core/values/json.ts";
+import { asString } from "../../../core/values/ready-json.ts";
 import { showDecimal } from "../../../core/values/types/decimal-type.ts";
 import { showTimestamp } from "../../../core/values/types/timestamp-type.ts";
 import type { Column } from "../../../core/values/types/column.ts";
@@ -17,7 +19,7 @@ function written(write: (writer: JsonWriter) => boolean | void): string | null {
   writer.raw(bytes("<"));
   const isWritten = write(writer);
   writer.raw(bytes(">"));
-  const text = writer.written();
+  const text = asString(writer.written(isUtf8));
   if (isWritten !== false) return text.slice(1, -1);
   expect(text).toBe("<>");
   return null;
@@ -183,7 +185,7 @@ test("a row that cannot be written fails its list in the end, not the driver tha
   const write = (): never => {
     throw fault;
   };
-  const lists = { write: () => write, received: (_column: Column, raw: Uint8Array) => raw };
+  const lists = { write: () => write, received: (_column: Column, raw: Uint8Array) => raw, isUtf8 };
   const dialect = { ...createDialect("number", () => null), lists };
   const list = listWriterOf(dialect, [column("text")], false)!({ rowsMax: 5 });
   for (let row = 0; row < 3; row++) list.take([bytes("a")]);
@@ -194,8 +196,21 @@ test("a writer can be used again, after a long text too", () => {
   const writer = new JsonWriter();
   for (const text of ["x".repeat(3_000_000), "short"]) {
     writer.text(bytes(text));
-    expect(writer.written() === JSON.stringify(text)).toBe(true);
+    expect(asString(writer.written(isUtf8)) === JSON.stringify(text)).toBe(true);
     writer.clear();
-    expect(writer.written()).toBe("");
+    expect(writer.written(isUtf8)).toBe("");
   }
+});
+
+test("a long result is bytes, a short one and one that is not UTF-8 a text", () => {
+  const resultOf = (value: Uint8Array) => {
+    const writer = new JsonWriter();
+    writer.text(value);
+    return writer.written(isUtf8);
+  };
+  const long = "ä".repeat(20_000);
+  expect(resultOf(bytes("ä"))).toBe('"ä"');
+  expect(resultOf(bytes(long))).toEqual(bytes(`"${long}"`));
+  const broken = Uint8Array.of(...bytes(long), 0xe4);
+  expect(resultOf(broken) === `"${long}\uFFFD"`).toBe(true);
 });
