@@ -211,9 +211,24 @@ async function withBuckets(queries: ReadQueries, statement: Aggregate): Promise<
   const [[first, last] = [null, null]] = await extremesOf(queries, statement, [column!]);
   const max = statement.limit!;
   const filled = bucketsBetween(column!, { first, last, max });
-  if (filled === null)
+  // The bucket without value is one as well.
+  const isTooLong = filled?.length === max && (await hasNulls(queries, statement, column!));
+  if (filled === null || isTooLong)
     throw validationError(
       `fill would make more than ${max} groups; raise the limit, or take larger ones`,
     );
   return filled.length === 0 ? statement : { ...statement, filled: JSON.stringify(filled) };
+}
+
+async function hasNulls(
+  queries: ReadQueries,
+  statement: Aggregate,
+  column: Column,
+): Promise<boolean> {
+  const outputs = [null, column].map((counted, at): Output => {
+    const result = resultOf("count", counted, at);
+    return { alias: `.${at}`, function: "count", column: counted, result };
+  });
+  const [row] = await queries.aggregate(plainly(statement, outputs, null));
+  return row![".0"] !== row![".1"];
 }

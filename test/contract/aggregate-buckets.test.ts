@@ -370,7 +370,7 @@ describe("empty buckets, pages and totals", () => {
     },
     {
       name: "keeps the bucket without value beside the filled ones",
-      body: counted({ field: "qty", by: 25, alias: "b" }, { fill: true }),
+      body: counted({ field: "qty", by: 25, alias: "b" }, { fill: true, limit: 5 }),
       data: buckets([null, 1], [-25, 1], [0, 2], [25, 1], [50, 1]),
     },
     {
@@ -449,6 +449,11 @@ const refused: readonly Case[] = [
   {
     name: "refuses fill with more buckets than the limit",
     body: { fill: true, group_by: [by("hour")], limit: 100 },
+    ...validation,
+  },
+  {
+    name: "refuses fill with as many buckets as the limit beside the one without value",
+    body: { fill: true, group_by: [{ field: "qty", by: 25 }], limit: 4 },
     ...validation,
   },
   { name: "refuses page without group_by", body: { page: 1 }, ...validation },
