@@ -127,10 +127,10 @@ export function createSessions(
 
   /** One statement on a connection of the pool, atomic in itself. */
   function single(pool: Pool, statement: Statement, sending: Sending): Promise<Written> {
-    return alone(pool, statement, sending, executor.execute);
+    return runSingle(pool, statement, sending, executor.execute);
   }
 
-  function alone<R>(
+  function runSingle<R>(
     pool: Pool,
     statement: Statement,
     { deadlineAtMs, local, caller, signal: end }: Sending,
@@ -151,18 +151,23 @@ export function createSessions(
     select: Select,
     sending: Sending,
   ): ReturnType<ChangeAndRead> {
-    return alone(writers, update, sending, async (connection, { local = null, ...execution }) => {
-      const opening = openingOf({ texts: engine.begin, local });
-      const closing = [engine.commit];
-      const reading = { ...execution, statement: select, compiled: compile(select) };
-      const [changed, found] = await Promise.allSettled([
-        executor.execute(connection, { ...execution, opening }),
-        executor.execute(connection, { ...reading, closing, written: update }),
-      ]);
-      if (changed.status === "rejected") throw changed.reason;
-      if (found.status === "rejected") throw found.reason;
-      return [changed.value, found.value];
-    });
+    return runSingle(
+      writers,
+      update,
+      sending,
+      async (connection, { local = null, ...execution }) => {
+        const opening = openingOf({ texts: engine.begin, local });
+        const closing = [engine.commit];
+        const reading = { ...execution, statement: select, compiled: compile(select) };
+        const [changed, found] = await Promise.allSettled([
+          executor.execute(connection, { ...execution, opening }),
+          executor.execute(connection, { ...reading, closing, written: update }),
+        ]);
+        if (changed.status === "rejected") throw changed.reason;
+        if (found.status === "rejected") throw found.reason;
+        return [changed.value, found.value];
+      },
+    );
   }
 
   const runnerOver = (execute: Execute, { withRead }: { readonly withRead: WithRead }): Runner => {
