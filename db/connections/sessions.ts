@@ -145,7 +145,7 @@ export function createSessions(
     return retrying(deadlineAtMs, () => run(one, shares));
   }
 
-  /** A transaction that is sent at once. If the UPDATE fails, there is nothing to undo. */
+  /** One transaction, which is sent at once if the server can decide by itself how it ends. */
   function changeAndRead(
     update: UpdateOne,
     select: Select,
@@ -157,10 +157,16 @@ export function createSessions(
       sending,
       async (connection, { local = null, ...execution }) => {
         const opening = openingOf({ texts: engine.begin, local });
-        const closing = [engine.commit];
         const reading = { ...execution, statement: select, compiled: compile(select) };
+        const { commitIfFound: closing } = connection;
+        const change = () => executor.execute(connection, { ...execution, opening });
+        if (closing === undefined)
+          return committed(connection, execution, async () => [
+            await change(),
+            await executor.execute(connection, reading),
+          ]);
         const [changed, found] = await Promise.allSettled([
-          executor.execute(connection, { ...execution, opening }),
+          change(),
           executor.execute(connection, { ...reading, closing, written: update }),
         ]);
         if (changed.status === "rejected") throw changed.reason;
@@ -168,6 +174,22 @@ export function createSessions(
         return [changed.value, found.value];
       },
     );
+  }
+
+  /** Ends the transaction that `work` has begun. */
+  async function committed<R>(
+    connection: Connection,
+    { deadlineAtMs, statement: written }: Execution,
+    work: () => Promise<R>,
+  ): Promise<R> {
+    try {
+      const result = await work();
+      await executor.control(connection, { text: engine.commit, deadlineAtMs, written });
+      return result;
+    } catch (error) {
+      await executor.rollback(connection);
+      throw error;
+    }
   }
 
   const runnerOver = (execute: Execute, { withRead }: { readonly withRead: WithRead }): Runner => {

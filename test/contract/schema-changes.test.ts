@@ -185,6 +185,37 @@ test("writes answer 503 at first, and then go on with the table as it is", async
   expect(new Set(statuses)).toEqual(new Set([503, 201]));
 });
 
+test.each(["", ...(engine === "mysql" ? ["?pipelining=false"] : [])])(
+  "a write that answers 503 is not stored%s",
+  async (options) => {
+    const adjustConfig = { fields: { stock: { type: "integer" } } };
+    const whole = { tableName: "things", action: { adjust: true }, adjustConfig };
+    const project = { cache: { enabled: false } };
+    await on.reload({
+      shop: { project, database: { url: on.url + options }, endpoints: { whole } },
+    });
+    const adjust = async () => {
+      const adjustments = [{ field: "stock", value: 1 }];
+      return (await on.post("shop/whole/adjust", { id: "a", adjustments })).status;
+    };
+    const seen = new Set<number>();
+    let stock = 7;
+    const adjustUntil = async (isEnough: () => boolean) => {
+      for (let time = 0; time < 500 && !isEnough(); time++) {
+        const status = await adjust();
+        seen.add(status);
+        if (status === 200) stock++;
+        await turn();
+      }
+    };
+    await adjustUntil(() => stock === 20);
+    await on.sql("alter table things drop column note");
+    await adjustUntil(() => stock === 40);
+    expect(seen).toEqual(new Set([200, 503]));
+    expect(await on.sql("select stock from things")).toEqual([{ stock }]);
+  },
+);
+
 test("readers and writers under way see no other error while columns come and go", async () => {
   let isOver = false;
   const seen = new Set<number>();

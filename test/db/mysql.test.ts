@@ -123,6 +123,45 @@ test("a view over tables that the user has no right to is counted and not explai
   }
 });
 
+// The image of MySQL has no such statement.
+test("a transaction that ends by what it found is over, even where its end was stopped", async () => {
+  const connection = await connect();
+  if (connection.commitIfFound === undefined) return;
+  await rows("create table ends (id int primary key, n int)");
+  await rows("insert into ends values (1, 0)");
+  const command = (text: string) => ({ text, params: [], reuse: false });
+  const behind = connection.commitIfFound.map(command);
+  const id = await idOf(connection);
+  let isOver = false;
+  const stopping = (async () => {
+    while (!isOver) await kill(`query ${String(id)}`);
+  })();
+  const open: unknown[] = [];
+  for (let time = 0; time < 60; time++) {
+    await send(connection, "start transaction").catch(() => {});
+    await send(connection, "update ends set n = n + 1").catch(() => {});
+    await Promise.resolve(connection.send({ ...command("select n from ends"), behind })).catch(
+      () => {},
+    );
+    const text = "select 1 from information_schema.innodb_trx where trx_mysql_thread_id = ?";
+    open.push(...(await rows(text, [id])));
+  }
+  isOver = true;
+  await stopping;
+  expect(open).toEqual([]);
+  await rows("update ends set n = 0");
+  for (const [found, n] of [
+    ["select n from ends", 1],
+    ["select n from ends where id = 2", 1],
+    ["select nothing from ends", 1],
+  ] as const) {
+    await send(connection, "start transaction");
+    await send(connection, "update ends set n = n + 1");
+    await Promise.resolve(connection.send({ ...command(found), behind })).catch(() => {});
+    expect(await rows("select n from ends")).toEqual([{ n }]);
+  }
+});
+
 describe("a session that dies", () => {
   test(
     "leaves every transaction whole or undone, and the process alive",

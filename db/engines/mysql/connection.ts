@@ -18,7 +18,7 @@ import {
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
-import { lockWaits, lockWaitSeconds, setUp } from "./session-settings.ts";
+import { commitIfFound, lockWaits, lockWaitSeconds, setUp } from "./session-settings.ts";
 import { execute, PreparedStatements, sendAhead, type Take } from "./prepared.ts";
 
 /** A column of a result, as the protocol describes it. */
@@ -146,7 +146,7 @@ function canEval(): boolean {
 }
 
 /** MySQL cannot prepare these. None returns rows, so the text protocol's different value formats do not matter. */
-const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set)\b/i;
+const unpreparable = /^\s*(start|begin|commit|rollback|savepoint|release|set|if)\b/i;
 
 /** A command or a stream. */
 interface UnderWay extends Placed {
@@ -159,6 +159,7 @@ type SessionOptions = Pick<EngineOptions, "statementTimeoutMs"> & Pick<Target, "
 class MysqlSession implements MysqlConnection {
   alive = true;
   carries: Carries = {};
+  commitIfFound: readonly string[] | undefined;
   private waitsBriefly = false;
   private packetBytesMax = Infinity;
   private readonly driver: mysql.Connection;
@@ -287,6 +288,7 @@ class MysqlSession implements MysqlConnection {
     this.pipelines = isMariadb && mayPipeline;
     const most = limits.sharedStatementsMax;
     this.carries = this.pipelines ? { reads: most, writes: most } : {};
+    this.commitIfFound = this.pipelines ? commitIfFound : undefined;
     this.waitsBriefly = false;
   }
 
