@@ -7,7 +7,7 @@ export const foldingQuery = `
   select quote_ident(collname) as name
   from pg_catalog.pg_collation
   where collname in ('pg_c_utf8', 'und-x-icu', 'C.utf8', 'C.UTF-8')
-    and collencoding in (-1, pg_catalog.pg_char_to_encoding(pg_catalog.getdatabaseencoding()))
+    and pg_catalog.to_regcollation(quote_ident(collname)) is not null
   order by pg_catalog.array_position('{pg_c_utf8,und-x-icu}', collname::text)
   limit 1`;
 
