@@ -239,6 +239,7 @@ function createSteps() {
 
   return {
     next<R>(step: () => Promise<R>, recovers = false): Promise<R> {
+      const earlier = last;
       const result = (shared ?? last).then(async () => {
         if (ended) throw new Error("The transaction has ended");
         if (failed !== undefined && (!recovers || failed instanceof Conflict))
@@ -248,9 +249,10 @@ function createSteps() {
           if (recovers) failed = undefined;
           return done;
         } catch (error) {
-          // Of what was sent at once, the first failure is the cause of the others.
+          // Of what was sent at once, the first failure is the cause of the others, even if it is learned of later.
+          await earlier;
           failed ??= error as Error;
-          throw visibleError(error as Error);
+          throw visibleError(failed);
         }
       });
       last = Promise.all([last, result.catch(() => {})]);
