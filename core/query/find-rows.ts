@@ -55,6 +55,7 @@ async function findSome(
   { keys, found }: { keys: readonly KeyValue[]; found: Map<string, Row[]> },
 ): Promise<void> {
   const rows = await select(queries, search, keyIn(search.by, keys));
+  if (rows.length === 0) return;
   const texts = new Set(keys.map(keyText));
   const near = new Set<string>();
   let isAnyOther = false;
