@@ -17,7 +17,7 @@ import { limits } from "../../core/values/limits.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, scalarOf } from "../../core/query/find-rows.ts";
-import { equalTexts } from "./equal-keys.ts";
+import { createEqualTexts } from "./equal-keys.ts";
 import { closedCheck } from "./foresee-closed.ts";
 import { scopeCheck } from "./foresee-scope.ts";
 import { addMessage, type Case } from "./row-case.ts";
@@ -136,6 +136,7 @@ function uniqueCheck(
   if (areUpsertKeys || !columns.every((column) => given.has(column))) return null;
   const search = { source: sourceOf(table), by: columns, columns: primary, lock: false };
   const seen = new Map<string, number>();
+  const equalTexts = createEqualTexts(columns);
   return async (queries, stored) => {
     const asked = stored.flatMap((row) => {
       const key = valuesOf(row, columns, upsertKeys);
@@ -145,7 +146,7 @@ function uniqueCheck(
     const keys = asked.map(({ key }) => key);
     // Includes records that the caller cannot see. Only the fact that the value exists is revealed.
     const found = await findRows(past(queries, "takenKeys"), search, keys);
-    const texts = await equalTexts(queries, columns, keys);
+    const texts = await equalTexts(queries, keys);
     for (const [at, { row, key }] of asked.entries()) {
       const { one, verdict } = row;
       const text = texts[at]!;

@@ -9,7 +9,7 @@ import type { Row } from "../../core/values/row.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
 import { findRows, scalarOf } from "../../core/query/find-rows.ts";
-import { equalTexts } from "./equal-keys.ts";
+import { createEqualTexts } from "./equal-keys.ts";
 import { createForesight } from "./foresee.ts";
 import { changingRows, type FindHeld } from "./held-records.ts";
 import { createNames, type Names } from "./lookups.ts";
@@ -41,6 +41,7 @@ export function createJudge(options: JudgeOptions): Judge {
   const names = createNames();
   const read = createCaseReader(options, names);
   const judging = { ...options, seen: new Map() satisfies SeenKeys };
+  const equalTexts = createEqualTexts([...options.plan.upsertKeys.values()]);
   const foresee = options.foresees ? createForesight(options) : null;
   return async (queries, rows) => {
     await learnNames(names, queries, { rows, columns: options.columns });
@@ -48,7 +49,7 @@ export function createJudge(options: JudgeOptions): Judge {
     if (options.foresees) await refuseUnaccepted(queries, cases, options.columns);
     const recordsOf = await findRecords(queries, cases, options);
     const keys = cases.map(({ key }) => key);
-    const texts = await equalTexts(queries, [...options.plan.upsertKeys.values()], keys);
+    const texts = await equalTexts(queries, keys);
     const verdicts = cases.map((one, at) =>
       verdictOf(one, { ...recordsOf(one), text: texts[at]! }, judging),
     );

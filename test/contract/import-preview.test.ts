@@ -27,6 +27,11 @@ const setUp = (engine: EngineName) => [
     ? ["create collation loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"]
     : []),
   `create table names (name_id integer primary key, name ${loose[engine]} not null unique, alias ${loose[engine]} unique)`,
+  ...(engine === "mysql"
+    ? [
+        "create table nicks (nick_id integer primary key, nick varchar(20) character set utf8mb4 collate utf8mb4_roman_ci not null unique)",
+      ]
+    : []),
   "create table halls (hall varchar(10) not null, bay integer not null, primary key (hall, bay))",
   "create table makers (maker_id varchar(36) primary key, code varchar(10) not null unique)",
   `create table crates (
@@ -60,6 +65,9 @@ const endpoints = {
   plain: crates,
   sacks: { tableName: "sacks", action: { ...action, create: true } },
   names: { tableName: "names", action, importConfig: { upsertKeys: ["name"] } },
+  ...(inject("engine") === "mysql" && {
+    nicks: { tableName: "nicks", action, importConfig: { upsertKeys: ["nick"] } },
+  }),
   sealed: { tableName: "sealed", action, fieldName: ["name"] },
   ...(inject("engine") === "postgres" && {
     hosts: { tableName: "hosts", action, importConfig: { upsertKeys: ["ip"] } },
@@ -113,8 +121,32 @@ const unread: readonly Refusal[] = [
   ],
 ];
 
+/** Only some collations have it. */
+const romanLetters: readonly Refusal[] = [
+  [
+    "letters that are one for a language, in texts with and without other characters",
+    "nicks",
+    [
+      ["nick_id", "nick"],
+      [1, "Janus-1"],
+      [2, "Ianus-1"],
+      [3, "JANVS-1"],
+      [4, "Janus_1"],
+      [5, "J\u00e1nus-1"],
+      [6, "Janus 1"],
+    ],
+    ["2-2 insert", "3-4 invalid", "5-5 insert", "6-6 invalid", "7-7 insert"],
+    {
+      3: ["nick: is already in row 2"],
+      4: ["nick: is already in row 2"],
+      6: ["nick: is already in row 2"],
+    },
+  ],
+];
+
 const refused: readonly Refusal[] = [
   ...(inject("engine") === "postgres" ? unread : []),
+  ...(inject("engine") === "mysql" ? romanLetters : []),
   [
     "a reference that leads nowhere",
     "crates",

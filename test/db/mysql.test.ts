@@ -972,6 +972,49 @@ describe("the catalog", () => {
   });
 });
 
+describe("the weight of a text of printable ASCII", () => {
+  const printable = Array.from({ length: 94 }, (_, at) => String.fromCharCode(0x21 + at));
+
+  test.each([
+    ["utf8mb4_general_ci", true],
+    ["utf8mb4_general_nopad_ci", true],
+    ["utf8mb4_unicode_ci", true],
+    ["utf8mb4_unicode_520_ci", true],
+    ["utf8mb4_unicode_520_nopad_ci", true],
+    ["utf8mb4_uca1400_ai_ci", true],
+    ["utf8mb3_general_ci", true],
+    ["utf8mb4_uca1400_as_cs", false],
+    ["utf8mb4_spanish2_ci", false],
+    ["utf8mb4_danish_ci", false],
+  ])("in %s is that of its characters: %s", async (collation, isByCharacter) => {
+    const known = await rows(
+      "select 1 from information_schema.collations where ? like concat('%', collation_name)",
+      [collation],
+    );
+    if (known.length === 0) return;
+    const { c } = await tableWith(`varchar(99) collate ${collation}`);
+    const { alike } = c;
+    if (typeof alike !== "object") throw new Error("The column has no weights");
+    expect(alike.isByCharacter ?? false).toBe(isByCharacter);
+    const texts = [
+      ...printable,
+      ...printable.flatMap((one) => printable.map((other) => one + other)),
+    ];
+    const weights = new Map<string, unknown>();
+    for (let at = 0; at < texts.length; at += 1000) {
+      const some = texts.slice(at, at + 1000);
+      const outputs = some.map((_, place) => `${alike.before}?${alike.behind} as f${place}`);
+      const [row] = await rows(`select ${outputs.join(", ")}`, some);
+      some.forEach((text, place) => weights.set(text, row![`f${place}`]));
+    }
+    const others = texts.filter(
+      (text) => weights.get(text) !== [...text].map((one) => weights.get(one)).join(""),
+    );
+    if (isByCharacter) expect(others).toEqual([]);
+    else expect(others).not.toEqual([]);
+  });
+});
+
 describe('decimals "string"', () => {
   test("makes every decimal and 64-bit integer a text, and leaves smaller integers", async () => {
     const typed = await open(database.url, { ...options, decimals: "string" });

@@ -175,7 +175,12 @@ export type Alike =
   | "ascii case"
   | "blanks"
   | "loosely"
-  | { readonly before: string; readonly behind: string };
+  | {
+      readonly before: string;
+      readonly behind: string;
+      /** The value of a text of printable ASCII without blanks is those of its characters, one after the other. */
+      readonly isByCharacter?: true;
+    };
 
 /** A text of a column whose `alike` only the database can tell. */
 export interface AlikeText {

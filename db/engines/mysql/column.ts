@@ -87,8 +87,15 @@ function alikeOf({ collation, charset }: ColumnFacts): { readonly alike?: Alike 
   if (collation.endsWith("_bin")) return isPadded ? { alike: "blanks" } : {};
   const [trim, end] = isPadded ? ["rtrim(", ")"] : ["", ""];
   const before = `hex(weight_string(${trim}convert(`;
-  return { alike: { before, behind: ` using ${charset})${end} collate ${collation}))` } };
+  const behind = ` using ${charset})${end} collate ${collation}))`;
+  return {
+    alike: { before, behind, ...(weighsCharacters.test(collation) && { isByCharacter: true }) },
+  };
 }
+
+/** Not those of a language, which may sort two letters as one, nor those with more than one level of weights. */
+const weighsCharacters =
+  /^utf8mb[34]_(?:general|unicode|unicode_520|uca1400)_(?:nopad_)?(?:ai_)?ci$/;
 
 /** The server refuses to compare columns of two collations, but takes a binary one before another. */
 const clashingOf = ({ collation }: ColumnFacts): Pick<Column, "comparedIn"> =>
