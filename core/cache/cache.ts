@@ -7,7 +7,7 @@
  */
 import type { Table } from "../values/types/column.ts";
 import type { Entity } from "../plans/entity.ts";
-import { asString, type WrittenJson, jsonOf } from "../values/ready-json.ts";
+import { asString, jsonOf, type WrittenJson } from "../values/ready-json.ts";
 import { limits } from "../values/limits.ts";
 import type { CacheObserver, CacheResult } from "../plans/observer.ts";
 import type { CacheStore } from "./cache-store.ts";
@@ -171,12 +171,13 @@ function createMaking(store: CacheStore) {
     const known = underWay.get(id);
     if (known) return known;
     const made = work().then((value) => {
-      const text = jsonOf(value);
+      const json = jsonOf(value);
+      const text = asString(json);
       if (text.length <= limits.cacheEntryLengthMax) {
         // A full store keeps fewer answers, which is not an error.
-        store.set(key, `${stamp}\n${asString(text)}`, ttlSeconds).catch(() => undefined);
+        store.set(key, `${stamp}\n${text}`, ttlSeconds).catch(() => undefined);
       }
-      return text;
+      return json;
     });
     const ended = () => void underWay.delete(id);
     made.then(ended, ended);

@@ -47,7 +47,7 @@ export interface Runner {
   readonly atomically: <T>(
     work: (execute: Execute, changeAndRead: ChangeAndRead) => Promise<T>,
   ) => Promise<T>;
-  /** As one of `atomically`, in one round trip, but never undone once both have run. */
+  /** As one of `atomically`, in one round trip where the server can decide how it ends. */
   readonly changeAndRead: ChangeAndRead;
 }
 
