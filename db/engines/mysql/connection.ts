@@ -191,7 +191,7 @@ class MysqlSession implements MysqlConnection {
     // A lock can end the transaction by a conflict. What is behind it would then run without one.
     if (!before.every(({ text }) => unpreparable.test(text))) {
       for (const one of before) await this.sendOne(one);
-      return this.sendOne(command);
+      return this.send({ ...whole, before: [] });
     }
     if (this.pipelines) this.prepared.gather();
     const sent = [...before, command, ...behind].map((one) => this.sendOne(one));
