@@ -2,14 +2,19 @@
  * The rows of an upload in batches. Reading is a third of the work of an import, so a large file is read in its own
  * thread, in parallel to judging and storing. A small one is read here, as starting a thread takes longer.
  */
-import { once } from "node:events";
 import { stat } from "node:fs/promises";
 import { limits } from "../../core/values/limits.ts";
-import { startThread } from "../thread/start-thread.ts";
+import { createLentThreads } from "../thread/start-thread.ts";
 import { InvalidWorkbook } from "../workbook/invalid-workbook.ts";
 import { openWorkbook } from "../workbook/open-workbook.ts";
 import { type FileRow, rowBatches, type RowsFile } from "./row-batches.ts";
-import type { OpenedRows, RowsAnswer, RowsRefusal, ToRowsThread } from "./rows-thread.ts";
+import type {
+  FromRowsThread,
+  OpenedRows,
+  RowsAnswer,
+  RowsRefusal,
+  ToRowsThread,
+} from "./rows-thread.ts";
 
 /** The rows of one upload. To be closed. */
 export interface OpenRows {
@@ -37,39 +42,28 @@ async function openHere({ path, bytesMax, formulas, batchRows }: RowsFile): Prom
   };
 }
 
-async function openInThread(file: RowsFile): Promise<OpenRows> {
-  const thread = startThread(new URL("./rows-thread.ts", import.meta.url), {
-    data: file,
-    heapMb: limits.uploadThreadHeapMb,
-    youngMb: limits.jobThreadYoungMb,
-  });
-  const exited = once(thread, "exit").then(() => {
-    throw new Error("The thread that reads the rows has stopped");
-  });
-  exited.catch(() => undefined);
+const lendReader = createLentThreads(new URL("./rows-thread.ts", import.meta.url), {
+  heapMb: limits.uploadThreadHeapMb,
+  youngMb: limits.jobThreadYoungMb,
+});
 
-  /** The thread's next message; questions are asked one after the other. Rejects if the thread ends first. */
-  async function nextMessage<T extends OpenedRows | RowsAnswer>(): Promise<T> {
-    const [message] = (await Promise.race([once(thread, "message"), exited])) as [T | RowsRefusal];
-    if ("refusal" in message) throw new InvalidWorkbook(message.refusal);
-    return message;
-  }
-  async function ask(question: ToRowsThread): Promise<RowsAnswer> {
-    const answer = nextMessage<RowsAnswer>();
-    thread.postMessage(question);
+async function openInThread(file: RowsFile): Promise<OpenRows> {
+  const reader = lendReader();
+  async function ask<T extends FromRowsThread>(question: ToRowsThread): Promise<T> {
+    const answer = await reader.ask<T | RowsRefusal>(question);
+    if ("refusal" in answer) throw new InvalidWorkbook(answer.refusal);
     return answer;
   }
-  const close = async (): Promise<void> => void (await thread.terminate());
-
+  const close = (): Promise<void> => ask("close").then(reader.giveBack, reader.end);
   try {
-    const { headings } = await nextMessage<OpenedRows>();
+    const { headings } = await ask<OpenedRows>(file);
     return {
       headings,
       async *batches() {
-        let { rows } = await ask("first");
+        let { rows } = await ask<RowsAnswer>("first");
         while (rows !== null) {
           yield rows;
-          ({ rows } = await ask("next"));
+          ({ rows } = await ask<RowsAnswer>("next"));
         }
       },
       close,

@@ -33,24 +33,30 @@ export function startThread(
   });
 }
 
-export interface AskOptions<T> {
-  /** Settles as the answer does, or rejects when that takes too long. */
-  within(answer: Promise<T>): Promise<T>;
-  /** The error where the thread runs out of memory. */
-  readonly tooLarge: Error;
+/** A thread that answers each message with one message, for one user at a time. */
+export interface LentThread {
+  /**
+   * Resolves with the answer. Questions are asked one after the other. Rejects with the error that ends the thread, and
+   * when it has ended or was given back.
+   */
+  ask<T>(question: unknown): Promise<T>;
+  /** The next user gets it. */
+  giveBack(): void;
+  /** Ends it, even while it works, unless it was given back. */
+  end(): void;
 }
 
-/** Sends a question to a thread without work, and resolves with its answer. */
-export type AskThread = <T>(question: unknown, options: AskOptions<T>) => Promise<T>;
-
 /**
- * Threads for what clients wait for. Starting one takes longer than most answers, so it stays for the next question,
- * until nobody has asked for `limits.jobThreadIdleMs`. One that failed, or took too long, ends. `program` answers each
- * message with one message.
+ * Lends threads that run `program`. Starting one takes longer than most answers, and its code is slow at first, so it
+ * stays for the next user, until nobody has asked for `limits.jobThreadIdleMs`.
  */
-export function createAnsweringThreads(program: URL): AskThread {
-  /** Those without work, and when they end. */
+export function createLentThreads(
+  program: URL,
+  options: Omit<ThreadOptions, "data">,
+): () => LentThread {
+  /** Those without a user, and when they end. */
   const free = new Map<Worker, NodeJS.Timeout>();
+  const ended = new WeakSet<Worker>();
 
   function forget(thread: Worker): void {
     clearTimeout(free.get(thread));
@@ -58,14 +64,18 @@ export function createAnsweringThreads(program: URL): AskThread {
   }
 
   function start(): Worker {
-    const options = { data: null, heapMb: limits.uploadThreadHeapMb, hasTimeout: true };
-    const thread = startThread(program, options);
+    const thread = startThread(program, { ...options, data: null });
     // Deno does not always emit `exit` after an error.
-    for (const event of ["error", "exit"]) thread.on(event, () => forget(thread));
+    for (const event of ["error", "exit"])
+      thread.on(event, () => {
+        forget(thread);
+        ended.add(thread);
+      });
     return thread;
   }
 
   function keep(thread: Worker): void {
+    if (ended.has(thread)) return;
     const end = (): void => {
       forget(thread);
       void thread.terminate();
@@ -74,18 +84,49 @@ export function createAnsweringThreads(program: URL): AskThread {
     free.set(thread, setTimeout(end, limits.jobThreadIdleMs).unref());
   }
 
-  return async <T>(question: unknown, { within, tooLarge }: AskOptions<T>) => {
+  return () => {
     const [thread = start()] = free.keys();
+    let isLent = true;
+    const stopLending = (then: () => void): void => {
+      if (isLent) then();
+      isLent = false;
+    };
     forget(thread);
     thread.ref();
+    return {
+      async ask<T>(question: unknown): Promise<T> {
+        if (!isLent || ended.has(thread)) throw stopped();
+        const answer = nextMessage<T>(thread);
+        thread.postMessage(question);
+        return answer;
+      },
+      giveBack: () => stopLending(() => keep(thread)),
+      end: () => stopLending(() => void thread.terminate()),
+    };
+  };
+}
+
+export interface AskOptions<T> {
+  /** Settles as the answer does, or rejects when that takes too long. */
+  within(answer: Promise<T>): Promise<T>;
+  /** The error where the thread runs out of memory. */
+  readonly tooLarge: Error;
+}
+
+/** Sends a question to a thread without a user, and resolves with its answer. */
+export type AskThread = <T>(question: unknown, options: AskOptions<T>) => Promise<T>;
+
+/** Threads for what clients wait for. One that failed, or took too long, ends. */
+export function createAnsweringThreads(program: URL): AskThread {
+  const lend = createLentThreads(program, { heapMb: limits.uploadThreadHeapMb, hasTimeout: true });
+  return async <T>(question: unknown, { within, tooLarge }: AskOptions<T>) => {
+    const thread = lend();
     try {
-      const answer = within(nextMessage<T>(thread));
-      thread.postMessage(question);
-      const given = await answer;
-      keep(thread);
+      const given = await within(thread.ask<T>(question));
+      thread.giveBack();
       return given;
     } catch (error) {
-      void thread.terminate();
+      thread.end();
       throw isOutOfMemory(error) ? tooLarge : error;
     }
   };
@@ -96,7 +137,7 @@ async function nextMessage<T>(thread: Worker): Promise<T> {
   const listening = new AbortController();
   const { signal } = listening;
   const exited = once(thread, "exit", { signal }).then(() => {
-    throw new Error("The thread has stopped");
+    throw stopped();
   });
   try {
     const [message] = (await Promise.race([once(thread, "message", { signal }), exited])) as [T];
@@ -105,6 +146,8 @@ async function nextMessage<T>(thread: Worker): Promise<T> {
     listening.abort();
   }
 }
+
+const stopped = (): Error => new Error("The thread has stopped");
 
 const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";

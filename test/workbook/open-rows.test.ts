@@ -79,7 +79,23 @@ describe.each(kinds)("a $kind workbook", ({ count, isLarge }) => {
   });
 });
 
-test("a thread that has ended is noticed by who waits for its rows", async () => {
+test("the next large workbook is read from its beginning after one that was left or refused", async () => {
+  const path = await workbookOf(10_250);
+  const left = await open(path);
+  await left.batches().next();
+  await left.close();
+  await expect(open(path, { bytesMax: 1_000 })).rejects.toThrow(InvalidWorkbook);
+  const { rows } = await allOf(await open(await workbookOf(10_300)));
+  expect(rows).toEqual(Array.from({ length: 10_300 }, (_, at) => [at + 2, ...rowAt(at)]));
+});
+
+test("two large workbooks are read at the same time", async () => {
+  const all = await Promise.all([open(await workbookOf(10_250)), open(await workbookOf(10_300))]);
+  const found = await Promise.all(all.map(allOf));
+  expect(found.map(({ rows }) => rows.length)).toEqual([10_250, 10_300]);
+});
+
+test("there are no more rows of a large workbook that was closed", async () => {
   const rows = await open(await workbookOf(10_250));
   const batches = rows.batches();
   await batches.next();

@@ -1,6 +1,10 @@
 /** Threads that answer questions for clients who wait: which ones are used again, and what an answerless one leaves. */
 import { describe, expect, test } from "vitest";
-import { type AskOptions, createAnsweringThreads } from "../../../jobs/thread/start-thread.ts";
+import {
+  type AskOptions,
+  createAnsweringThreads,
+  createLentThreads,
+} from "../../../jobs/thread/start-thread.ts";
 import { withTimeout } from "../../../core/values/with-timeout.ts";
 import type { Question } from "./answering-program.ts";
 
@@ -31,6 +35,46 @@ test("questions at the same time go to threads of their own, which stay", async 
   const both = await Promise.all([ask("number, later"), ask("number, later")]);
   expect(new Set(both).size).toBe(2);
   expect(new Set(await Promise.all([ask("number"), ask("number")]))).toEqual(new Set(both));
+});
+
+describe("a thread that is lent", () => {
+  const lent = () =>
+    createLentThreads(new URL("./answering-program.ts", import.meta.url), { heapMb: 64 });
+
+  test("answers some questions, and then those of the next user", async () => {
+    const lend = lent();
+    const first = lend();
+    const number = await first.ask("number");
+    expect(await first.ask("number")).toBe(number);
+    first.giveBack();
+    expect(await lend().ask("number")).toBe(number);
+  });
+
+  test("can neither be asked nor ended by who gave it back", async () => {
+    const lend = lent();
+    const first = lend();
+    const number = await first.ask("number");
+    first.giveBack();
+    const second = lend();
+    await expect(first.ask("number")).rejects.toThrow("has stopped");
+    first.end();
+    first.giveBack();
+    expect(await second.ask("number, later")).toBe(number);
+    expect(await lend().ask("number")).not.toBe(number);
+  });
+
+  test.each<Question>(["exit", "throw"])(
+    "answers no more after %s, and is not lent again",
+    async (question) => {
+      const lend = lent();
+      const first = lend();
+      const number = await first.ask("number");
+      await expect(first.ask(question)).rejects.toThrow();
+      await expect(first.ask("number")).rejects.toThrow("has stopped");
+      first.end();
+      expect(await lend().ask("number")).not.toBe(number);
+    },
+  );
 });
 
 describe("a thread that does not answer", () => {
