@@ -29,7 +29,7 @@ export interface Search {
 export const foldedText = (key: KeyValue, columns: Key): string =>
   keyText(key.map((value, at) => folded(value, columns[at])));
 
-function folded(value: Scalar, column: Column | undefined): Scalar {
+export function folded(value: Scalar, column: Column | undefined): Scalar {
   if (typeof value !== "string" || column === undefined) return value;
   const { alike, ignoresCase } = column;
   if (alike === "ascii case" || alike === "blanks") return equalText(column, value);

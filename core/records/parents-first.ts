@@ -22,15 +22,15 @@ export interface ParentsFirst {
 
 /** Null: no record refers to another. */
 export function parentsFirst(records: readonly Setting[], table: Table): ParentsFirst | null {
+  if (referencesWithin(table).length === 0) return null;
   const parents = parentsOf(records, table).map((some, at) => some.filter((one) => one !== at));
   return parents.every((some) => some.length === 0) ? null : { order: orderOf(parents), parents };
 }
 
 /** The records that a record refers to, itself included. */
 function parentsOf(records: readonly Setting[], table: Table): number[][] {
-  const within = table.foreignKeys.filter((one) => one.referencedIdentity === table.identity);
   const parents: number[][] = records.map(() => []);
-  for (const { columns, referencedColumns } of within) {
+  for (const { columns, referencedColumns } of referencesWithin(table)) {
     const places = new Map<string, number>();
     for (const [place, record] of records.entries()) {
       const own = textOf(record, referencedColumns, table);
@@ -46,14 +46,16 @@ function parentsOf(records: readonly Setting[], table: Table): number[][] {
 
 /** The columns by which rows of the table refer to others of it; those of `ends` alone if it is given. */
 export function ownReferences(
-  { foreignKeys, columns, identity }: Table,
+  table: Table,
   ...ends: readonly ("columns" | "referencedColumns")[]
 ): Column[] {
-  const within = foreignKeys.filter(({ referencedIdentity }) => referencedIdentity === identity);
   const sides = ends.length > 0 ? ends : (["columns", "referencedColumns"] as const);
-  const names = within.flatMap((one) => sides.flatMap((side) => one[side]));
-  return [...new Set(names)].flatMap((name) => columns.get(name) ?? []);
+  const names = referencesWithin(table).flatMap((one) => sides.flatMap((side) => one[side]));
+  return [...new Set(names)].flatMap((name) => table.columns.get(name) ?? []);
 }
+
+const referencesWithin = ({ foreignKeys, identity }: Table): Table["foreignKeys"] =>
+  foreignKeys.filter(({ referencedIdentity }) => referencedIdentity === identity);
 
 export interface ChildrenFirst {
   /** Places of rows in sets: each behind all that refer to it. The last set also has those that refer in a circle. */

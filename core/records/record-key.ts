@@ -67,9 +67,9 @@ export function newKey(
   errors: FieldErrors,
 ): ReadonlyMap<Column, Scalar> {
   const { key, keyColumns } = made;
-  const asked = [...keyColumns.values()].filter(
-    (column) => !maySend(column, made) || leavesOpen(body, column, key),
-  );
+  const asked: Column[] = [];
+  for (const column of keyColumns.values())
+    if (!maySend(column, made) || leavesOpen(body, column, key)) asked.push(column);
   if (asked.length === 0) return checkedKey(body, keyColumns, rules, errors);
   const [only] = key;
   if (only !== undefined && key.length === 1 && !fills.has(only.name))

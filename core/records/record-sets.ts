@@ -133,12 +133,13 @@ function grouped<T extends Setting>(items: readonly T[], grouping: Grouping): Gr
   const groups = new Map<string, Group<T>>();
   for (const [place, item] of items.entries()) {
     const values: Scalar[] = [];
+    let shape = "";
     for (const column of among) {
       const value = item.values.get(column);
       if (value !== undefined) values.push(value);
       else if (optional?.has(column)) values.push(null);
+      else shape += nameIn(column);
     }
-    const shape = shapeOf(item, grouping);
     const length = lengthOf(values);
     let group = groups.get(shape);
     if (group === undefined || group.length + length > limits.statementLengthMax) {
@@ -159,6 +160,8 @@ function grouped<T extends Setting>(items: readonly T[], grouping: Grouping): Gr
 function shapeOf({ values }: Setting, { among, optional }: Grouping): string {
   let without = "";
   for (const column of among)
-    if (!values.has(column) && !optional?.has(column)) without += `${column.name}\0`;
+    if (!values.has(column) && !optional?.has(column)) without += nameIn(column);
   return without;
 }
+
+const nameIn = ({ name }: Column): string => `${name}\0`;

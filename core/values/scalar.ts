@@ -11,8 +11,9 @@
 export type Scalar = string | number | bigint | boolean | Uint8Array | null;
 
 /** Of the texts and bytes among the values, in characters and bytes: what makes a statement large. */
-export const lengthOf = (values: readonly Scalar[]): number =>
-  values.reduce<number>((sum, value) => {
-    const isLong = typeof value === "string" || value instanceof Uint8Array;
-    return isLong ? sum + value.length : sum;
-  }, 0);
+export function lengthOf(values: readonly Scalar[]): number {
+  let length = 0;
+  for (const value of values)
+    if (typeof value === "string" || value instanceof Uint8Array) length += value.length;
+  return length;
+}

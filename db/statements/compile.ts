@@ -226,16 +226,14 @@ function bindAll(
   { values, columns }: Shape,
   order: readonly number[],
 ): unknown[] {
-  const params: unknown[] = [];
-  for (const place of order) {
+  return order.map((place) => {
     const value = values[place]!;
     const column = columns[place]!;
-    if (value === null || column === null) params.push(value);
-    else if (isList(value)) params.push(dialect.valueLists!.bind(column, value));
-    else if (column.markOf === undefined) params.push(dialect.bind(column, value));
-    else params.push(boundMark(dialect, column.markOf, String(value)));
-  }
-  return params;
+    if (value === null || column === null) return value;
+    if (isList(value)) return dialect.valueLists!.bind(column, value);
+    if (column.markOf === undefined) return dialect.bind(column, value);
+    return boundMark(dialect, column.markOf, String(value));
+  });
 }
 
 const isList = (value: Scalar | readonly Scalar[]): value is readonly Scalar[] =>

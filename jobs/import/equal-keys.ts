@@ -1,7 +1,7 @@
 /** Which keys of a file are the same one for the database, whose collations may ignore case, accents or blanks. */
 import { past } from "../../core/callers/scoped-session.ts";
 import { batches, type Forms, formsBy } from "../../core/locks/lock-names.ts";
-import { foldedText } from "../../core/query/find-rows.ts";
+import { folded, foldedText } from "../../core/query/find-rows.ts";
 import type { Queries } from "../../core/query/session.ts";
 import type { AlikeText } from "../../core/values/types/column.ts";
 import type { Key, KeyValue } from "../../core/values/types/key.ts";
@@ -16,7 +16,14 @@ export type EqualTexts = (
 export function createEqualTexts(columns: Key): EqualTexts {
   /** By column; a text that has only these characters need not be asked for. */
   const characters = columns.map((): ReadonlyMap<string, string> | null => null);
+  const isKnown = columns.every(({ alike }) => typeof alike !== "object");
+  /** Those of all rows are kept, so a text by itself stays what it is. */
+  const textOf = (key: KeyValue): string => {
+    const text = key.length === 1 ? folded(key[0]!, columns[0]) : null;
+    return typeof text === "string" ? text : foldedText(key, columns);
+  };
   return async (queries, keys) => {
+    if (isKnown) return keys.map((key) => key && textOf(key));
     const forms = columns.map(() => new Map<string, string>());
     const asked: (AlikeText & { readonly at: number })[] = [];
     const db = formsBy((statement) => past(queries, "lockNames").native(statement));
@@ -36,7 +43,7 @@ export function createEqualTexts(columns: Key): EqualTexts {
         forms[some[place]!.at]!.set(some[place]!.text, form);
     const formOf = (value: KeyValue[number], at: number) =>
       typeof value === "string" ? (forms[at]!.get(value) ?? value) : value;
-    return keys.map((key) => key && foldedText(key.map(formOf), columns));
+    return keys.map((key) => key && textOf(key.map(formOf)));
   };
 }
 

@@ -8,6 +8,7 @@ import type { Queries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
 import { sourceOf } from "../../core/query/statement.ts";
 import { keyText, type KeyValue } from "../../core/values/types/key.ts";
+import { filledBeside } from "../../core/records/record.ts";
 import { findRows, scalarOf } from "../../core/query/find-rows.ts";
 import { createEqualTexts } from "./equal-keys.ts";
 import { createForesight } from "./foresee.ts";
@@ -25,7 +26,7 @@ import {
 import { refuseUnaccepted } from "./unaccepted-values.ts";
 
 /** The options for judging rows. */
-export interface JudgeOptions extends VerdictOptions {
+export interface JudgeOptions extends Omit<VerdictOptions, "beside"> {
   /** True: records that are to be changed are locked. */
   readonly lock: boolean;
   /** True: what the database would refuse is looked up first; false: the database refuses it. */
@@ -40,9 +41,12 @@ export type Judge = (queries: Queries, rows: readonly FileRow[]) => Promise<Verd
 export function createJudge(options: JudgeOptions): Judge {
   const names = createNames();
   const read = createCaseReader(options, names);
-  const judging = { ...options, seen: new Map() satisfies SeenKeys };
-  const equalTexts = createEqualTexts([...options.plan.upsertKeys.values()]);
-  const foresee = options.foresees ? createForesight(options) : null;
+  const { plan, entity, scope } = options;
+  const beside = filledBeside({ fills: scope.fills, rules: entity.rules }, plan.write);
+  const seen: SeenKeys = { texts: new Map(), records: new Map() };
+  const judging = { ...options, beside, seen };
+  const equalTexts = createEqualTexts([...plan.upsertKeys.values()]);
+  const foresee = options.foresees ? createForesight(judging) : null;
   return async (queries, rows) => {
     await learnNames(names, queries, { rows, columns: options.columns });
     const cases = rows.map(read);
@@ -51,7 +55,7 @@ export function createJudge(options: JudgeOptions): Judge {
     const keys = cases.map(({ key }) => key);
     const texts = await equalTexts(queries, keys);
     const verdicts = cases.map((one, at) =>
-      verdictOf(one, { ...recordsOf(one), text: texts[at]! }, judging),
+      verdictOf(one, { records: recordsOf(one), text: texts[at]! }, judging),
     );
     const foreseen = foresee === null ? verdicts : await foresee(queries, cases, verdicts);
     const held = await options.findHeld(queries, changingRows(rows, foreseen));
@@ -82,6 +86,8 @@ interface Records {
   readonly refusal: string | null;
 }
 
+const unknown: Records = { keys: [], refusal: null };
+
 /** Looks up the records of all rows. */
 async function findRecords(
   queries: Queries,
@@ -97,6 +103,7 @@ async function findRecords(
     keys.length === 0 || !isScoped(queries, search.source)
       ? none
       : await findRows(past(queries, "takenKeys"), { ...search, lock: false }, keys);
+  if (found.size === 0 && elsewhere.size === 0) return () => unknown;
   // Callers are told of deletion only for their own records.
   const deleted =
     elsewhere.size === 0 || entity.marking === null
@@ -119,28 +126,32 @@ async function findRecords(
 }
 
 /** The row where each key first occurred; also by record, because two texts can identify the same record. */
-type SeenKeys = Map<string, number>;
+interface SeenKeys {
+  readonly texts: Map<string, number>;
+  readonly records: Map<string, number>;
+}
 
 function verdictOf(
   one: Case,
-  { keys, refusal, text }: Records & { readonly text: string | null },
-  options: JudgeOptions & { seen: SeenKeys },
+  { records: { keys, refusal }, text }: { readonly records: Records; readonly text: string | null },
+  options: VerdictOptions & { seen: SeenKeys },
 ): Verdict {
   const { plan, seen } = options;
   const [firstKey] = plan.upsertKeys.values();
   if (firstKey === undefined || isNew(one, plan)) return newRow(one, options);
 
   /** False, and a message, when an earlier row of the file has the key. */
-  function isFirst(text: string): boolean {
-    const { rowIndex } = one.row;
-    const first = seen.get(text) ?? rowIndex;
-    seen.set(text, first);
-    if (first === rowIndex) return true;
+  function isFirst(rows: Map<string, number>, text: string): boolean {
+    const first = rows.get(text);
+    if (first === undefined) {
+      rows.set(text, one.row.rowIndex);
+      return true;
+    }
     addMessage(one, firstKey!, `is already in row ${first}`);
     return false;
   }
 
-  if (text === null || !isFirst(text)) return invalidRow(one, options);
+  if (text === null || !isFirst(seen.texts, text)) return invalidRow(one, options);
   if (refusal !== null) {
     addMessage(one, firstKey, refusal);
     return invalidRow(one, options);
@@ -148,6 +159,6 @@ function verdictOf(
   const [key] = keys;
   if (key === undefined) return newRow(one, options);
   if (keys.length > 1) addMessage(one, firstKey, "matches several records");
-  if (keys.length > 1 || !isFirst(`record ${keyText(key)}`)) return invalidRow(one, options);
+  if (keys.length > 1 || !isFirst(seen.records, keyText(key))) return invalidRow(one, options);
   return plan.strategy === "update_existing" ? changedRow(one, key, options) : { kind: "skip" };
 }

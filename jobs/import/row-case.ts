@@ -54,8 +54,17 @@ export function createCaseReader(
   const knows = (name: string): boolean => shown.has(name) || writable.has(name);
   return (row) => {
     const body: Record<string, unknown> = { ...blank };
-    const read = { row, body, words, fileColumns, knows };
-    const one: Case = { ...read, empty: [], faults: [], faulty: [], key: null };
+    const one: Case = {
+      row,
+      body,
+      empty: [],
+      faults: [],
+      faulty: [],
+      key: null,
+      words,
+      fileColumns,
+      knows,
+    };
     for (const column of columns) readCell(one, column, { plan, names });
     for (const column of plan.required)
       if (one.empty.includes(column)) addFault(one, column, "is required");

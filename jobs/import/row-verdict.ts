@@ -3,7 +3,6 @@
  * and update.
  */
 import type { Column } from "../../core/values/types/column.ts";
-import type { FieldErrors } from "../../core/values/errors.ts";
 import type { WritePlan } from "../../core/plans/write-plan.ts";
 import type { Caller } from "../../core/plans/caller.ts";
 import type { Scope } from "../../core/callers/scope.ts";
@@ -11,7 +10,7 @@ import type { NewId } from "../../core/values/clock.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { isOfKey, type KeyValue } from "../../core/values/types/key.ts";
 import { newKey, otherKey } from "../../core/records/record-key.ts";
-import { filledBeside, filledLater, withFills } from "../../core/records/record.ts";
+import { filledLater, withFills } from "../../core/records/record.ts";
 import { addTableFaults } from "../../core/records/table-faults.ts";
 import { addFieldErrors, addMessage, type Case, type CaseOptions } from "./row-case.ts";
 import type { RowFault } from "./row-fault.ts";
@@ -56,6 +55,8 @@ export interface VerdictOptions extends CaseOptions {
   readonly caller: Caller;
   /** Of the caller. */
   readonly scope: Scope;
+  /** What no file sets of a new record (`filledBeside`). */
+  readonly beside: ReadonlyMap<Column, Scalar>;
 }
 
 /** A row whose record is not known, so only its existing fields are checked. */
@@ -66,17 +67,16 @@ export function invalidRow(one: Case, { entity, plan }: VerdictOptions): Invalid
 
 /** A row that becomes a new record, unless something is wrong with it. */
 export function newRow(one: Case, options: VerdictOptions): NewRow | InvalidRow {
-  const { entity, plan, newId, scope } = options;
+  const { entity, plan, newId, scope, beside } = options;
   const { body, faults } = one;
   const { table, writable } = plan.write;
   const { rules } = entity;
   const filled = { body, newId, rules, fills: scope.fills };
   const { values, errors } = rules.check(withFills(filled, plan.write), "create", writable);
-  for (const [column, value] of filledBeside(filled, plan.write)) values.set(column, value);
-  const keyErrors: FieldErrors = {};
-  const made = newKey(filled, plan.write, rules, keyErrors);
+  for (const [column, value] of beside) values.set(column, value);
+  const found = errors ?? {};
+  const made = newKey(filled, plan.write, rules, found);
   for (const [column, value] of made) values.set(column, value);
-  const found: FieldErrors = { ...errors, ...keyErrors };
   addTableFaults(found, entity, { table, values, later: () => filledLater(plan) });
   addFieldErrors(one, found);
   addScopeError(one, scope.isWhole ? values : withNulls(values, plan.write), options);

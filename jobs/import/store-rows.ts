@@ -47,8 +47,7 @@ export function storeRows(options: StoreRowsOptions): StoreRows {
 
   return async (tx, rows, verdicts, onRow) => {
     const stored: Stored = { inserted: 0, updated: 0, rejected: [] };
-    const judged = rows.map((row, at) => [row, verdicts[at]!] as const);
-    const others = await storeHandledRows(tx, judged, { stored, onRow });
+    const others = await storeHandledRows(tx, { rows, verdicts }, { stored, onRow });
     try {
       stored.inserted += await insert(tx, others);
       stored.updated += await change(tx, others);
@@ -112,10 +111,12 @@ function createHandledStore(options: StoreRowsOptions) {
     hasHandlers(entity, "onBeforeInsert") ? judged : withParentsFirst(judged, options.plan);
   return async (
     tx: Transaction,
-    judged: readonly JudgedRow[],
+    { rows, verdicts }: { rows: readonly FileRow[]; verdicts: readonly Verdict[] },
     { stored, onRow }: { stored: Stored; onRow: (stored: Stored) => void },
-  ): Promise<Verdict[]> => {
+  ): Promise<readonly Verdict[]> => {
+    if (!isHandled.new && !isHandled.change) return verdicts;
     const others: Verdict[] = [];
+    const judged = rows.map((row, at) => [row, verdicts[at]!] as const);
     for (const [row, verdict] of inOrder(judged)) {
       const { kind } = verdict;
       if (kind === "skip" || kind === "invalid" || !isHandled[kind]) {
