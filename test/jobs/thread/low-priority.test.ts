@@ -18,7 +18,7 @@ const threadProgram = `
   });`;
 
 test.runIf(process.platform === "linux")(
-  "lowers the priority of its own thread and of no other",
+  "lowers the priority of its own thread, and of none that answers requests",
   async () => {
     const before = getPriority(0);
     const thread = new Worker(threadProgram, { eval: true });
@@ -29,6 +29,27 @@ test.runIf(process.platform === "linux")(
     await thread.terminate();
     expect(inThread).toBe(Math.max(before, 10));
     expect(getPriority(0)).toBe(before);
+  },
+);
+
+const serviceProgram = `
+  import { readdirSync, readFileSync } from "node:fs";
+  import { getPriority } from "node:os";
+  import { lowerPriority } from ${module};
+  lowerPriority();
+  const nameOf = (thread) => readFileSync(\`/proc/self/task/\${thread}/comm\`, "utf8").trim();
+  console.log(JSON.stringify(readdirSync("/proc/self/task").map((thread) => [nameOf(thread), getPriority(Number(thread))])));`;
+
+test.runIf(process.platform === "linux")(
+  "lowers the priority of the helpers that compile and collect garbage for it",
+  async () => {
+    const program = ["--input-type=module", "--eval", serviceProgram];
+    const { stdout } = await promisify(execFile)(process.execPath, program);
+    const threads = JSON.parse(stdout) as [string, number][];
+    const helpers = threads.filter(([name]) => name === "V8Worker");
+    expect(helpers.length).toBeGreaterThan(0);
+    const low = Math.max(getPriority(0), 10);
+    expect(new Set(helpers.map(([, priority]) => priority))).toEqual(new Set([low]));
   },
 );
 
