@@ -8,7 +8,7 @@ import {
   selectFrom,
   type Statement,
 } from "../../core/query/statement.ts";
-import type { Source, Via } from "../../core/values/types/column.ts";
+import type { Column, Source, Via } from "../../core/values/types/column.ts";
 import { type Connection } from "../../db/engines/engine.ts";
 import { connectFault } from "../../db/engines/sqlite/connect-fault.ts";
 import { createConnection } from "../../db/engines/sqlite/connection.ts";
@@ -180,6 +180,74 @@ describe("a drop-down that finds thousands of labels by their beginning, and sho
     ["looks for more", { kind: "and", members: [starting, { kind: "none" }] }, {}],
   ])("runs in a process of its own where it %s", (_, where, more) => {
     expect(sought(where, more)).toBe(true);
+  });
+});
+
+describe("a page of the many rows that an index finds", () => {
+  const big: Source = { kind: "table", schema: null, name: "big", columns: new Map() };
+  const [id, many, few] = ["id", "many", "few"].map((name) => column("integer", { name }));
+  const name = column("text", { name: "name" });
+  const compared = (column: Column, operator: Comparison, value: bigint): Condition => ({
+    kind: "compare",
+    column,
+    operator,
+    value,
+  });
+  const after = (value: bigint, column = id!): Condition => compared(column, ">", value);
+  const all = (...members: Condition[]): Condition => ({ kind: "and", members });
+  const between = (column: Column, low: bigint, high: bigint, negated = false): Condition => ({
+    kind: "between",
+    column,
+    low,
+    high,
+    negated,
+  });
+  const isLong = (
+    where: Condition,
+    { sort = id!, limit = 20, offset = 0, printed = where } = {},
+  ): boolean => {
+    const order = [{ column: sort, direction: "asc" as const }];
+    const page = (where: Condition): Statement =>
+      selectFrom(big, { columns: [id!, few!], where, sort: order, limit, offset });
+    const reading = { statement: page(where), compiled: compile(page(printed)), isStreamed: false };
+    return newReads().isLong(database, reading);
+  };
+
+  test.each<[string, Condition, Parameters<typeof isLong>[1]?]>([
+    ["behind a key", after(10n)],
+    ["behind a key, backwards", compared(id!, "<=", 59_000n)],
+    ["between two keys", all(after(10n), compared(id!, "<", 59_000n))],
+    ["between two keys, as one condition", between(id!, 10n, 59_000n)],
+    ["behind a value of an index", after(10n, few!), { sort: few! }],
+    [
+      "with a value, behind another one",
+      all(compared(many!, "=", 1n), after(10n, few!)),
+      { sort: few! },
+    ],
+    ["a thousand rows later", after(10n), { offset: 1_000 }],
+  ])("is read at once %s", (_, where, more) => {
+    expect(isLong(where, more)).toBe(false);
+  });
+
+  test.each<[string, Condition, Parameters<typeof isLong>[1]?]>([
+    ["where it is sorted otherwise", after(10n), { sort: few! }],
+    ["where it has most of them", after(10n), { limit: 59_000 }],
+    ["where it is far behind", after(10n), { offset: 59_000 }],
+    [
+      "where more is asked of the rows",
+      all(after(10n), { kind: "contains", column: name, text: "9" }),
+    ],
+    ["where another column is compared too", all(after(10n), after(10n, few!))],
+    ["where a key is compared twice", all(after(10n), after(50n))],
+    ["where a value is not asked for", all(after(10n), compared(few!, "!=", 20n))],
+    [
+      "where one of two conditions is enough",
+      { kind: "or", members: [after(10n), after(10n, few!)] },
+    ],
+    ["outside of two keys", between(id!, 10n, 20n, true)],
+    ["of another record", after(10n, { ...id!, via: {} as Via }), { printed: after(10n) }],
+  ])("is read in a process of its own %s", (_, where, more) => {
+    expect(isLong(where, more)).toBe(true);
   });
 });
 

@@ -22,6 +22,8 @@ interface Judged {
   readonly visits: number;
   /** Each visited row of the one table is an answer, in the order that was asked for, if the condition allows it. */
   readonly isDirect: boolean;
+  /** What the table's index is compared with, as the plan says it (`name>?`); null: it is not searched. */
+  readonly bounds: readonly string[] | null;
   /** The column of which the table's index gives a range; null: it gives all rows, or single ones. */
   readonly ranged: string | null;
   /** How many ends that range has. */
@@ -70,6 +72,7 @@ export function createLongReads(compile: Compile): LongReads {
     return {
       visits: visitsFor(null),
       isDirect: steps.slice(1).every(isLookUp),
+      bounds: searchOfIndex.exec(steps[0]?.detail ?? "")?.[1]!.split(" AND ") ?? null,
       ranged,
       rangeEnds: range.split("?").length - 1,
       visitsPerRanged: visitsFor(1),
@@ -108,9 +111,10 @@ export function createLongReads(compile: Compile): LongReads {
         visits > limits.heldUpVisitsMax || (visits > fewVisits && compiled.pace?.isSlow === true);
       if (comparesMuch(compiled)) return true;
       try {
-        const { visits, isDirect, ranged, visitsPerRanged } = judge(database, compiled);
+        const judged = judge(database, compiled);
+        const { visits, ranged, visitsPerRanged } = judged;
         if (!isMuch(visits)) return false;
-        const before = isDirect ? rowsBefore(statement, ranged, isStreamed) : Infinity;
+        const before = rowsBefore(statement, judged, isStreamed);
         if (before < visits && before <= limits.heldUpVisitsMax) return false;
         return (
           ranged === null || isMuch(visitsPerRanged * rowsOfRange(database, statement, ranged))
@@ -148,11 +152,18 @@ class Fresh<T> {
 
 const rangeOfIndex = /^SEARCH \S+ USING (?:COVERING )?INDEX \S+ \((\w+)(?:>\? AND \1<\?|[<>]\?)\)$/;
 
+const searchOfIndex =
+  /^SEARCH \S+ USING (?:(?:COVERING )?INDEX \S+|(?:INTEGER )?PRIMARY KEY) \(([^()]+)\)$/;
+
 /** Rows that are read until the answer is there, or the next row of a stream, where every row is an answer. */
-function rowsBefore(statement: Statement, ranged: string | null, isStreamed: boolean): number {
-  if (statement.kind !== "select") return Infinity;
+function rowsBefore(
+  statement: Statement,
+  { isDirect, ranged, bounds }: Judged,
+  isStreamed: boolean,
+): number {
+  if (statement.kind !== "select" || !isDirect) return Infinity;
   const { source, where, limit, offset } = statement;
-  if (where !== null && !isWholeRange(where, ranged)) return Infinity;
+  if (where !== null && !isWholeRange(where, ranged) && !isSearched(where, bounds)) return Infinity;
   if (source.kind !== "table" || source.isView === true) return Infinity;
   return isStreamed ? offset + 1 : offset + (limit ?? Infinity);
 }
@@ -163,6 +174,33 @@ function isWholeRange(where: Condition, ranged: string | null): boolean {
   const { column, pattern, negated, ignoreCase, ignoreAccents } = where;
   const isFolded = column.hasFoldedIndex === true && ignoreCase && ignoreAccents !== true;
   return isFolded && !negated && patternKind(pattern).isHead;
+}
+
+/** Whether the rows that the index finds are those of the condition, such as the rows behind a page. */
+function isSearched(where: Condition, planned: Judged["bounds"]): boolean {
+  const bounds = boundsOf(where);
+  if (bounds === null || planned === null) return false;
+  /** `key`: the column that the plan calls the rowid. */
+  const textOf = (key: string | null): string =>
+    bounds
+      .map(({ name, sign }) => `${name === key ? "rowid" : name}${sign}?`)
+      .toSorted()
+      .join();
+  const text = planned.toSorted().join();
+  return textOf(null) === text || bounds.some(({ name }) => textOf(name) === text);
+}
+
+/** What an index can be compared with for the condition; null: it says more than that. */
+function boundsOf(where: Condition): { readonly name: string; readonly sign: string }[] | null {
+  if (where.kind === "and") {
+    const all = where.members.map(boundsOf);
+    return all.includes(null) ? null : all.flatMap((bounds) => bounds!);
+  }
+  if ((where.kind !== "compare" && where.kind !== "between") || where.column.via) return null;
+  const { name } = where.column;
+  if (where.kind === "compare")
+    return where.operator === "!=" ? null : [{ name, sign: where.operator[0]! }];
+  return where.negated ? null : [">", "<"].map((sign) => ({ name, sign }));
 }
 
 interface Range {
