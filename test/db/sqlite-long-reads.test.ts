@@ -229,6 +229,17 @@ describe("a page of the many rows that an index finds", () => {
     expect(isLong(where, more)).toBe(false);
   });
 
+  test("is read at once also where the table is its own index", () => {
+    const keyed: Source = { kind: "table", schema: null, name: "keyed", columns: new Map() };
+    const [a, b] = [column("text", { name: "a" }), column("integer", { name: "b" })];
+    const where = all({ kind: "compare", column: a, operator: "=", value: "a1" }, after(10n, b));
+    const sort = [{ column: b, direction: "asc" as const }];
+    const statement = selectFrom(keyed, { columns: [b], where, sort, limit: 20 });
+    const compiled = compile(statement);
+    const reading = { statement, compiled, isStreamed: false };
+    expect(newReads().isLong(database, reading)).toBe(false);
+  });
+
   test.each<[string, Condition, Parameters<typeof isLong>[1]?]>([
     ["where it is sorted otherwise", after(10n), { sort: few! }],
     ["where it has most of them", after(10n), { limit: 59_000 }],
