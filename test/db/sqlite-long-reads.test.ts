@@ -17,6 +17,7 @@ import { failure } from "../../db/engines/sqlite/failure.ts";
 import { registerFunctions } from "../../db/engines/sqlite/functions.ts";
 import { createLongReads, type LongReads } from "../../db/engines/sqlite/long-reads.ts";
 import { connectReader } from "../../db/engines/sqlite/reader.ts";
+import { selectPage } from "../../core/lists/cursor.ts";
 import { createStoredForms } from "../../db/engines/sqlite/forms/stored-forms.ts";
 import { createCompiler, type Compile } from "../../db/statements/compile.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
@@ -227,6 +228,66 @@ describe("a page of the many rows that an index finds", () => {
     ["a thousand rows later", after(10n), { offset: 1_000 }],
   ])("is read at once %s", (_, where, more) => {
     expect(isLong(where, more)).toBe(false);
+  });
+
+  const [ascending, descending] = ["asc", "desc"] as const;
+  /** As a cursor asks for them, in a list that may be filtered. */
+  const isLongBehind = (
+    after: readonly [string, string],
+    {
+      sorted = few!,
+      direction = ascending as "asc" | "desc",
+      where = null as Condition | null,
+    } = {},
+  ): boolean => {
+    const sort = [sorted, id!].map((column) => ({ column, direction }));
+    const select = selectFrom(big, { columns: [id!, few!], where, sort });
+    const list = { name: "big", sort, hasKey: true, filter: where };
+    const statement = selectPage(select, { list, perPage: 20, after });
+    const reading = { statement, compiled: compile(statement), isStreamed: false };
+    return newReads().isLong(database, reading);
+  };
+
+  test.each<[string, Parameters<typeof isLongBehind>]>([
+    ["in the order of a column with few equal values", [["i10", "i31"]]],
+    [
+      "backwards",
+      [["i19000", "i57001"], { sorted: { ...few!, nullable: false }, direction: descending }],
+    ],
+    [
+      "where a column of the same index has a value",
+      [["i10", "i31"], { where: compared(many!, "=", 1n) }],
+    ],
+  ])("is read at once behind a cursor %s", (_, [after, more]) => {
+    expect(isLongBehind(after, more)).toBe(false);
+  });
+
+  test.each<[string, Parameters<typeof isLongBehind>]>([
+    ["in the order of a column with many equal values", [["i1", "i31"], { sorted: many! }]],
+    [
+      "where more is asked of the rows",
+      [["i10", "i31"], { where: { kind: "contains", column: name, text: "9" } }],
+    ],
+    ["where another range is asked for", [["i10", "i31"], { where: after(10n) }]],
+  ])("is read in a process of its own behind a cursor %s", (_, [after, more]) => {
+    expect(isLongBehind(after, more)).toBe(true);
+  });
+
+  test.each<[string, Condition]>([
+    ["has no bound", { kind: "or", members: [after(10n, few!), after(31n)] }],
+    [
+      "has the bound of another value",
+      all(compared(few!, ">=", 5n), { kind: "or", members: [after(10n, few!), after(31n)] }),
+    ],
+    [
+      "has a bound in the other direction",
+      all(compared(few!, "<=", 19_000n), {
+        kind: "or",
+        members: [after(19_000n, few!), after(31n)],
+      }),
+    ],
+  ])("is read in a process of its own where what looks like a cursor %s", (_, where) => {
+    expect(isLong(where, { sort: few! })).toBe(true);
   });
 
   test("is read at once also where the table is its own index", () => {

@@ -94,12 +94,41 @@ export function createLongReads(compile: Compile): LongReads {
     const compiled = compile(rows);
     const planned = judge(database, compiled);
     if (planned.ranged !== ranged || planned.rangeEnds !== range.ends) return Infinity;
-    const { text, params } = compiled;
-    return counts.get([text, ...params].join("\0"), () => {
+    return counted(database, compiled);
+  }
+
+  /** Infinite from `countedRowsMax` on. */
+  const counted = (database: Database, { text, params }: PlannedRead["compiled"]): number =>
+    counts.get([text, ...params].join("\0"), () => {
       const counting = database.prepare<unknown[], number>(`select count(*) from (${text})`);
-      const counted = counting.pluck().get(...params)!;
-      return counted < countedRowsMax ? counted : Infinity;
+      const rows = counting.pluck().get(...params)!;
+      return rows < countedRowsMax ? rows : Infinity;
     });
+
+  /** Rows that are read until the answer is there, or the next row of a stream; infinite where that is not known. */
+  function rowsBefore(
+    database: Database,
+    { statement, isStreamed }: Pick<PlannedRead, "statement" | "isStreamed">,
+    { isDirect, ranged, bounds }: Judged,
+  ): number {
+    if (statement.kind !== "select" || !isDirect) return Infinity;
+    const { source, where, limit, offset } = statement;
+    if (source.kind !== "table" || source.isView === true) return Infinity;
+    const wanted = isStreamed ? offset + 1 : offset + (limit ?? Infinity);
+    if (where === null || isWholeRange(where, ranged)) return wanted;
+    const { found, tied } = soughtOf(where);
+    if (!isSearched(found, bounds)) return Infinity;
+    if (tied === null) return wanted;
+    const { column, members } = tied;
+    const rows = compile(
+      selectFrom(source, {
+        columns: [column.markOf ?? column],
+        where: { kind: "and", members },
+        limit: countedRowsMax,
+      }),
+    );
+    const isCounted = isSearched(members, judge(database, rows).bounds);
+    return isCounted ? wanted + counted(database, rows) : Infinity;
   }
 
   /** A row that belongs to another one, as paths find it by a unique key. */
@@ -114,7 +143,7 @@ export function createLongReads(compile: Compile): LongReads {
         const judged = judge(database, compiled);
         const { visits, ranged, visitsPerRanged } = judged;
         if (!isMuch(visits)) return false;
-        const before = rowsBefore(statement, judged, isStreamed);
+        const before = rowsBefore(database, { statement, isStreamed }, judged);
         if (before < visits && before <= limits.heldUpVisitsMax) return false;
         return (
           ranged === null || isMuch(visitsPerRanged * rowsOfRange(database, statement, ranged))
@@ -155,19 +184,6 @@ const rangeOfIndex = /^SEARCH \S+ USING (?:COVERING )?INDEX \S+ \((\w+)(?:>\? AN
 const searchOfIndex =
   /^SEARCH \S+ USING (?:(?:COVERING )?INDEX \S+|(?:INTEGER )?PRIMARY KEY) \(([^()]+)\)$/;
 
-/** Rows that are read until the answer is there, or the next row of a stream, where every row is an answer. */
-function rowsBefore(
-  statement: Statement,
-  { isDirect, ranged, bounds }: Judged,
-  isStreamed: boolean,
-): number {
-  if (statement.kind !== "select" || !isDirect) return Infinity;
-  const { source, where, limit, offset } = statement;
-  if (where !== null && !isWholeRange(where, ranged) && !isSearched(where, bounds)) return Infinity;
-  if (source.kind !== "table" || source.isView === true) return Infinity;
-  return isStreamed ? offset + 1 : offset + (limit ?? Infinity);
-}
-
 /** A drop-down's search: every text of the range begins with the pattern. */
 function isWholeRange(where: Condition, ranged: string | null): boolean {
   if (where.kind !== "like" || where.column.name !== ranged) return false;
@@ -176,10 +192,45 @@ function isWholeRange(where: Condition, ranged: string | null): boolean {
   return isFolded && !negated && patternKind(pattern).isHead;
 }
 
-/** Whether the rows that the index finds are those of the condition, such as the rows behind a page. */
-function isSearched(where: Condition, planned: Judged["bounds"]): boolean {
-  const bounds = boundsOf(where);
-  if (bounds === null || planned === null) return false;
+/** What is asked of rows, in a form that can be compared with the bounds of a plan. */
+interface Sought {
+  /** Rows that fulfil these are answers, but for some of `tied`. */
+  readonly found: readonly Condition[];
+  /** Those that are equal in the column to the last row of the page before; null: there are none of them. */
+  readonly tied: { readonly column: Column; readonly members: readonly Condition[] } | null;
+}
+
+/**
+ * Takes apart what a cursor asks: `a >= 1 AND (a > 1 OR (a = 1 AND …))`. All rows of its first bound are further in the
+ * order, except those that are equal to it.
+ */
+function soughtOf(where: Condition): Sought {
+  const all = membersOf(where);
+  for (const [at, either] of all.entries()) {
+    const [further] = either.kind === "or" ? either.members : [];
+    if (further?.kind !== "compare") continue;
+    const { column, value } = further;
+    const found = all.toSpliced(at, 1);
+    const place = found.findIndex(
+      (one) =>
+        one.kind === "compare" &&
+        one.column === column &&
+        one.operator === `${further.operator}=` &&
+        one.value === value,
+    );
+    if (place < 0) continue;
+    return { found, tied: { column, members: found.with(place, { ...further, operator: "=" }) } };
+  }
+  return { found: all, tied: null };
+}
+
+const membersOf = (where: Condition): readonly Condition[] =>
+  where.kind === "and" ? where.members.flatMap(membersOf) : [where];
+
+/** Whether the rows that the index finds are those that fulfil all conditions. */
+function isSearched(conditions: readonly Condition[], planned: Judged["bounds"]): boolean {
+  if (planned === null) return false;
+  const bounds = conditions.flatMap(boundsOf);
   /** `key`: the column that the plan calls the rowid. */
   const textOf = (key: string | null): string =>
     bounds
@@ -190,18 +241,17 @@ function isSearched(where: Condition, planned: Judged["bounds"]): boolean {
   return textOf(null) === text || bounds.some(({ name }) => textOf(name) === text);
 }
 
-/** What an index can be compared with for the condition; null: it says more than that. */
-function boundsOf(where: Condition): { readonly name: string; readonly sign: string }[] | null {
-  if (where.kind === "and") {
-    const all = where.members.map(boundsOf);
-    return all.includes(null) ? null : all.flatMap((bounds) => bounds!);
-  }
-  if ((where.kind !== "compare" && where.kind !== "between") || where.column.via) return null;
-  const { name } = where.column;
-  if (where.kind === "compare")
-    return where.operator === "!=" ? null : [{ name, sign: where.operator[0]! }];
-  return where.negated ? null : [">", "<"].map((sign) => ({ name, sign }));
+/** What an index is compared with for the condition. */
+function boundsOf(where: Condition): readonly { readonly name: string; readonly sign: string }[] {
+  if (where.kind !== "compare" && where.kind !== "between") return [noBound];
+  const { name, via } = where.column.markOf ?? where.column;
+  if (via) return [noBound];
+  if (where.kind === "compare") return [{ name, sign: where.operator.replace(/(?<=[<>])=/, "") }];
+  return where.negated ? [noBound] : [">", "<"].map((sign) => ({ name, sign }));
 }
+
+/** Is in no plan. */
+const noBound = { name: "", sign: "" };
 
 interface Range {
   readonly column: Column;
