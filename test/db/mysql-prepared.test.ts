@@ -1,13 +1,23 @@
 /**
  * What `prepared.ts` does past the driver: statements that are sent at once are each answered with their own rows,
- * whatever the others are, and descriptions of columns that were read before still are those of the answer.
+ * whatever the others are; parameters arrive as they are; and descriptions of columns that were read before still are
+ * those of the answer.
  */
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { Connection, Engine } from "../../db/engines/engine.ts";
 import { open } from "../../db/engines/mysql/engine.ts";
+import { executePacket, type OutgoingPacket } from "../../db/engines/mysql/execute-packet.ts";
 import { type FreshDatabase, freshDatabase } from "../servers/database.ts";
 import { type Line, openLine } from "../servers/line.ts";
 import { send } from "./send.ts";
+
+const require = createRequire(import.meta.url);
+const driverFile = join(dirname(require.resolve("mysql2/package.json")), "lib/base/connection.js");
+const { writePacket } = (
+  require(driverFile) as { prototype: { writePacket(packet: OutgoingPacket): void } }
+).prototype;
 
 let database: FreshDatabase;
 let line: Line;
@@ -66,6 +76,89 @@ test("known statements are sent at once, and answered each with its own", async 
   // The server may answer the first before it gets the last.
   expect(await turnsOf(answers)).toBeLessThan(20);
 });
+
+const sameTexts = [0, 1, 83, 84, 250, 251, 65_535, 65_536].flatMap((length) => [
+  "x".repeat(length),
+  "é".repeat(length),
+  "𝄞".repeat(length / 2),
+]);
+const largest = 2n ** 64n - 1n;
+
+test.each<[string, string, readonly unknown[], unknown]>([
+  ...sameTexts.map((text): [string, string, string[], string] => [
+    `${Buffer.byteLength(text)} bytes in ${text.length} characters`,
+    "?",
+    [text],
+    text,
+  ]),
+  ["quotes and zeros", "concat(?, ?)", ["a'b\\\"", "\0\n"], "a'b\\\"\0\n"],
+  ["no bytes", "hex(?)", [Buffer.alloc(0)], ""],
+  ["bytes", "hex(?)", [Buffer.from([0, 255, 39])], "00FF27"],
+  ["many bytes", "length(?)", [Buffer.alloc(70_000)], 70_000],
+  ["whole numbers", "concat(?, ' ', ?)", [0n, -1n], "0 -1"],
+  [
+    "the largest",
+    "concat(?, ' ', ?)",
+    [2n ** 63n - 1n, 2n ** 63n],
+    `${2n ** 63n - 1n} ${2n ** 63n}`,
+  ],
+  ["the ends", "concat(?, ' ', ?)", [-(2n ** 63n), largest], `${-(2n ** 63n)} ${largest}`],
+  ["a whole number beside a text", "? = '7.0'", [7n], 1],
+  ["fractions", "concat(?, ' ', ?)", [1.5, -2e-9], "1.5 -0.000000002"],
+  ["a double's last digit", "? = 0.1e0 + 0.2e0", [0.1 + 0.2], 1],
+  ["truth", "concat(?, ?)", [true, false], "10"],
+  ["nothing", "coalesce(?, 'nothing')", [null], "nothing"],
+  [
+    "nothing among others",
+    `concat_ws(',', ${Array.from({ length: 19 }, () => "?").join(", ")})`,
+    Array.from({ length: 19 }, (_, at) => (at % 3 === 0 ? null : String(at))),
+    "1,2,4,5,7,8,10,11,13,14,16,17",
+  ],
+])("parameters that are %s arrive as they are", async (_what, expression, params, expected) => {
+  const ask = () => rows(`select ${expression} as value`, params);
+  // The driver sends the first.
+  for (let time = 0; time < 3; time++) expect(await ask()).toEqual([{ value: expected }]);
+});
+
+test.each([
+  [2 ** 24 - 2, [2 ** 24 - 2]],
+  [2 ** 24 - 1, [2 ** 24 - 1, 0]],
+  [2 ** 24, [2 ** 24 - 1, 1]],
+  [2 ** 25 - 2, [2 ** 24 - 1, 2 ** 24 - 1, 0]],
+])("%s bytes are sent in packets of the protocol", (length, packets) => {
+  // A text of 16 MiB or more has five bytes more for its length.
+  const beside = length > 2 ** 24 ? 23 : 18;
+  const packet = executePacket(1, ["x".repeat(length - beside)]);
+  const sent: Buffer[] = [];
+  const driver = {
+    config: {},
+    sequenceId: 0,
+    _bumpSequenceId(by: number) {
+      this.sequenceId += by;
+    },
+    write: (bytes: Buffer) => void sent.push(Buffer.from(bytes)),
+  };
+  writePacket.call(driver, packet);
+  const whole = Buffer.concat(sent);
+  let at = 0;
+  for (const [number, bytes] of packets.entries()) {
+    expect([whole.readUIntLE(at, 3), whole[at + 3]]).toEqual([bytes, number]);
+    at += 4 + bytes;
+  }
+  expect(at).toBe(whole.length);
+});
+
+test.each([undefined, Symbol("no"), { a: 1 }, () => 1])(
+  "a parameter that is none is refused, and nothing else: %s",
+  async (value) => {
+    await know("select ? + 0 as n", [0]);
+    const three = [1, value, 3].map((n) => rows("select ? + 0 as n", [n]));
+    const [first, second, third] = await Promise.allSettled(three);
+    expect(first).toMatchObject({ value: [{ n: 1 }] });
+    expect(second).toMatchObject({ reason: expect.any(TypeError) });
+    expect(third).toMatchObject({ value: [{ n: 3 }] });
+  },
+);
 
 test("among statements that are not known yet, each is answered with its own", async () => {
   await know("select ? + 0 as n", [0]);

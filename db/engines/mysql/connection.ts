@@ -18,6 +18,7 @@ import {
 import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
+import { typedParams } from "./parameters.ts";
 import { commitIfFound, lockWaits, lockWaitSeconds, setUp } from "./session-settings.ts";
 import { execute, PreparedStatements, sendAhead, type Take } from "./prepared.ts";
 
@@ -224,7 +225,7 @@ class MysqlSession implements MysqlConnection {
       // A statement that is alone has nothing to wait for.
       if (isAhead && this.underWay.size > 1) this.prepared.gather();
       if (prepared) execute(prepared, params, { driver, isAhead, take });
-      else if (!isPlain) driver.execute(text, params as never[], take);
+      else if (!isPlain) driver.execute(text, typedParams(params) as never[], take);
       else {
         const query = driver.query(text, take);
         if (isAhead) sendAhead(query, driver);
@@ -239,7 +240,7 @@ class MysqlSession implements MysqlConnection {
 
   async *stream({ text, params, batchRows, onFields }: StreamCommand): AsyncGenerator<RawRow[]> {
     if (!this.alive) throw lostConnection("The connection is closed", "PROTOCOL_CONNECTION_LOST");
-    const execution = this.driver.execute(text, params as never[]);
+    const execution = this.driver.execute(text, typedParams(params) as never[]);
     // The stream stops listening when it ends, but the driver may still report the lost connection.
     execution.on("error", () => undefined);
     if (onFields) execution.on("fields", onFields);

@@ -5,13 +5,21 @@ import type { Column } from "../../../core/values/types/column.ts";
 
 const { LONGLONG } = mysql.TypedParameter;
 
-/** Sent as the protocol's 64-bit integer. A larger number is beyond every column, and its digits compare correctly. */
-export function wholeNumber(value: bigint): unknown {
-  if (BigInt.asIntN(64, value) === value) return LONGLONG(value);
-  return BigInt.asUintN(64, value) === value
-    ? LONGLONG.unsigned(value)
+/**
+ * A bigint is sent as the protocol's 64-bit integer. A larger number is beyond every column, and its digits compare
+ * correctly.
+ */
+export const wholeNumber = (value: bigint): bigint | string =>
+  BigInt.asIntN(64, value) === value || BigInt.asUintN(64, value) === value
+    ? value
     : decimalDigits(String(value));
-}
+
+/** For the driver, which would send a bigint as text. */
+export const typedParams = (params: readonly unknown[]): unknown[] =>
+  params.map((value) => {
+    if (typeof value !== "bigint") return value;
+    return value === BigInt.asIntN(64, value) ? LONGLONG(value) : LONGLONG.unsigned(value);
+  });
 
 /** Digits before the point of the server's longest decimal. */
 const wholeDigitsMax = 65;

@@ -1,11 +1,14 @@
 /**
- * Statements that stay prepared, past two habits of the driver. It reads the descriptions of the columns anew with every
- * answer, although they are more bytes than a small record; and it sends a statement only after the answer to the one
- * before, although the server answers in order. Both go through members of the driver that it does not document;
- * `test/db/mysql-prepared.test.ts` shows whether a newer one still has them.
+ * Statements that stay prepared, past three habits of the driver. It reads the descriptions of the columns anew with
+ * every answer, although they are more bytes than a small record; it sends a statement only after the answer to the one
+ * before, although the server answers in order; and it copies all its options and makes an object of each parameter for
+ * every packet. All go through members of the driver that it does not document; `test/db/mysql-prepared.test.ts` shows
+ * whether a newer one still has them.
  */
 import type mysql from "mysql2";
 import { endOfTurn } from "../../../core/values/end-of-turn.ts";
+import { executePacket, type OutgoingPacket } from "./execute-packet.ts";
+import { typedParams } from "./parameters.ts";
 import { useQuickDates } from "./quick-dates.ts";
 
 /** The driver's callback: an error, or the answer and its columns. */
@@ -27,12 +30,19 @@ type Step = (this: DriverCommand, packet: Packet | undefined, driver: Driver) =>
 
 interface DriverCommand {
   next: Step | null;
-  readonly start: Step;
+  start: Step;
   readonly row: Step;
   /** Reads the description of a column. */
   readField: Step;
   /** Takes the end of the descriptions. */
   readonly fieldsEOF: Step;
+  /** Reads the head of the answer. */
+  readonly resultsetHeader: Step;
+  readonly onResult: (error: unknown) => void;
+  readonly statement: { readonly id: number };
+  parameters: readonly unknown[];
+  options: unknown;
+  _connection: Driver | null;
   readonly _resultIndex: number;
   readonly _fieldCount: number;
   _receivedFieldsCount: number;
@@ -43,9 +53,13 @@ interface DriverCommand {
 
 interface Driver {
   readonly stream: { cork(): void; uncork(): void };
+  readonly config: object;
+  readonly _isMariaDB: boolean;
   readonly _command: unknown;
   sequenceId: number;
   _resetSequenceId(): void;
+  addCommand(command: DriverCommand): DriverCommand;
+  writePacket(packet: OutgoingPacket): void;
   protocolError(message: string): null;
 }
 
@@ -61,10 +75,7 @@ interface Handle {
   execute(params: readonly unknown[], take: Take): DriverCommand;
 }
 
-export interface Prepared {
-  readonly handle: Handle;
-  readonly readField: Step;
-}
+export type Prepared = Handle;
 
 /** The prepared statements of one connection. */
 export class PreparedStatements {
@@ -94,7 +105,7 @@ export class PreparedStatements {
     driver.prepare(text, (error, handle) => {
       if (!error && !all.has(text)) {
         if (all.size >= this.most) this.drop(all.keys().next().value!);
-        all.set(text, { handle: handle as unknown as Handle, readField: createFieldReader() });
+        all.set(text, ownHandle(handle as unknown as Handle, driver as unknown as Driver));
       }
       done(error, null);
     });
@@ -126,14 +137,42 @@ export class PreparedStatements {
 
 /** `isAhead`: all commands before it have been sent, so this one can be sent before they are answered. */
 export function execute(
-  { handle, readField }: Prepared,
+  prepared: Prepared,
   params: readonly unknown[],
   { driver, isAhead, take }: { driver: mysql.Connection; isAhead: boolean; take: Take },
 ): void {
-  const command = handle.execute(params, take);
-  command.readField = readField;
+  const command = prepared.execute(params, take);
   if (isAhead) sendAhead(command, driver);
 }
+
+/** A handle whose commands are sent and read by this file. The driver starts a command when it is added, or later. */
+function ownHandle(handle: Handle, driver: Driver): Handle {
+  const readField = createFieldReader();
+  const addCommand = (command: DriverCommand): DriverCommand => {
+    command.start = startExecution;
+    command.readField = readField;
+    return driver.addCommand(command);
+  };
+  return Object.assign(Object.create(handle) as Handle, { _connection: { addCommand } });
+}
+
+/** `start` of an execution. MySQL names types of its parameters that the driver heeds, and takes names for them. */
+const startExecution: Step = function startExecution(packet, driver) {
+  if (!driver._isMariaDB) {
+    const { start } = Object.getPrototypeOf(this) as DriverCommand;
+    this.parameters = typedParams(this.parameters);
+    return start.call(this, packet, driver);
+  }
+  this._connection = driver;
+  this.options = driver.config;
+  try {
+    driver.writePacket(executePacket(this.statement.id, this.parameters));
+  } catch (error) {
+    this.onResult(error);
+    return null;
+  }
+  return this.resultsetHeader;
+};
 
 /** Sends a command that the driver has put behind another one. All before it must have been sent. */
 export function sendAhead(added: unknown, connection: mysql.Connection): void {
