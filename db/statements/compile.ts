@@ -22,7 +22,7 @@ import {
   listWriterOf,
 } from "./list-writer.ts";
 import { print, type Printed } from "./print.ts";
-import { type Shape, shapeOf } from "./shape.ts";
+import { boundColumnsOf, type Shape, shapeOf } from "./shape.ts";
 import type { Printable } from "./walk.ts";
 
 export interface Compiled {
@@ -125,6 +125,8 @@ const listReading = (
 });
 
 interface Kept extends Printed {
+  /** As `boundColumnsOf`. */
+  readonly columns: readonly (Column | null)[];
   readonly pace: Pace;
   readonly reading: RowReading;
 }
@@ -158,6 +160,7 @@ export function createCompiler(
     if (printed === undefined) {
       printed = {
         ...print(dialect, statement, shape),
+        columns: boundColumnsOf(statement, dialect),
         reading: new RowReading(dialect, answeredColumns(statement)),
         pace: new Pace(),
       };
@@ -170,7 +173,7 @@ export function createCompiler(
     }
     return {
       text: printed.text,
-      params: bindAll(dialect, shape, printed.order),
+      params: bindAll(dialect, shape, printed),
       reuse:
         !dialect.keepsPlans ||
         isPlannedAlike(statement) ||
@@ -223,8 +226,8 @@ function compileNative(dialect: Dialect, { texts, order, values }: Native): Comp
 
 function bindAll(
   dialect: Dialect,
-  { values, columns }: Shape,
-  order: readonly number[],
+  { values }: Shape,
+  { columns, order }: Pick<Kept, "columns" | "order">,
 ): unknown[] {
   return order.map((place) => {
     const value = values[place]!;

@@ -8,7 +8,7 @@ import type { Column } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Statement } from "../../core/query/statement.ts";
-import { type Shape, shapeOf } from "./shape.ts";
+import { boundColumnsOf, type Shape, shapeOf } from "./shape.ts";
 import { bareQuery } from "./source.ts";
 import { type Repetition, Slot } from "./slots.ts";
 import { TextEmitter } from "./text-emitter.ts";
@@ -88,9 +88,8 @@ export function columnOfParameter(
   at: number,
 ): Column | null {
   if (statement.kind === "native") return null;
-  const shape = shapeOf(statement, dialect);
-  const place = print(dialect, statement, shape).order[at];
-  return (place === undefined ? null : shape.columns[place]) ?? null;
+  const place = print(dialect, statement, shapeOf(statement, dialect)).order[at];
+  return (place === undefined ? null : boundColumnsOf(statement, dialect)[place]) ?? null;
 }
 
 const tooManyValues = (): AppError =>

@@ -44,7 +44,7 @@ async function openHere({ path, bytesMax, formulas, batchRows }: RowsFile): Prom
 
 const lendReader = createLentThreads(new URL("./rows-thread.ts", import.meta.url), {
   heapMb: limits.uploadThreadHeapMb,
-  youngMb: limits.jobThreadYoungMb,
+  youngMb: limits.rowsThreadYoungMb,
 });
 
 async function openInThread(file: RowsFile): Promise<OpenRows> {

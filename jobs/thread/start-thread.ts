@@ -1,5 +1,4 @@
 /** Starts threads of this process, with limits on their memory. */
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { limits } from "../../core/values/limits.ts";
 
@@ -133,18 +132,13 @@ export function createAnsweringThreads(program: URL): AskThread {
 }
 
 /** Rejects with the error that ends the thread. */
-async function nextMessage<T>(thread: Worker): Promise<T> {
-  const listening = new AbortController();
-  const { signal } = listening;
-  const exited = once(thread, "exit", { signal }).then(() => {
-    throw stopped();
+function nextMessage<T>(thread: Worker): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const exited = (): void => reject(stopped());
+  thread.on("message", resolve).on("error", reject).on("exit", exited);
+  return promise.finally(() => {
+    thread.off("message", resolve).off("error", reject).off("exit", exited);
   });
-  try {
-    const [message] = (await Promise.race([once(thread, "message", { signal }), exited])) as [T];
-    return message;
-  } finally {
-    listening.abort();
-  }
 }
 
 const stopped = (): Error => new Error("The thread has stopped");
