@@ -247,8 +247,8 @@ export const limits = {
   /** A thread without a job for this long ends, and frees its connections. */
   jobThreadIdleMs: 30_000,
   /**
-   * Young objects of that thread, in megabytes, where V8 would use 64 and more. With 24, an export of a million rows
-   * takes 30 MB less and a tenth longer, an import a twelfth.
+   * Young objects of that thread, in megabytes, where V8 would use 64 and more. With 24, an import takes a twelfth
+   * longer, and an export as long, with 10 to 30 MB less.
    */
   jobThreadYoungMb: 48,
   /** Of a thread that reads rows. */
