@@ -42,7 +42,9 @@ export async function findRows(
   search: Search,
   keys: readonly KeyValue[],
 ): Promise<Map<string, Row[]>> {
-  const wanted = new Map(keys.map((key) => [keyText(key), key]));
+  const wanted = new Map<Scalar, KeyValue>();
+  // Of most keys the value itself tells whether it is there twice.
+  for (const key of keys) wanted.set(key.length === 1 ? key[0]! : keyText(key), key);
   const found = new Map<string, Row[]>();
   for (const some of keyBatches(search.by, [...wanted.values()]))
     await findSome(queries, search, { keys: some, found });
