@@ -8,7 +8,7 @@ const options = {
   tables: [{ name: "goods", columns: { id: "key", name: "text(100)" } }],
   endpoints: { goods: { tableName: "goods", action, fieldNameLookup: { id: "id", text: "name" } } },
 } as const;
-const count = 300;
+const count = 900;
 const records = Array.from({ length: count }, (_, at) => ({
   id: `record-${at}`,
   name: `„${"Grün ".repeat(10)}“ ${at}`,
@@ -46,6 +46,11 @@ const withoutTime = (text: string) => text.replace(/"timestamp":"[^"]*"/, "");
 
 const long: [name: string, path: string, asked: { body?: object; headers?: Fields }][] = [
   ["a list", "read", { body: { limit: 200, sort_columns: [{ column: "id" }] } }],
+  [
+    "a list of more than 64 KB",
+    "read",
+    { body: { limit: count, sort_columns: [{ column: "id" }] } },
+  ],
   ["a table", "read", { body: { limit: 200 }, headers: { Accept: "text/csv" } }],
   ["a drop-down", "lookup?limit=200", { headers: { "X-Request-Mode": "dynamic" } }],
   ["a refusal", "bulk-create", { body: { data: records } }],
@@ -70,11 +75,11 @@ test.each(long)("%s reads the same compressed and not", async (_, path, asked) =
     expect(headers.get("Vary")).toContain("Accept-Encoding");
 });
 
-test("four of them are long", async () => {
+test("all but one of them are long", async () => {
   const lengths = await Promise.all(
     long.map(async ([, path, asked]) => (await ask(fixture, path, asked)).text),
   );
-  expect(lengths.map(isLong)).toEqual([true, true, true, false, true]);
+  expect(lengths.map(isLong)).toEqual([true, true, true, true, false, true]);
 });
 
 test.each([
