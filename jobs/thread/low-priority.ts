@@ -6,10 +6,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants, getPriority, setPriority } from "node:os";
 
 /**
- * Of the calling thread, of the threads that it starts from now on, and of the helpers of Node.js, which compile and
- * collect garbage for all threads of the process, for good. While a job runs, most of that is for the job: with helpers
- * of a normal priority, the slowest requests beside an export took half as long again. Without a job, requests are
- * answered as fast.
+ * Of the calling thread, of the threads that it starts from now on, and of the helpers of Node.js, which compile,
+ * collect garbage, read files and compress for all threads of the process, for good. While a job runs, most of that is
+ * for the job: with helpers of a normal priority, the slowest requests beside an export took half as long again. Without
+ * a job, requests are answered as fast.
  */
 export function lowerPriority(): void {
   if (process.platform === "linux") lower([0, ...threadsOfProcess().filter(isHelper)]);
@@ -17,7 +17,7 @@ export function lowerPriority(): void {
 
 function isHelper(thread: number): boolean {
   try {
-    return readFileSync(`/proc/self/task/${thread}/comm`, "utf8").startsWith("V8Worker");
+    return /^(V8Worker|libuv-worker)/.test(readFileSync(`/proc/self/task/${thread}/comm`, "utf8"));
   } catch {
     return false;
   }
