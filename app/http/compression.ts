@@ -3,7 +3,7 @@ import type { Handle } from "./exchange.ts";
 import type { HeaderFields } from "./incoming.ts";
 import { extended, type Reply } from "./reply.ts";
 
-/** gzip of the runtime, which does not block the main thread for long contents. */
+/** gzip of the runtime. Long contents are compressed beside the main thread. */
 export interface Compression {
   /** `level`: 1 (quick) to 9 (small); absent: the runtime's own. */
   gzip(content: string | Uint8Array, level?: number): Promise<Uint8Array<ArrayBuffer>>;

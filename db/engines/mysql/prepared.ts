@@ -71,11 +71,9 @@ interface Shape {
 }
 
 /** A prepared statement of the driver. */
-interface Handle {
+export interface Prepared {
   execute(params: readonly unknown[], take: Take): DriverCommand;
 }
-
-export type Prepared = Handle;
 
 /** The prepared statements of one connection. */
 export class PreparedStatements {
@@ -105,7 +103,7 @@ export class PreparedStatements {
     driver.prepare(text, (error, handle) => {
       if (!error && !all.has(text)) {
         if (all.size >= this.most) this.drop(all.keys().next().value!);
-        all.set(text, ownHandle(handle as unknown as Handle, driver as unknown as Driver));
+        all.set(text, ownHandle(handle as unknown as Prepared, driver as unknown as Driver));
       }
       done(error, null);
     });
@@ -146,17 +144,20 @@ export function execute(
 }
 
 /** A handle whose commands are sent and read by this file. The driver starts a command when it is added, or later. */
-function ownHandle(handle: Handle, driver: Driver): Handle {
+function ownHandle(handle: Prepared, driver: Driver): Prepared {
   const readField = createFieldReader();
   const addCommand = (command: DriverCommand): DriverCommand => {
     command.start = startExecution;
     command.readField = readField;
     return driver.addCommand(command);
   };
-  return Object.assign(Object.create(handle) as Handle, { _connection: { addCommand } });
+  return Object.assign(Object.create(handle) as Prepared, { _connection: { addCommand } });
 }
 
-/** `start` of an execution. MySQL names types of its parameters that the driver heeds, and takes names for them. */
+/**
+ * `start` of an execution. MySQL's differ: the driver follows the types that the server names for parameters, and sends
+ * names of them to a server that takes some.
+ */
 const startExecution: Step = function startExecution(packet, driver) {
   if (!driver._isMariaDB) {
     const { start } = Object.getPrototypeOf(this) as DriverCommand;
