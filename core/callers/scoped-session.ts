@@ -385,16 +385,16 @@ class ScopedSession extends ScopedQueries implements Session {
   // A write that reads rows too is several statements.
   override insert(insert: Insert): Promise<Row[]> {
     if (!this.readsRows(insert)) return super.insert(insert);
-    return this.tx((tx) => tx.insert(insert));
+    return this.tx((tx) => tx.insert(insert), { isQuick: true });
   }
 
   override updateOne(update: UpdateOne): Promise<Row | null> {
     if (!this.readsRows(update)) return super.updateOne(update);
-    return this.tx((tx) => tx.updateOne(update));
+    return this.tx((tx) => tx.updateOne(update), { isQuick: true });
   }
 
   override updateMany(update: UpdateMany): Promise<number> {
     if (!this.readsRows(update)) return super.updateMany(update);
-    return this.tx((tx) => tx.updateMany(update));
+    return this.tx((tx) => tx.updateMany(update), { isQuick: true });
   }
 }

@@ -203,6 +203,6 @@ export abstract class PassingSession<Layer> extends PassingQueries implements Db
   }
 
   private atomically<T>(statement: RowWrite, work: (queries: DbQueries) => Promise<T>): Promise<T> {
-    return this.concerns(statement) ? this.tx(work) : work(this.queries);
+    return this.concerns(statement) ? this.tx(work, { isQuick: true }) : work(this.queries);
   }
 }

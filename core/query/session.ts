@@ -102,6 +102,8 @@ export interface TransactionOptions {
    * with what a COMMIT would have refused. Absent: it is committed.
    */
   readonly isUndone?: boolean | undefined;
+  /** True: `work` is a few quick statements, and may be a part of a transaction with others. */
+  readonly isQuick?: boolean;
   /** True: it finds records by many keys, in a table whose statistics do not count what it stored itself. */
   readonly findsMany?: boolean;
   /** True: `work` may reject and be replaced by other work. Only a joined session needs to know. */

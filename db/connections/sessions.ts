@@ -27,13 +27,12 @@ import { Conflict, type Retry } from "./conflict.ts";
 import { type Execution, type Executor, isOverdue, openingOf, overdueMessage } from "./executor.ts";
 import type { Pool, Sharing } from "./pool.ts";
 import { acquire, endWith, type Pools, type Sending } from "./pools.ts";
-import type { Execute, Written } from "./execute.ts";
+import type { Execute, Transact, WithRead, Work, Written } from "./execute.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Runner, StatementQueries } from "./queries.ts";
 import type { ChangeAndRead } from "./read-back.ts";
 import type { Room } from "./room.ts";
 import type { Streaming } from "./streaming.ts";
-import type { WithRead, Transact, Work } from "./transaction.ts";
 
 export interface SessionParts {
   readonly engine: Engine;
@@ -219,7 +218,7 @@ export function createSessions(
       const written = new Set<Table | "unknown">();
       const atomically = <T>(
         work: Work<T>,
-        { alone, isUndone = false, findsMany = false }: TransactionOptions = {},
+        { alone, isUndone = false, isQuick = false, findsMany = false }: TransactionOptions = {},
         triesMax?: number,
       ): Promise<T> => {
         const first = alone
@@ -232,6 +231,7 @@ export function createSessions(
             pool: writers,
             begin,
             isUndone,
+            isQuick,
             ...sending,
           });
         return retrying(sending.deadlineAtMs, attempt, triesMax);

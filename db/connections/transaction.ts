@@ -10,34 +10,9 @@ import type { Command, Connection, Engine, Savepoint } from "../engines/engine.t
 import { Conflict, TooLong, visibleError } from "./conflict.ts";
 import { tooLate } from "../../core/values/deadlines.ts";
 import { type Executor, type ExecutorOptions, openingOf, overdueMessage } from "./executor.ts";
-import type { Pool } from "./pool.ts";
-import { acquire, type Sending } from "./pools.ts";
-import type { Execute } from "./execute.ts";
-
-/** The work of a transaction. */
-export type Work<T> = (
-  execute: Execute,
-  parts: Pick<DbTransaction, "part" | "last" | "both"> & { readonly withRead: WithRead },
-) => Promise<T>;
-
-/**
- * A write, and a read that counts only if the write did something: sent at once where the engine can, because a read
- * may also run where the write failed, and the transaction with it.
- */
-export type WithRead = <A, B>(write: () => Promise<A>, read: () => Promise<B>) => Promise<[A, B]>;
-
-/** The pool in which a transaction runs, and the statements that open it. */
-export interface Transacting extends Omit<Sending, "signal"> {
-  readonly pool: Pool;
-  readonly begin: readonly string[];
-  /** True: rolled back when the work has succeeded, too. Absent: committed. */
-  readonly isUndone?: boolean;
-}
-
-/**
- * Rejects with a Conflict when the work can run again, even if the work caught it; TooLong: it has to run elsewhere.
- */
-export type Transact = <T>(work: Work<T>, transacting: Transacting) => Promise<T>;
+import { acquire } from "./pools.ts";
+import { createSharedTransactions } from "./shared-transactions.ts";
+import type { Execute, Transact, Transacting, WithRead, Work } from "./execute.ts";
 
 export interface TransactionParts extends Pick<
   ExecutorOptions,
@@ -164,12 +139,18 @@ export function createTransact({
     }
   }
 
+  const runShared = createSharedTransactions(run);
+
   return async (work, transacting) => {
-    const { pool, caller, deadlineAtMs } = transacting;
+    const { pool, caller, deadlineAtMs, isQuick = false } = transacting;
     if (performance.now() >= deadlineAtMs) throw unavailable(overdueMessage);
-    const connection = await acquire(pool, deadlineAtMs, { caller });
+    const taking = {
+      caller,
+      shares: isQuick && engine.singleWriter ? "transactions" : null,
+    } as const;
+    const connection = pool.tryAcquire(taking) ?? (await acquire(pool, deadlineAtMs, taking));
     try {
-      return await run(connection, work, transacting);
+      return await (taking.shares === null ? run : runShared)(connection, work, transacting);
     } finally {
       const release = (): void => pool.release(connection, caller);
       if (called.delete(connection)) void reset(connection).then(release);

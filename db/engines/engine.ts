@@ -69,8 +69,8 @@ export interface StreamCommand extends Command {
   readonly onFields?: (fields: readonly unknown[]) => void;
 }
 
-/** Kinds of single statements that can share a connection. */
-export type Quick = "reads" | "writes";
+/** What can share a connection: single statements, and transactions of a few. */
+export type Quick = "reads" | "writes" | "transactions";
 /** How many of them a connection carries at a time. */
 export type Carries = Readonly<Partial<Record<Quick, number>>>;
 

@@ -84,7 +84,7 @@ class SqliteConnection implements Connection {
     this.tables = tables;
     this.file = file;
     this.onlyReads = onlyFor === "reads";
-    this.carries = onlyFor === "writes" ? { writes: gatheredMax } : {};
+    this.carries = onlyFor === "writes" ? { writes: gatheredMax, transactions: gatheredMax } : {};
   }
 
   get alive(): boolean {
@@ -219,7 +219,8 @@ class SqliteConnection implements Connection {
       if (isNative) return nativeResult(statement, params);
       const rows = statement.all(params as unknown[]);
       const result = { rows, matched: rows.length, insertId: null };
-      if (!this.tables.isDue()) return result;
+      // Within a transaction, the tables stay as they are.
+      if (!this.tables.isDue() || this.database.inTransaction) return result;
       this.file?.check(this.database);
       return this.tables.hasChanged(this.database) ? { ...result, isPreparedAnew: true } : result;
     } catch (error) {
