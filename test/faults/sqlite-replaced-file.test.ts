@@ -179,6 +179,19 @@ describe("a database that is", () => {
     expect(await names()).toEqual(["early", "next"]);
   });
 
+  test("replaced is left by reads alone, also of several statements at one moment", async () => {
+    await serveRestorable();
+    const { path, backup } = places();
+    /** With a page so far behind that it is counted and read in a snapshot. */
+    const total = async () => {
+      const { body } = await service.post("items/read", { limit: 10, page: 10_000 });
+      return (body["pagination"] as { total_records: number } | undefined)?.total_records;
+    };
+    expect(await total()).toBe(2);
+    renameSync(backup, path);
+    await expect.poll(total, { timeout: 10_000 }).toBe(1);
+  });
+
   test("replaced is left by an export too", async () => {
     await serveRestorable();
     const { path, backup } = places();

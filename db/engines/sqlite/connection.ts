@@ -219,8 +219,9 @@ class SqliteConnection implements Connection {
       if (isNative) return nativeResult(statement, params);
       const rows = statement.all(params as unknown[]);
       const result = { rows, matched: rows.length, insertId: null };
-      // Within a transaction, the tables stay as they are.
-      if (!this.tables.isDue() || this.database.inTransaction) return result;
+      if (!this.tables.isDue()) return result;
+      // A transaction that writes looks at its COMMIT.
+      if (!this.onlyReads && this.database.inTransaction) return result;
       this.file?.check(this.database);
       return this.tables.hasChanged(this.database) ? { ...result, isPreparedAnew: true } : result;
     } catch (error) {
