@@ -207,6 +207,9 @@ class SqliteConnection implements Connection {
   private execute({ text, params, reuse, isNative = false }: Command): RawResult {
     // A database that others closed refuses by itself.
     if (!this.isInUse) throw new Error("The database connection is not open");
+    // A full disk, or a trigger with RAISE(ROLLBACK), has done that.
+    if (text === rollback.text && !this.database.inTransaction)
+      return { rows: [], matched: 0, insertId: null };
     const { statement, answers, writes, isProbe } = this.statementOf(text, reuse && !isNative);
     // The operator's SQL may write values in any form.
     if (isNative && writes) this.forms.touch();
