@@ -11,7 +11,7 @@ import { overdueMessage } from "./executor.ts";
 import type { RunTransaction, Transacting, Work } from "./execute.ts";
 
 /** A transaction that waits for those that arrive together with it. */
-interface Quick {
+interface Piece {
   readonly work: Work<unknown>;
   readonly transacting: Transacting;
   readonly resolve: (result: never) => void;
@@ -20,9 +20,9 @@ interface Quick {
 
 /** Like `run`, for a connection that several callers have at once. */
 export function createSharedTransactions(run: RunTransaction): RunTransaction {
-  const waiting = new Map<Connection, Quick[]>();
+  const waiting = new Map<Connection, Piece[]>();
 
-  async function runAll(connection: Connection, quick: Quick[]): Promise<void> {
+  async function runAll(connection: Connection, quick: Piece[]): Promise<void> {
     await endOfTurn().statements;
     while (quick.length > 0) {
       const nowMs = performance.now();
@@ -35,7 +35,7 @@ export function createSharedTransactions(run: RunTransaction): RunTransaction {
     waiting.delete(connection);
   }
 
-  async function runAlone(connection: Connection, one: Quick): Promise<void> {
+  async function runAlone(connection: Connection, one: Piece): Promise<void> {
     const { work, transacting, resolve, reject } = one;
     // Another one reached its deadline and ended the connection.
     if (!connection.alive) return reject(new Conflict("", { cause: unavailable(overdueMessage) }));
@@ -43,10 +43,10 @@ export function createSharedTransactions(run: RunTransaction): RunTransaction {
   }
 
   /** Takes those away that begin within a moment. */
-  async function runTogether(connection: Connection, quick: Quick[]): Promise<void> {
+  async function runTogether(connection: Connection, quick: Piece[]): Promise<void> {
     const endMs = performance.now() + limits.quickStatementMs;
     const deadlineAtMs = Math.min(...quick.map(({ transacting }) => transacting.deadlineAtMs));
-    const begun: Quick[] = [];
+    const begun: Piece[] = [];
     const ends: (() => void)[] = [];
     const all: Work<void> = async (execute, parts) => {
       do {
@@ -75,7 +75,7 @@ export function createSharedTransactions(run: RunTransaction): RunTransaction {
 
   return (connection, work, transacting) =>
     new Promise((resolve, reject) => {
-      const one: Quick = { work, transacting, resolve, reject };
+      const one: Piece = { work, transacting, resolve, reject };
       const quick = waiting.get(connection);
       if (quick !== undefined) return void quick.push(one);
       const first = [one];
