@@ -12,6 +12,7 @@ import type { Row } from "../../core/values/row.ts";
 import type { Run } from "../../core/jobs/job.ts";
 import type { JobContext } from "../job/job-context.ts";
 import { readAhead } from "../job/read-ahead.ts";
+import { createPauses } from "../thread/low-priority.ts";
 import { createTable } from "../workbook/create-table.ts";
 import type { Batch, TableColumn, TableWriter } from "../workbook/table-column.ts";
 
@@ -57,6 +58,9 @@ export async function exportRows(
   return { file: key, mediaType: tableMediaTypes[format], rows };
 }
 
+/** Rows after which requests may have the processor. */
+const stepRows = 50;
+
 interface Writing {
   readonly table: TableWriter;
   readonly cells: readonly { readonly column: Column; readonly name: string }[];
@@ -72,10 +76,16 @@ async function writeRows(
 ): Promise<number> {
   let processed = 0;
   run.progress(0, total);
+  const pause = createPauses();
   async function* values(): AsyncGenerator<Batch> {
     for await (const rows of readAhead(batches)) {
       run.signal.throwIfAborted();
-      yield rows.map((row) => cells.map(({ column, name }) => cellOf(column, row[name] ?? null)));
+      for (let at = 0; at < rows.length; at += stepRows) {
+        yield rows
+          .slice(at, at + stepRows)
+          .map((row) => cells.map(({ column, name }) => cellOf(column, row[name] ?? null)));
+        pause();
+      }
       processed += rows.length;
       run.progress(processed, total);
     }

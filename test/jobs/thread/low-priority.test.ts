@@ -1,9 +1,11 @@
-/** The priority of the threads that jobs run on. */
+/** The priority of the threads that jobs run on, and their pauses. */
 import { execFile } from "node:child_process";
-import { getPriority } from "node:os";
+import { once } from "node:events";
+import { availableParallelism, getPriority } from "node:os";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { createPauses } from "../../../jobs/thread/low-priority.ts";
 
 const module = JSON.stringify(
   new URL("../../../jobs/thread/low-priority.ts", import.meta.url).href,
@@ -73,5 +75,27 @@ test.runIf(process.platform === "linux")(
     const priorities = JSON.parse(stdout) as number[];
     expect(priorities.length).toBeGreaterThan(1);
     expect(new Set(priorities)).toEqual(new Set([Math.max(getPriority(0), 10)]));
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "a job pauses while it has to wait for a processor",
+  async () => {
+    const others = Array.from(
+      { length: 2 * availableParallelism() },
+      () => new Worker("for (;;);", { eval: true }),
+    );
+    await Promise.all(others.map((other) => once(other, "online")));
+    const sleeps = vi.spyOn(Atomics, "wait");
+    try {
+      const pause = createPauses();
+      const endMs = performance.now() + 10_000;
+      while (sleeps.mock.calls.length < 10 && performance.now() < endMs) pause();
+      expect(sleeps.mock.calls.length).toBe(10);
+      expect(sleeps.mock.results.map(({ value }) => value)).toEqual(Array(10).fill("timed-out"));
+    } finally {
+      sleeps.mockRestore();
+      await Promise.all(others.map((other) => other.terminate()));
+    }
   },
 );
