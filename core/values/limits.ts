@@ -113,11 +113,10 @@ export const limits = {
   /** Statements that take longer on average are not quick. */
   quickStatementMs: 10,
   /**
-   * Limits of a statement on the thread that answers requests (SQLite): rows visited, and average time. All others run
-   * in separate processes, at most this many per database.
+   * Limits of a statement on the thread that answers requests, or runs jobs (SQLite): rows visited, and average time.
+   * All others run in separate processes, at most this many per database.
    */
-  heldUpVisitsMax: 50_000,
-  heldUpMs: 50,
+  heldUpMax: { requests: { visits: 50_000, ms: 50 }, jobs: { visits: 5_000_000, ms: 2_000 } },
   longReadsMax: 4,
   /** Lines of the log are written together: as soon as there is this much, or so long after they were made. */
   logBatchBytes: 4 * 1024,

@@ -195,6 +195,8 @@ export interface EngineOptions {
   readonly readFile?: (path: string) => string;
   /** True: nothing in the database is changed, not even its file's storage mode. Absent: it is read and written. */
   readonly isOnlyLookedAt?: boolean;
+  /** True: the thread that uses it answers no requests. Absent: it answers them. */
+  readonly isForJobs?: boolean;
   readonly log?: Log;
   /** How a connection gets to TLS where Node's own sockets cannot; absent: they can. */
   readonly openTls?: OpenTlsSocket;

@@ -56,9 +56,9 @@ export class Pace {
     return this.averageMs <= limits.quickStatementMs;
   }
 
-  /** Whether they block the thread for too long, with drivers that work on the calling thread. */
-  get isSlow(): boolean {
-    return this.averageMs !== Infinity && this.averageMs > limits.heldUpMs;
+  /** False as long as there are none. */
+  isSlowerThan(ms: number): boolean {
+    return this.averageMs !== Infinity && this.averageMs > ms;
   }
 
   took(durationMs: number): void {

@@ -8,6 +8,7 @@ import {
   selectFrom,
   type Statement,
 } from "../../core/query/statement.ts";
+import { limits } from "../../core/values/limits.ts";
 import type { Column, Source, Via } from "../../core/values/types/column.ts";
 import { type Connection } from "../../db/engines/engine.ts";
 import { connectFault } from "../../db/engines/sqlite/connect-fault.ts";
@@ -19,7 +20,7 @@ import { createLongReads, type LongReads } from "../../db/engines/sqlite/long-re
 import { connectReader } from "../../db/engines/sqlite/reader.ts";
 import { selectPage } from "../../core/lists/cursor.ts";
 import { createStoredForms } from "../../db/engines/sqlite/forms/stored-forms.ts";
-import { createCompiler, type Compile } from "../../db/statements/compile.ts";
+import { createCompiler, type Compile, Pace } from "../../db/statements/compile.ts";
 import { freshDatabase, type FreshDatabase } from "../servers/database.ts";
 import { column } from "../values/column.ts";
 import { send, streamed } from "./send.ts";
@@ -29,8 +30,15 @@ let path: string;
 let database: Database.Database;
 let here: Connection;
 let compile: Compile;
-/** As a service makes it, with nothing known yet. */
-let newReads: () => LongReads;
+/** As a service makes it for requests, or for jobs, with nothing known yet. */
+let newReads: (of?: keyof typeof limits.heldUpMax) => LongReads;
+
+/** Of statements that took so long. */
+function paceOf(durationMs: number): Pace {
+  const pace = new Pace();
+  pace.took(durationMs);
+  return pace;
+}
 
 const numbers = (rows: number): string =>
   `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows}) select i from n`;
@@ -61,7 +69,7 @@ beforeAll(async () => {
   const forms = createStoredForms(() => database);
   registerFunctions(database, forms);
   compile = createCompiler(createDialect("number", forms));
-  newReads = () => createLongReads(compile);
+  newReads = (of = "requests") => createLongReads(compile, limits.heldUpMax[of]);
   here = createConnection(database, {
     release: () => database.close(),
     forms,
@@ -417,13 +425,29 @@ describe("a filter by a range of an index", () => {
 
 test("a statement that was slow lately runs in a process of its own, but for one of a few rows", () => {
   const reads = newReads();
+  const pace = paceOf(100);
   const asked = (text: string) => ({
     statement: aggregate,
-    compiled: { text, params: [], pace: { isSlow: true } as never },
+    compiled: { text, params: [], pace },
     isStreamed: false,
   });
   expect(reads.isLong(database, asked("select * from small"))).toBe(true);
   expect(reads.isLong(database, asked("select * from big where id = 1"))).toBe(false);
+});
+
+test("of a job, only a statement that takes seconds does", () => {
+  const reads = newReads("jobs");
+  const isLong = (text: string, pace: Pace | null = null): boolean =>
+    reads.isLong(database, {
+      statement: aggregate,
+      compiled: { text, params: [], pace },
+      isStreamed: false,
+    });
+  const text = "select count(*) from big";
+  expect(isLong(text)).toBe(false);
+  expect(isLong(text, paceOf(500))).toBe(false);
+  expect(isLong(text, paceOf(3_000))).toBe(true);
+  expect(isLong("select count(*) from big as a, small as b")).toBe(true);
 });
 
 test("a table that has grown is judged anew when its schema changes", () => {

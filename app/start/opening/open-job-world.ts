@@ -123,6 +123,7 @@ async function openProject(
     ...databaseOptions(config, readText),
     ...(observer && { observer }),
     connectionsMax: Math.min(pool, limits.jobConnectionsMax),
+    isForJobs: true,
     statementTimeoutMs: config.jobs.statementTimeoutMs,
     // The next job, or the next run of this one, looks at the tables again.
     onSchemaDoubt: () => forget(),

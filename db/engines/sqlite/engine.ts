@@ -37,7 +37,10 @@ const openTimeoutMs = 2_000;
 const busyTimeoutMs = 10;
 
 /** One piece, because each member of the engine uses the connections and forms that are known here. */
-export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, log }) => {
+export const open: OpenEngine = async (
+  url,
+  { decimals, isOnlyLookedAt = false, isForJobs = false, log },
+) => {
   const path = pathOf(url);
   const isMemory = path === ":memory:";
   const databases = new WeakMap<Connection, Database.Database>();
@@ -60,7 +63,9 @@ export const open: OpenEngine = async (url, { decimals, isOnlyLookedAt = false, 
   const dialect = createDialect(decimals, forms);
   // A command that only looks at the database serves no requests, and other processes cannot read data in memory.
   const longReads =
-    isOnlyLookedAt || isMemory ? undefined : createLongReads(createCompiler(dialect));
+    isOnlyLookedAt || isMemory
+      ? undefined
+      : createLongReads(createCompiler(dialect), limits.heldUpMax[isForJobs ? "jobs" : "requests"]);
 
   function connectFile(role: "read" | "write"): Connection {
     if (isOnlyLookedAt) {

@@ -48,8 +48,14 @@ const sortVisits = 3;
 /** Rows of a range are counted up to here, which takes less time than a message to another process. */
 const countedRowsMax = 2_000;
 
+/** How long a statement may block the thread, by the rows that it visits and by the average time of its text. */
+export interface LongReadLimits {
+  readonly visits: number;
+  readonly ms: number;
+}
+
 /** `compile` prints the statements that count the rows of a range. */
-export function createLongReads(compile: Compile): LongReads {
+export function createLongReads(compile: Compile, most: LongReadLimits): LongReads {
   const sizes = createTableSizes();
   const plans = new Fresh<Judged>();
   const counts = new Fresh<number>();
@@ -137,14 +143,15 @@ export function createLongReads(compile: Compile): LongReads {
   return {
     isLong(database, { statement, compiled, isStreamed }) {
       const isMuch = (visits: number): boolean =>
-        visits > limits.heldUpVisitsMax || (visits > fewVisits && compiled.pace?.isSlow === true);
+        visits > most.visits ||
+        (visits > fewVisits && compiled.pace?.isSlowerThan(most.ms) === true);
       if (comparesMuch(compiled)) return true;
       try {
         const judged = judge(database, compiled);
         const { visits, ranged, visitsPerRanged } = judged;
         if (!isMuch(visits)) return false;
         const before = rowsBefore(database, { statement, isStreamed }, judged);
-        if (before < visits && before <= limits.heldUpVisitsMax) return false;
+        if (before < visits && before <= most.visits) return false;
         return (
           ranged === null || isMuch(visitsPerRanged * rowsOfRange(database, statement, ranged))
         );

@@ -1,6 +1,6 @@
 /**
- * How many rows the steps of a plan find at most. Small tables are counted; an index on a large one is tried with the
- * keys of some of its rows. Unknown numbers count as infinite.
+ * How many rows the steps of a plan find at most. Small tables are counted, of large ones the row numbers say how many
+ * rows there can be, and their indexes are tried with the keys of some rows. Unknown numbers count as infinite.
  */
 import { quoted } from "../../statements/quoted.ts";
 import type { Database } from "better-sqlite3";
@@ -71,19 +71,20 @@ export function createTableSizes() {
         )
         .pluck()
         .get()!;
-      return rows > smallTableRows ? Infinity : rows;
+      return rows > smallTableRows ? numbersOf(database, table) : rows;
     });
   }
 
   /** The most rows with one key of the first `columns` columns, among the tried ones. */
   function rowsOfKey(database: Database, { name, table }: Entry, columns: number): number {
     const rows = rowsOf(database, table);
-    if (rows !== Infinity) return rows;
-    return remembered(`${name} ${columns}`, triedForMs, () => {
+    if (rows <= smallTableRows) return rows;
+    const tried = remembered(`${name} ${columns}`, triedForMs, () => {
       const names = columnsOf(database, name).slice(0, columns);
       if (names.length < columns || names.includes(null)) return Infinity;
       return tryKeys(database, { table, index: name, columns: names as string[] });
     });
+    return Math.min(rows, tried);
   }
 
   return {
@@ -93,6 +94,24 @@ export function createTableSizes() {
     },
   };
 }
+
+/** From the first row's number to the last one's; infinite for a table without them. */
+function numbersOf(database: Database, table: string): number {
+  try {
+    const { first, last } = endsOf(database, table);
+    return Number(last - first) + 1;
+  } catch {
+    return Infinity;
+  }
+}
+
+const endsOf = (database: Database, table: string): { first: bigint; last: bigint } =>
+  database
+    .prepare<[], { first: bigint; last: bigint }>(
+      `select (select min(_rowid_) from ${quoted(table)}) as first, (select max(_rowid_) from ${quoted(table)}) as last`,
+    )
+    .safeIntegers()
+    .get()!;
 
 interface StatementTables {
   readonly database: Database;
@@ -187,12 +206,7 @@ interface Tried {
 /** Keys with many rows are drawn more often. A table without row numbers is not tried. */
 function tryKeys(database: Database, { table, index, columns }: Tried): number {
   const names = columns.map((name) => quoted(name));
-  const ends = database
-    .prepare<[], { first: bigint; last: bigint }>(
-      `select (select min(_rowid_) from ${quoted(table)}) as first, (select max(_rowid_) from ${quoted(table)}) as last`,
-    )
-    .safeIntegers()
-    .get()!;
+  const ends = endsOf(database, table);
   const keyAt = database
     .prepare<[bigint], unknown[]>(
       `select ${names.join(", ")} from ${quoted(table)} where _rowid_ >= ? limit 1`,
