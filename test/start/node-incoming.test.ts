@@ -2,7 +2,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { AppError } from "../../core/values/errors.ts";
 import { readIncoming } from "../../app/start/servers/node-incoming.ts";
@@ -15,8 +14,10 @@ test.each([
   ["in parts", [`${head}he`, "llo"], 1],
   ["in front of the next request", [`${head}hello${head}`], 0],
 ])("a body that comes %s", async (_, parts, listeners) => {
+  const begun = Promise.withResolvers<void>();
   const read = Promise.withResolvers<object>();
   const server = createServer((message, outgoing) => {
+    begun.resolve();
     const incoming = readIncoming(message);
     if (incoming instanceof AppError) return read.reject(incoming);
     incoming.bytes(10).then((bytes) => {
@@ -29,7 +30,7 @@ test.each([
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setNoDelay(true);
   for (const part of parts) {
     socket.write(part);
-    await pause(20);
+    await begun.promise;
   }
   expect(await read.promise).toEqual({ text: "hello", isAll: true, listeners });
   socket.destroy();
