@@ -157,7 +157,7 @@ export function createSessions(
       async (connection, { local = null, ...execution }) => {
         const opening = openingOf({ texts: engine.begin, local });
         const reading = { ...execution, statement: select, compiled: compile(select) };
-        const { commitIfFound: closing } = connection;
+        const closing = connection.conditional?.commitIfFound;
         const change = () => executor.execute(connection, { ...execution, opening });
         if (closing === undefined)
           return committed(connection, execution, async () => [

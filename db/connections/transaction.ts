@@ -79,11 +79,13 @@ export function createTransact({
         if (!isLast) return executor.execute(connection, execution);
         steps.end();
         const written = whole.only;
-        return executor.execute(connection, { ...execution, closing: [engine.commit], written });
+        return executor.execute(connection, { ...execution, closing: commit!, written });
       });
+    const commit =
+      engine.pipelines === "all" ? [engine.commit] : connection.conditional?.commitIfDone;
     let isLast = false;
     const last: DbTransaction["last"] = (work) => {
-      isLast = engine.pipelines === "all" && !isUndone;
+      isLast = commit !== undefined && !isUndone;
       return work();
     };
     const begun = createBeginning(openingOf({ texts: begin, local }), (opening) =>

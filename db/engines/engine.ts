@@ -81,10 +81,12 @@ export interface Connection {
   /** Those are sent at once and answered in order. Absent: it carries one statement of any kind. */
   readonly carries?: Carries;
   /**
-   * These commit if the SELECT before them succeeded and found a row, and roll back otherwise: they can be sent together
-   * with that SELECT. Absent: the server has none.
+   * Statements that commit if the one before them succeeded, and roll back otherwise: they can be sent together with it.
+   * `commitIfFound`: only if it is a SELECT that found a row. Absent: the server has none.
    */
-  readonly commitIfFound?: readonly string[] | undefined;
+  readonly conditional?:
+    | Readonly<Record<"commitIfFound" | "commitIfDone", readonly string[]>>
+    | undefined;
   /**
    * Fails with the driver's own error, and with a conflict when a COMMIT undid the transaction. If the driver works on
    * the calling thread, returns the result directly and throws errors.

@@ -126,11 +126,11 @@ test("a view over tables that the user has no right to is counted and not explai
 // The image of MySQL has no such statement.
 test("a transaction that ends by what it found is over, even where its end was stopped", async () => {
   const connection = await connect();
-  if (connection.commitIfFound === undefined) return;
+  if (connection.conditional === undefined) return;
   await rows("create table ends (id int primary key, n int)");
   await rows("insert into ends values (1, 0)");
   const command = (text: string) => ({ text, params: [], reuse: false });
-  const behind = connection.commitIfFound.map(command);
+  const behind = connection.conditional.commitIfFound.map(command);
   const id = await idOf(connection);
   let isOver = false;
   const stopping = (async () => {

@@ -19,7 +19,7 @@ import type { RawRow } from "../../statements/dialect.ts";
 import type { OpenTlsSocket } from "../../sockets/tls-socket.ts";
 import { failure } from "./failure.ts";
 import { typedParams } from "./parameters.ts";
-import { commitIfFound, lockWaits, lockWaitSeconds, setUp } from "./session-settings.ts";
+import { conditional, lockWaits, lockWaitSeconds, setUp } from "./session-settings.ts";
 import { execute, PreparedStatements, sendAhead, type Take } from "./prepared.ts";
 
 /** A column of a result, as the protocol describes it. */
@@ -160,7 +160,7 @@ type SessionOptions = Pick<EngineOptions, "statementTimeoutMs"> & Pick<Target, "
 class MysqlSession implements MysqlConnection {
   alive = true;
   carries: Carries = {};
-  commitIfFound: readonly string[] | undefined;
+  conditional: Connection["conditional"];
   private waitsBriefly = false;
   private packetBytesMax = Infinity;
   private readonly driver: mysql.Connection;
@@ -289,7 +289,7 @@ class MysqlSession implements MysqlConnection {
     this.pipelines = isMariadb && mayPipeline;
     const most = limits.sharedStatementsMax;
     this.carries = this.pipelines ? { reads: most, writes: most } : {};
-    this.commitIfFound = this.pipelines ? commitIfFound : undefined;
+    this.conditional = this.pipelines ? conditional : undefined;
     this.waitsBriefly = false;
   }
 

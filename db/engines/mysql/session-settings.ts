@@ -8,14 +8,14 @@ export const lockWaits = (seconds: number): string =>
   `innodb_lock_wait_timeout = ${seconds}, lock_wait_timeout = ${seconds}`;
 
 /**
- * MariaDB's `Connection.commitIfFound`; MySQL has no such statement outside of procedures. The errors are counted too,
+ * MariaDB's `Connection.conditional`; MySQL has no such statements outside of procedures. The errors are counted too,
  * because after a SELECT that failed `found_rows()` is that of an earlier one. The server can stop the first statement
  * before its COMMIT; what others have sent must not run in the same transaction.
  */
-export const commitIfFound = [
-  "if @@error_count = 0 and found_rows() > 0 then commit; end if",
-  "rollback",
-];
+export const conditional = {
+  commitIfFound: ["if @@error_count = 0 and found_rows() > 0 then commit; end if", "rollback"],
+  commitIfDone: ["if @@error_count = 0 then commit; end if", "rollback"],
+};
 
 /** A slow reader of a stream may leave the server waiting this long. */
 const streamStallSeconds = 600;
