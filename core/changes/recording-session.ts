@@ -26,7 +26,15 @@ import type { Table } from "../values/types/column.ts";
 import { keyText, type KeyValue } from "../values/types/key.ts";
 import { ChangeBook, imageKey } from "./change-book.ts";
 import { type Author, changeKind } from "./change-log.ts";
-import { ledgersOf, storeRecorded } from "./store-recorded.ts";
+import {
+  insertsTold,
+  loggedInsert,
+  loggedUpdate,
+  type ToldWrite,
+  toldOf,
+  updatesTold,
+} from "./logged-write.ts";
+import { isSweepDue, ledgersOf, storeRecorded } from "./store-recorded.ts";
 
 /** What is recorded, and for which request. */
 export interface Recording {
@@ -250,6 +258,36 @@ class RecordingSession extends PassingSession<Recording> {
     }, options);
     if (isTold && options?.isUndone !== true) committed();
     return result;
+  }
+
+  override async updateOne(update: Narrowed<UpdateOne>): Promise<Row | null> {
+    const telling = await this.telling(update, (recorded) => updatesTold(recorded, update));
+    if (telling === null) return super.updateOne(update);
+    const row = await this.session.updateOne(loggedUpdate(update, telling));
+    if (telling.recorded.isLive && row !== null) this.layer.committed();
+    return row;
+  }
+
+  override async insert(insert: Narrowed<Insert>): Promise<Row[]> {
+    const telling = await this.telling(insert, (recorded) => insertsTold(recorded, insert));
+    if (telling === null) return super.insert(insert);
+    const rows = await this.session.insert(loggedInsert(insert, telling));
+    if (telling.recorded.isLive) this.layer.committed();
+    return rows;
+  }
+
+  /** What the write tells by itself; null = it takes a transaction, or is not recorded. */
+  private async telling(
+    write: RowWrite,
+    isTold: (recorded: RecordedTable) => boolean,
+  ): Promise<ToldWrite | null> {
+    const { tables, author } = this.layer;
+    const recorded = tables.recorded.get(write.table.identity);
+    if (recorded === undefined || hasCascades(tables.cascades, write)) return null;
+    const told = toldOf(recorded, this.session);
+    if (told === null || !isTold(recorded) || isSweepDue(tables)) return null;
+    const ledger = await this.session.ledger("changes").catch(() => null);
+    return ledger && { ...told, recorded, ledger, author };
   }
 
   protected over(session: DbSession): DbSession {

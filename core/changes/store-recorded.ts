@@ -53,6 +53,14 @@ export async function storeRecorded(
   await storeChanges(tx, { ledger, changes, author });
 }
 
+/** Whether this request removes old changes; if it does not, it counts among those between. */
+export function isSweepDue(tables: ChangeTables): boolean {
+  const count = requests.get(tables) ?? 0;
+  const isDue = count % limits.changesSweepEvery === 0;
+  if (!isDue) requests.set(tables, count + 1);
+  return isDue;
+}
+
 /**
  * The tables whose old changes this request removes: mostly none, else those that it writes, and another one in turn,
  * because some are hardly ever written. Always in the same order, so that requests do not block each other.

@@ -1,6 +1,6 @@
 /** Sessions that hand every call on as it is: what a layer of the session begins with, to change some of them. */
 import type { Row } from "../values/row.ts";
-import type { Table } from "../values/types/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import type { ListText, TextForm } from "./list-text.ts";
 import type {
   DbQueries,
@@ -90,6 +90,10 @@ export class PassingQueries implements DbQueries {
 
   delete(statement: Narrowed<Delete>): Promise<Row[]> {
     return this.queries.delete(statement);
+  }
+
+  tells(table: Table, columns: readonly Column[]): boolean {
+    return this.queries.tells(table, columns);
   }
 }
 

@@ -3,7 +3,7 @@
  * rows in the caller's scope. `core/callers/scoped-session.ts` implements it over a `DbSession` of `db`, which has the
  * same calls but accepts only statements that contain a scope.
  */
-import type { Table } from "../values/types/column.ts";
+import type { Column, Table } from "../values/types/column.ts";
 import type { Row } from "../values/row.ts";
 import type { ListText, TextForm } from "./list-text.ts";
 import type {
@@ -158,7 +158,10 @@ type AsNarrowed<Calls> = {
     : never;
 };
 
-export type DbQueries = AsNarrowed<UnscopedQueries>;
+export interface DbQueries extends AsNarrowed<UnscopedQueries> {
+  /** Whether writes of single rows of the table take a `logging` that tells these columns. */
+  tells(table: Table, columns: readonly Column[]): boolean;
+}
 
 export type DbTransaction = DbQueries &
   Pick<Transaction, "part"> & {

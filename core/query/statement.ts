@@ -3,6 +3,7 @@
  * `core/values/types/accept.ts` accepted; `db/statements/compile.ts` prints them as SQL for one engine.
  */
 import type { TextForm } from "./list-text.ts";
+import type { Logged } from "./logging.ts";
 import type { Key, KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, ColumnType, Hop, Source, Table } from "../values/types/column.ts";
@@ -56,10 +57,7 @@ export type Condition =
       readonly ignoreCase: boolean;
       /** Compares character by character on every engine. Not together with `ignoreCase`. Absent = false. */
       readonly isExact?: boolean;
-      /**
-       * Compares the text without its accents; the pattern must have none. Only together with `ignoreCase`. Absent =
-       * false.
-       */
+      /** Compares the text without its accents, which the pattern has not. Only with `ignoreCase`. Absent = false. */
       readonly ignoreAccents?: boolean;
       /** The statement sorts by `foldedOf` of the column first, so that few matches need be read. Absent = false. */
       readonly inOrder?: boolean;
@@ -170,7 +168,7 @@ export type Assignment =
       readonly now: string;
     };
 
-export interface Insert {
+export interface Insert extends Logged {
   readonly kind: "insert";
   readonly table: Table;
   /** Empty: the table has none. Only an engine that returns the stored rows accepts the statement then. */
@@ -185,7 +183,7 @@ export interface Insert {
 }
 
 /** Changes the one row that `key` names, if `guard` holds for it. */
-export interface UpdateOne {
+export interface UpdateOne extends Logged {
   readonly kind: "update";
   readonly table: Table;
   readonly key: Key;

@@ -2,7 +2,7 @@
  * Core's `DbQueries` over a function that runs one statement. A statement that the engine accepts only in parts, or
  * only together with others, becomes several.
  */
-import type { Table } from "../../core/values/types/column.ts";
+import type { Column, Table } from "../../core/values/types/column.ts";
 import { AppError } from "../../core/values/errors.ts";
 import type { DbQueries } from "../../core/query/session.ts";
 import type { Row } from "../../core/values/row.ts";
@@ -166,6 +166,13 @@ export class StatementQueries implements DbQueries {
     }
     if (mayPassOver(statement)) return atomically((execute) => deleteAll(statement, execute));
     return deleteAll(statement, write);
+  }
+
+  tells(table: Table, columns: readonly Column[]): boolean {
+    const { logging } = this.runner.dialect;
+    const { kind, changesReturned, locksRows } = table;
+    const isPlain = kind === "table" && changesReturned !== true && locksRows !== false;
+    return logging !== undefined && isPlain && columns.every((column) => logging.takes(column));
   }
 }
 

@@ -9,6 +9,7 @@ import type { Json } from "../../core/values/json.ts";
 import type { JsonWriter } from "./json-writer.ts";
 import type { PatternKind } from "./patterns.ts";
 import type { AggregateFunction } from "../../core/query/statement.ts";
+import type { ToldSide } from "../../core/query/logging.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { TextSearch } from "../../core/values/types/text-index.ts";
 import type { Bucket } from "../../core/values/types/bucket.ts";
@@ -136,6 +137,22 @@ export interface FullTextRank {
   print(printed: PrintedSearch): SQL;
 }
 
+/** A column in a write that tells what it changes, as it was and as it is. */
+export interface ToldValue {
+  readonly column: Column;
+  readonly before: SQL;
+  readonly after: SQL;
+}
+
+/** How a write also tells what it changes (`core/query/logging.ts`). */
+export interface ChangeLogging {
+  /** Whether the column's values can be told, and are those of its rows as answers show them. */
+  takes(column: Column): boolean;
+  differs(value: ToldValue): SQL;
+  /** A JSON object, as a text. */
+  object(values: readonly ToldValue[], side: ToldSide): SQL;
+}
+
 /** How statements are printed and values converted. Functions are pure; each shape of statement is printed once. */
 export interface Dialect {
   readonly quote: Quote;
@@ -246,6 +263,8 @@ export interface Dialect {
    * value: an import of 100,000 rows took minutes. False: plans do not depend on that, or are made per execution.
    */
   readonly keepsPlans: boolean;
+  /** Absent: no statement can write to two tables. */
+  readonly logging?: ChangeLogging;
   /** Absent: each value of each row is a parameter. */
   readonly valueLists?: ValueLists;
   /** Most parameters of one statement. */

@@ -5,6 +5,7 @@
  */
 import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
 import type { Calculate, Condition, Output, ParameterQuery } from "../../core/query/statement.ts";
+import type { ToldColumn, ToldSide } from "../../core/query/logging.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { TextSearch } from "../../core/values/types/text-index.ts";
 import type { Word } from "./words.ts";
@@ -90,6 +91,10 @@ export interface Emitter {
   add(column: Column, delta: string): void;
   /** The time of a change (`stamp` in `core/query/statement.ts`). */
   stamp(column: Column, after: Column | null, now: string): void;
+  /** A JSON object of these columns. */
+  told(columns: readonly ToldColumn[], side: ToldSide): void;
+  /** Whether the column differs. */
+  differs(column: ToldColumn): void;
   /** The formula's result for a row. */
   formula(calculate: Calculate): void;
   /** A query of the configuration, with the value for each occurrence of its parameter. */

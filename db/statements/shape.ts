@@ -4,6 +4,7 @@
  * read by key.
  */
 import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
+import type { ToldColumn, ToldSide } from "../../core/query/logging.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { arithmeticOf } from "../../core/values/types/arithmetic.ts";
@@ -256,6 +257,15 @@ class KeyEmitter implements Emitter, Shape {
     if (after === null) this.key += "t";
     else this.key += `a${idOf(after)}`;
     this.keep(column, now);
+  }
+
+  told(columns: readonly ToldColumn[], side: ToldSide): void {
+    this.key += side;
+    for (const column of columns) this.differs(column);
+  }
+
+  differs({ old }: ToldColumn): void {
+    this.key += idOf(old);
   }
 
   formula({ formula }: Calculate): void {

@@ -2,10 +2,11 @@
 import { sql, type SQL } from "drizzle-orm/sql/sql";
 import { answeredAs } from "../../core/values/types/column.ts";
 import type { Column, Hop, Source, Table } from "../../core/values/types/column.ts";
+import type { ToldColumn, ToldSide } from "../../core/query/logging.ts";
 import type { Calculate, Output, ParameterQuery } from "../../core/query/statement.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { TextSearch } from "../../core/values/types/text-index.ts";
-import type { Dialect, NamedColumn, PrintedSearch, Samples } from "./dialect.ts";
+import type { Dialect, NamedColumn, PrintedSearch, ToldValue } from "./dialect.ts";
 import { emitRowByRow, travelAsLists } from "./insert-rows.ts";
 import type { Emitter, Frame, LikeOptions } from "./emitter.ts";
 import { patternKind } from "./patterns.ts";
@@ -65,13 +66,12 @@ export class TextEmitter implements Emitter {
     return frame.hops.get(hop)!;
   }
 
-  linked(left: Column, right: Column, aliases: readonly [string | null, string | null]): void {
-    const [from, to] = aliases.map((alias) =>
-      alias === null ? sql.empty() : sql`${sql.identifier(alias)}.`,
-    ) as [SQL, SQL];
-    const one = sql`${from}${sql.identifier(left.name)}`;
-    const other = sql`${to}${sql.identifier(right.name)}`;
-    this.pieces.push(this.equal({ column: left, name: one }, { column: right, name: other }));
+  linked(left: Column, right: Column, [from, to]: readonly [string | null, string | null]): void {
+    const named = (column: Column, alias: string | null): NamedColumn => {
+      const name = sql`${sql.identifier(column.name)}`;
+      return { column, name: alias === null ? name : sql`${sql.identifier(alias)}.${name}` };
+    };
+    this.pieces.push(this.equal(named(left, from), named(right, to)));
   }
 
   qualify(columns: Iterable<Column>, alias: string): void {
@@ -164,14 +164,10 @@ export class TextEmitter implements Emitter {
   }
 
   outputs(columns: readonly Column[]): void {
-    this.pieces.push(
-      sql.join(
-        columns.map(
-          (column) => sql`${this.outputOf(column)} as ${sql.identifier(answeredAs(column))}`,
-        ),
-        sql`, `,
-      ),
+    const outputs = columns.map(
+      (column) => sql`${this.outputOf(column)} as ${sql.identifier(answeredAs(column))}`,
     );
+    this.pieces.push(sql.join(outputs, sql`, `));
   }
 
   unlessTaken(key: readonly Column[]): void {
@@ -279,6 +275,14 @@ export class TextEmitter implements Emitter {
     this.pieces.push(this.dialect.stamp({ column, name: this.nameOf(column) }, latest, now));
   }
 
+  told(columns: readonly ToldColumn[], side: ToldSide): void {
+    this.pieces.push(this.dialect.logging!.object(columns.map(this.toldValue), side));
+  }
+
+  differs(column: ToldColumn): void {
+    this.pieces.push(this.dialect.logging!.differs(this.toldValue(column)));
+  }
+
   formula({ formula, column, operands }: Calculate): void {
     const byName = new Map(operands.map((operand) => [operand.name, operand]));
     const result = this.dialect.formula(formula, column, (name) => {
@@ -304,26 +308,18 @@ export class TextEmitter implements Emitter {
   }
 
   explain(): void {
-    const { estimate } = this.dialect;
-    if (estimate === undefined) throw new Error("The engine has no estimates");
-    this.pieces.push(sql.raw(estimate.explain));
+    this.pieces.push(sql.raw(this.dialect.estimate!.explain));
   }
 
   sampled(): void {
-    this.pieces.push(sql.raw(this.samples().before));
+    this.pieces.push(sql.raw(this.dialect.estimate!.samples!.before));
   }
 
   sample(source: Source, halvings: number): void {
-    const { between, behind } = this.samples();
+    const { between, behind } = this.dialect.estimate!.samples!;
     this.pieces.push(sql.raw(between));
     this.source(source, "source");
     this.pieces.push(sql.raw(behind(100 / 2 ** halvings)));
-  }
-
-  private samples(): Samples {
-    const { samples } = this.dialect.estimate ?? {};
-    if (samples === undefined) throw new Error("The engine has no samples");
-    return samples;
   }
 
   /** Prints only the first piece: printing the thousands of values of a batch INSERT takes as long as several runs. */
@@ -336,6 +332,10 @@ export class TextEmitter implements Emitter {
     const repeated: Repetition = { count, separator: separator.text, piece, step };
     pieces.push(sql`${sql.param(repeated)}`);
   }
+
+  private readonly toldValue = ({ column, old }: ToldColumn): ToldValue => {
+    return { column, before: this.nameOf(old), after: this.nameOf(column) };
+  };
 
   /** What `emit` emits, apart from the rest. */
   private pieceOf(emit: () => void): SQL {

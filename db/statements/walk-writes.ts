@@ -8,43 +8,155 @@ import type {
   UpdateMany,
   UpdateOne,
 } from "../../core/query/statement.ts";
+import type { Logging, ToldColumn } from "../../core/query/logging.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
+import type { Column } from "../../core/values/types/column.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Key, KeyValue } from "../../core/values/types/key.ts";
 import { comparisons, type Word, words } from "./words.ts";
 import { emitCondition } from "./walk-conditions.ts";
 
 export function emitInsert(statement: Insert, to: Emitter): void {
-  const { table, key, columns, rows, returning, leavesTaken = false } = statement;
-  to.word(words.insertInto);
-  to.table(table);
-  to.word(words.blank);
-  if (columns.length === 0) {
-    to.defaultValues();
-  } else {
-    to.word(words.open);
-    for (let at = 0; at < columns.length; at++) {
-      if (at > 0) to.separator(words.comma);
-      to.name(columns[at]!);
-    }
-    to.word(words.close);
-    to.rows(columns, rows);
-  }
+  const { table, key, returning, leavesTaken = false, logging } = statement;
+  if (logging !== undefined)
+    return emitLogged({ logging, returning, emitWrite: () => emitRows(statement, to) }, to);
+  emitRows(statement, to);
   if (leavesTaken) to.unlessTaken(key);
   to.returning(returning, table.insertsReturn);
 }
 
+function emitRows({ table, columns, rows }: Insert, to: Emitter): void {
+  to.word(words.insertInto);
+  to.table(table);
+  to.word(words.blank);
+  if (columns.length === 0) return to.defaultValues();
+  to.word(words.open);
+  emitEach(columns, (column) => to.name(column), to);
+  to.word(words.close);
+  to.rows(columns, rows);
+}
+
 export function emitUpdate(statement: UpdateOne, to: Emitter): void {
-  const { table, set, key, keyValue, guard, returning } = statement;
+  const { key, keyValue, returning, logging } = statement;
   if (key.length === 0 || keyValue.length !== key.length || keyValue.includes(null))
     throw new Error("An UPDATE needs the key of its row");
+  if (logging === undefined) {
+    emitChange(statement, null, to);
+    return to.returning(returning);
+  }
+  const emitBefore = (): void => emitLocked(statement, logging, to);
+  emitLogged({ logging, returning, emitWrite: () => emitChange(statement, emitBefore, to) }, to);
+}
+
+/** `emitFrom`: a source beside the table. */
+function emitChange(
+  { table, set, key, keyValue, guard }: UpdateOne,
+  emitFrom: (() => void) | null,
+  to: Emitter,
+): void {
   to.word(words.update);
   to.table(table);
   emitAssignments(words.set, set, to);
+  emitFrom?.();
   to.word(words.where);
   emitKey(key, keyValue, to);
   emitGuard(guard, to);
-  to.returning(returning);
+}
+
+/** The row as it is before its change. No column has the name of an earlier value, so none needs a qualifier. */
+function emitLocked({ table, key, keyValue }: UpdateOne, logging: Logging, to: Emitter): void {
+  to.word(words.fromSelect);
+  const emitOld = ({ column, old }: ToldColumn): void => {
+    to.name(column);
+    to.word(words.as);
+    to.name(old);
+  };
+  emitEach(earlier(logging), emitOld, to);
+  to.word(words.from);
+  to.table(table);
+  to.word(words.where);
+  emitKey(key, keyValue, to);
+  to.rowLock();
+  to.word(words.endBefore);
+}
+
+interface LoggedWrite {
+  readonly logging: Logging;
+  readonly returning: readonly Column[];
+  /** The statement without what it returns. */
+  emitWrite(): void;
+}
+
+/** Of an update, the columns whose earlier values are told. */
+const earlier = ({ told, scoped }: Logging): readonly ToldColumn[] => [
+  ...new Set([...told, ...scoped]),
+];
+
+/** One statement of two writes: that of the row, and that of the row which tells it. */
+function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter): void {
+  const { ledger, columns, values, told, key, scoped, objects } = logging;
+  const { before } = objects;
+  const own = [...key, ...told, ...scoped].map(({ column }) => column);
+  const named = new Map([...returning, ...own].map((column) => [column.name, column]));
+  const old = before === null ? [] : earlier(logging).map((one) => one.old);
+  to.word(words.withAfter);
+  emitWrite();
+  to.word(words.returning);
+  emitEach([...named.values(), ...old], (column) => to.name(column), to);
+  to.word(words.endWithLog);
+  to.word(words.insertInto);
+  to.table(ledger);
+  to.word(words.open);
+  const made = [
+    objects.key,
+    ...(before === null ? [] : [before]),
+    objects.after,
+    ...(scoped.length === 0 ? [] : [objects.scope]),
+  ];
+  emitEach([...columns, ...made], (column) => to.name(column), to);
+  to.word(words.endWithSelect);
+  columns.forEach((column, at) => {
+    to.value(column, values[at] ?? null);
+    to.word(words.comma);
+  });
+  to.told(key, "is");
+  if (before !== null) {
+    to.word(words.comma);
+    to.told(told, "before");
+  }
+  to.word(words.comma);
+  to.told(told, before === null ? "is" : "after");
+  if (scoped.length > 0) emitScope(logging, to);
+  to.word(words.fromAfter);
+  if (before !== null) emitIfDifferent(told, to);
+  to.word(words.endWithSelect);
+  to.outputs(returning);
+  to.word(words.fromAfter);
+}
+
+function emitScope({ scoped, objects }: Logging, to: Emitter): void {
+  to.word(words.scopeBefore);
+  if (objects.before === null) to.word(words.scopeOfNothing);
+  else to.told(scoped, "was");
+  to.word(words.scopeAfter);
+  to.told(scoped, "is");
+  to.word(words.endScope);
+}
+
+function emitIfDifferent(told: readonly ToldColumn[], to: Emitter): void {
+  told
+    .filter(({ counts }) => counts)
+    .forEach((column, at) => {
+      to.word(at === 0 ? words.where : words.or);
+      to.differs(column);
+    });
+}
+
+function emitEach<T>(items: readonly T[], emit: (item: T) => void, to: Emitter): void {
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0) to.separator(words.comma);
+    emit(items[at]!);
+  }
 }
 
 /**

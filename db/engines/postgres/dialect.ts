@@ -20,6 +20,7 @@ import {
 import { bucketTerm } from "./buckets.ts";
 import { createLike, type Folding, lowered } from "./like.ts";
 import { createListForms } from "./list-forms.ts";
+import { createLogging } from "./logging.ts";
 import { baseTerm, castType, isUnordered, textType } from "./types.ts";
 import { type FormulaWords, printFormula } from "../exact-formula.ts";
 import { valuesOf } from "../value-forms.ts";
@@ -38,6 +39,7 @@ export function createDialect(decimals: Decimals, folding: () => Folding | null)
     defaultValues: "default values",
     keepsPlans: true,
     valueLists,
+    logging: createLogging(decimals),
     // The driver refuses more.
     paramsMax: 65_533,
     placeholder: (index) => `$${index + 1}`,

@@ -1,0 +1,209 @@
+/** Values of each type in a history, and changes of one record by several clients at once. */
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../core/values/json.ts";
+import { apiKey, by } from "./api-keys.ts";
+import { check, record } from "./cases.ts";
+import { type Answer, openFixture, openForTests } from "./harness.ts";
+
+const columns = {
+  good_id: "key",
+  label: { type: "text(60)", unique: true },
+  größe: "text(60)",
+  notes: "longtext",
+  small: "smallint",
+  amount: "integer",
+  large: "bigint",
+  price: { type: "decimal(10,2)", check: "price > -1000" },
+  done: "boolean",
+  made_on: "date",
+  seen_at: "timestamp",
+  part: "uuid",
+} as const;
+const action = { create: true, first: true, update: true };
+
+const fixture = openForTests(openFixture, {
+  tables: [
+    { name: "goods", columns },
+    // With values that differ in their form from engine to engine.
+    {
+      name: "mixed",
+      columns: { ...columns, ratio: "float", exact: "decimal(15,5)", facts: "json" },
+    },
+    {
+      name: "lines",
+      columns: { sheet: "text(20)", place: "integer", amount: "integer" },
+      primaryKey: ["sheet", "place"],
+    },
+    { name: "numbered", columns: { line_id: "identity", amount: "integer" } },
+    { name: "refused", columns },
+  ],
+  endpoints: {
+    goods: { tableName: "goods", action, history: true },
+    mixed: { tableName: "mixed", action, history: true },
+    lines: { tableName: "lines", primaryKey: ["sheet", "place"], action, history: true },
+    numbered: { tableName: "numbered", action, history: true },
+    refused: { tableName: "refused", action, history: true },
+  },
+});
+
+/** With numbers as texts of their digits. */
+const inDigits = openForTests(openFixture, {
+  tables: [{ name: "goods", columns }],
+  endpoints: { digits: { tableName: "goods", action, history: true } },
+  project: { decimals: "string" },
+});
+
+/** With a role that sees the records of one tenant. */
+const inTenants = openForTests(openFixture, {
+  tables: [{ name: "papers", columns: { paper_id: "key", tenant: "text(10)", pages: "integer" } }],
+  endpoints: {
+    papers: {
+      tableName: "papers",
+      action,
+      history: true,
+      access: { admin: "*", clerk: ["first", "history"] },
+      rowScope: { clerk: { tenant: "{{claims.tenant}}" } },
+    },
+  },
+  project: { auth: { apiKeys: [apiKey("admin"), apiKey("clerk", ["clerk"], { tenant: "a" })] } },
+});
+
+interface Change {
+  readonly from: Json;
+  readonly to: Json;
+}
+
+const post = (path: string, body: object): Promise<Answer> =>
+  (path.startsWith("digits/") ? inDigits : fixture).post(path, body);
+
+let made = 0;
+async function create(endpoint: string, fields: object = {}): Promise<string> {
+  const answer = await post(`${endpoint}/create`, { label: `label ${made++}`, ...fields });
+  return String(record(answer)["good_id"]);
+}
+
+const stored = async (endpoint: string, value: string) =>
+  record(await post(`${endpoint}/first`, { where: { key: "good_id", value } }));
+
+/** Newest first. */
+async function changesOf(endpoint: string, key: object): Promise<Record<string, Change>[]> {
+  const { body } = await post(`${endpoint}/history`, { ...key, page: 1, per_page: 100 });
+  return body.data.map(({ changes }: { changes: Record<string, Change> }) => changes);
+}
+
+const plain: [string, Json[]][] = [
+  ["größe", ['a "quoted" \\ text\nof two lines\t', "it's", "ünïcode 😀", "", null, "x"]],
+  ["notes", ["\u0001 and \u007f", "y".repeat(5_000), null]],
+  ["small", [-32_768, 0, 32_767, null]],
+  ["amount", [1, -2_147_483_648, null, 0]],
+  ["large", [5, "9007199254740993", -9_007_199_254_740_991, null, 0]],
+  ["price", [0.1, -12.5, 99_999_999.99, 0, null]],
+  ["done", [true, false, null]],
+  ["made_on", ["2026-02-28", "0001-01-01", null, "9999-12-31"]],
+  ["seen_at", ["2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05.000Z", null]],
+  ["part", ["0B2C1F8E-0000-4000-8000-00000000000A", null]],
+];
+const others: [string, Json[]][] = [
+  ["ratio", [0.1, 1e21, null, -3]],
+  ["exact", [1234567890.12345, 0.5, null]],
+  ["facts", [{ a: [1, null] }, [], "text", null]],
+];
+
+describe.each([
+  ["goods", plain],
+  ["digits", plain],
+  ["mixed", [...plain, ...others]],
+])("a history of %s", (endpoint, all) => {
+  test.each(all)("has the values of %s as answers show them", async (name, values) => {
+    const good_id = await create(endpoint, { [name]: values[0] });
+    const shown = async () => (await stored(endpoint, good_id))[name];
+    const seen = [await shown()];
+    for (const value of values.slice(1)) {
+      check(await post(`${endpoint}/update`, { good_id, [name]: value }), { status: 200 });
+      seen.push(await shown());
+    }
+    const changes = (await changesOf(endpoint, { good_id })).map((each) => each[name]);
+    expect(changes.toReversed()).toEqual(
+      seen.map((to, at) => ({ from: at === 0 ? null : seen[at - 1], to })),
+    );
+  });
+
+  test("has nothing of writes that change nothing or fail", async () => {
+    const good_id = await create(endpoint, { amount: 1 });
+    const label = `label ${made - 1}`;
+    for (const [path, body, status] of [
+      ["update", { good_id, amount: 1 }, 200],
+      ["update", { good_id, price: -1000 }, 400],
+      ["update", { good_id: "none", amount: 2 }, 404],
+      ["create", { label }, 409],
+    ] as const)
+      expect((await post(`${endpoint}/${path}`, body)).status, path).toBe(status);
+    expect((await changesOf(endpoint, { good_id })).length).toBe(1);
+    expect(await changesOf(endpoint, { good_id: "none" })).toEqual([]);
+  });
+
+  test("has each of the changes that clients make at once, one after the other", async () => {
+    const good_id = await create(endpoint, { amount: 0 });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) =>
+        post(`${endpoint}/update`, { good_id, amount: at + 1 }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const chain = (await changesOf(endpoint, { good_id }))
+      .map(({ amount }) => amount!)
+      .toReversed();
+    expect(chain.length).toBe(41);
+    chain.slice(1).forEach(({ from }, at) => expect(from).toBe(chain[at]!.to));
+    const { amount } = await stored(endpoint, good_id);
+    expect(chain.at(-1)!.to).toBe(amount);
+  });
+});
+
+test.each([
+  ["lines", { sheet: "A", place: 7 }],
+  ["numbered", { line_id: 12 }],
+])("the history of %s names the record by its key", async (endpoint, key) => {
+  check(await post(`${endpoint}/create`, { ...key, amount: 1 }), { status: 201 });
+  check(await post(`${endpoint}/update`, { ...key, amount: 2 }), { status: 200 });
+  const { body } = await post(`${endpoint}/history`, key);
+  expect(body.data).toMatchObject([
+    { action: "update", key, changes: { amount: { from: 1, to: 2 } } },
+    { action: "create", key, changes: { amount: { from: null, to: 1 } } },
+  ]);
+  expect(Object.keys(body.data[0].changes)).toEqual(["amount"]);
+});
+
+test("a caller sees the changes of records that were or became its own", async () => {
+  const { data } = (await inTenants.post("papers/create", { tenant: "a", pages: 1 }, by("admin")))
+    .body;
+  const { paper_id } = data;
+  for (const fields of [{ pages: 2 }, { tenant: "b" }, { pages: 3 }, { tenant: "a", pages: 4 }])
+    check(await inTenants.post("papers/update", { paper_id, ...fields }, by("admin")), {
+      status: 200,
+    });
+  const { body } = await inTenants.post("papers/history", { paper_id }, by("clerk"));
+  expect(body.data.map(({ changes }: { changes: object }) => changes)).toEqual([
+    { tenant: { from: "b", to: "a" }, pages: { from: 3, to: 4 } },
+    { tenant: { from: "a", to: "b" } },
+    { pages: { from: 1, to: 2 } },
+    {
+      paper_id: { from: null, to: paper_id },
+      tenant: { from: null, to: "a" },
+      pages: { from: null, to: 1 },
+    },
+  ]);
+});
+
+test("a change that cannot be told is undone", async () => {
+  const good_id = await create("refused", { amount: 1 });
+  await fixture.sql(
+    fixture.engine === "sqlite"
+      ? "create trigger refusing before insert on rowgate_changes when new.endpoint = 'refused' begin select raise(abort, 'no'); end"
+      : "alter table rowgate_changes add constraint refusing check (kind = 'create' or endpoint <> 'refused')",
+  );
+  const { status } = await post("refused/update", { good_id, amount: 2 });
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(await stored("refused", good_id)).toMatchObject({ amount: 1 });
+  expect((await changesOf("refused", { good_id })).length).toBe(1);
+});
