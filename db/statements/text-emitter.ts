@@ -285,11 +285,9 @@ export class TextEmitter implements Emitter {
 
   formula({ formula, column, operands }: Calculate): void {
     const byName = new Map(operands.map((operand) => [operand.name, operand]));
-    const result = this.dialect.formula(formula, column, (name) => {
-      const operand = byName.get(name)!;
-      return { column: operand, term: this.nameOf(operand) };
-    });
-    this.pieces.push(result);
+    const operandOf = (operand: Column) => ({ column: operand, term: this.nameOf(operand) });
+    const find = (name: string) => operandOf(byName.get(name)!);
+    this.pieces.push(this.dialect.formula(formula, column, find));
   }
 
   /** If no column needs an expression, the text runs unchanged: not every engine keeps the row order of a subquery. */
@@ -308,7 +306,9 @@ export class TextEmitter implements Emitter {
   }
 
   explain(): void {
-    this.pieces.push(sql.raw(this.dialect.estimate!.explain));
+    const { estimate } = this.dialect;
+    if (estimate === undefined) throw new Error("The engine has no estimates");
+    this.pieces.push(sql.raw(estimate.explain));
   }
 
   sampled(): void {

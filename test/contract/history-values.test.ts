@@ -19,6 +19,9 @@ const columns = {
   seen_at: "timestamp",
   part: "uuid",
 } as const;
+const wide = Object.fromEntries(
+  Array.from({ length: 150 }, (_, at) => [`c${at}`, "integer" as const]),
+);
 const action = { create: true, first: true, update: true };
 
 const fixture = openForTests(openFixture, {
@@ -36,6 +39,7 @@ const fixture = openForTests(openFixture, {
     },
     { name: "numbered", columns: { line_id: "identity", amount: "integer" } },
     { name: "refused", columns },
+    { name: "wide", columns: { good_id: "key", label: "text(60)", ...wide } },
   ],
   endpoints: {
     goods: { tableName: "goods", action, history: true },
@@ -43,6 +47,7 @@ const fixture = openForTests(openFixture, {
     lines: { tableName: "lines", primaryKey: ["sheet", "place"], action, history: true },
     numbered: { tableName: "numbered", action, history: true },
     refused: { tableName: "refused", action, history: true },
+    wide: { tableName: "wide", action, history: true },
   },
 });
 
@@ -172,6 +177,19 @@ test.each([
     { action: "create", key, changes: { amount: { from: null, to: 1 } } },
   ]);
   expect(Object.keys(body.data[0].changes)).toEqual(["amount"]);
+});
+
+test("a history has all columns of a table that has many", async () => {
+  const all = (value: number) => Object.fromEntries(Object.keys(wide).map((name) => [name, value]));
+  const good_id = await create("wide", all(1));
+  check(await post("wide/update", { good_id, ...all(2), c7: 1 }), { status: 200 });
+  const [update, made] = await changesOf("wide", { good_id });
+  expect(update).toEqual(
+    Object.fromEntries(
+      Object.keys(wide).flatMap((name) => (name === "c7" ? [] : [[name, { from: 1, to: 2 }]])),
+    ),
+  );
+  expect(made).toMatchObject({ c0: { from: null, to: 1 }, c149: { from: null, to: 1 } });
 });
 
 test("a caller sees the changes of records that were or became its own", async () => {

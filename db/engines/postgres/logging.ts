@@ -27,7 +27,7 @@ export function createLogging(decimals: Decimals): ChangeLogging {
           ? quoted(text)
           : sql`case when ${name} between -9007199254740991 and 9007199254740991 then ${text} else ${quoted(text)} end`;
       case "decimal": {
-        const digits = column.precision ?? Infinity;
+        const digits = Math.max(column.precision ?? Infinity, column.scale ?? 0);
         const number = sql`nullif(${name}, 'NaN')`;
         if (decimals === "number") return digits <= shortDigits ? sql`${number}::text` : null;
         return digits === Infinity ? null : quoted(sql`trim_scale(${number})::text`);
@@ -49,15 +49,16 @@ export function createLogging(decimals: Decimals): ChangeLogging {
     takes: (column) => jsonOf(column, sql`name`) !== null,
     differs,
     object(values, side) {
+      // Not one call with a value for each: a function takes a hundred at most.
       const members = values.map((value) => {
         const { column, before, after } = value;
         const json = jsonOf(column, side === "before" || side === "was" ? before : after)!;
         const member = sql`${nameOf(column)} || coalesce(${json}, 'null')`;
         return side === "was" || side === "is"
           ? member
-          : sql`case when ${differs(value)} then ${member} end`;
+          : sql`case when ${differs(value)} then ${member} else '' end`;
       });
-      return sql`'{' || concat_ws(',', ${sql.join(members, sql`, `)}) || '}'`;
+      return sql`'{' || substr(${sql.join(members, sql` || `)}, 2) || '}'`;
     },
   };
 }
@@ -71,4 +72,5 @@ const byBytes = (term: SQL): SQL => sql`${term}::text collate "C"`;
 const isPlain = (name: string): boolean =>
   JSON.stringify(name) === `"${name}"` && !name.includes("'");
 
-const nameOf = ({ name }: Column): SQL => sql.raw(`'"${name}":'`);
+/** The beginning of a member, after another one. */
+const nameOf = ({ name }: Column): SQL => sql.raw(`',"${name}":'`);
