@@ -33,7 +33,7 @@ export function lowerPriorityOfProcess(): void {
 
 /** The longest step of a job while others need the processors, and what it leaves to them after it. */
 const stepMs = 0.5;
-const pauseMs = 0.05;
+const pauseMs = 0.3;
 /** How often a thread looks whether it had to wait for a processor, and the part of that time which is much. */
 const lookMs = 20;
 const muchWaiting = 0.005;
