@@ -358,7 +358,7 @@ const noting =
   (written: Set<Table | "unknown">, execute: Execute): Execute =>
   (statement) => {
     if ("table" in statement) written.add(statement.table);
-    if ("logging" in statement) written.add(statement.logging.ledger);
     else if (statement.kind === "native" && !statement.isRead) written.add("unknown");
+    if ("logging" in statement) written.add(statement.logging.ledger);
     return execute(statement);
   };
