@@ -1,5 +1,5 @@
 /** Values of each type in a history, and changes of one record by several clients at once. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import type { Json } from "../../core/values/json.ts";
 import { apiKey, by } from "./api-keys.ts";
 import { check, record } from "./cases.ts";
@@ -163,6 +163,24 @@ describe.each([
     const { amount } = await stored(endpoint, good_id);
     expect(chain.at(-1)!.to).toBe(amount);
   });
+});
+
+test.runIf(inject("engine") === "postgres").each([
+  ["made_on", "0044-03-15 BC"],
+  ["made_on", "10000-01-01"],
+  ["made_on", "infinity"],
+  ["seen_at", "0044-03-15 10:20:30.5 BC"],
+  ["seen_at", "0001-01-01 00:00:00"],
+  ["seen_at", "9999-12-31 23:59:59.999"],
+  ["seen_at", "10000-01-01 00:00:00"],
+  ["seen_at", "-infinity"],
+])("a history has the value of %s that answers show for %s", async (name, value) => {
+  const good_id = await create("goods");
+  await fixture.sql(`update goods set ${name} = '${value}' where good_id = '${good_id}'`);
+  const before = (await stored("goods", good_id))[name];
+  const to = name === "made_on" ? "2026-01-02" : "2026-01-02T03:04:05.000Z";
+  check(await post("goods/update", { good_id, [name]: to }), { status: 200 });
+  expect((await changesOf("goods", { good_id }))[0]).toEqual({ [name]: { from: before, to } });
 });
 
 test.each([

@@ -33,8 +33,10 @@ export function createLogging(decimals: Decimals): ChangeLogging {
         return digits === Infinity ? null : quoted(sql`trim_scale(${number})::text`);
       }
       case "date":
-      case "timestamp":
         return sql`case when isfinite(${name}) then ${quoted(text)} end`;
+      case "timestamp":
+        // Answers show other years as the server writes them.
+        return sql`case when ${name} >= '0001-01-01' and ${name} < '10000-01-01' then ${quoted(text)} when isfinite(${name}) then ${quoted(sql`${name}::text`)} end`;
       default:
         return null;
     }
