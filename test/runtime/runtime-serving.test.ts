@@ -392,7 +392,8 @@ function talk(
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(origin).port), "127.0.0.1", () => socket.write(send));
     let text = "";
-    const dripping = setInterval(() => drip !== "" && socket.writable && socket.write(drip), 200);
+    const isOpen = () => !socket.connecting && socket.writable;
+    const dripping = setInterval(() => drip !== "" && isOpen() && socket.write(drip), 200);
     const sending = setTimeout(() => later !== "" && socket.write(later), 1_000);
     const end = (isClosed: boolean) => {
       clearInterval(dripping);

@@ -108,10 +108,12 @@ interface Talk {
 function talk({ port }: Served, { send: first, drip = "", isGone = false }: Talk): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
+    let dripping: NodeJS.Timeout | undefined;
     const socket = connect(port, "127.0.0.1", () => {
       socket.write(first, () => isGone && setTimeout(() => socket.resetAndDestroy(), 50));
+      // Not earlier, or it would come before the head.
+      dripping = setInterval(() => drip !== "" && socket.writable && socket.write(drip), 20);
     });
-    const dripping = setInterval(() => drip !== "" && socket.writable && socket.write(drip), 20);
     socket.on("data", (chunk) => (text += chunk));
     socket.on("error", () => undefined);
     socket.on("close", () => {
