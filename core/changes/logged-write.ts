@@ -2,7 +2,9 @@
  * A new record, or the change of one, whose history needs nothing but its columns: where the database can tell it in the
  * statement itself, no transaction is needed around it.
  */
+import { rowsThatAre } from "../callers/visibility.ts";
 import type { RecordedTable } from "../plans/change-tables.ts";
+import { markNames } from "../plans/soft-delete.ts";
 import { type Logging, type ToldColumn, toldColumn } from "../query/logging.ts";
 import type { DbQueries } from "../query/session.ts";
 import type { Insert, Narrowed, UpdateOne } from "../query/statement.ts";
@@ -12,7 +14,7 @@ import type { Column, Table } from "../values/types/column.ts";
 import { isOfKey, keyText, type KeyValue } from "../values/types/key.ts";
 import { type Author, type ChangeKind, logColumns } from "./change-log.ts";
 
-type ToldTable = Pick<Logging, "told" | "key" | "scoped">;
+type ToldTable = Pick<Logging, "told" | "key" | "scoped" | "marked">;
 
 /** Null: its changes need more than one statement. */
 const known = new WeakMap<RecordedTable, ToldTable | null>();
@@ -39,6 +41,7 @@ export function toldOf(
         told,
         key: all.filter(({ column }) => isOfKey(key, column)),
         scoped: all.filter(({ column }) => scoped.has(column.name)),
+        marked: markedIn(recorded),
       }
     : null;
   known.set(recorded, made);
@@ -47,15 +50,23 @@ export function toldOf(
 
 /** Only logs are told, of nothing but values. Of other columns that change, clients of live lists would be told. */
 const isPlain = (recorded: RecordedTable): boolean => {
-  const { isLogged, isLive, webhooks, files, marks, columns, kept } = recorded;
+  const { isLogged, isLive, webhooks, files, columns, kept } = recorded;
   return (
     isLogged &&
     webhooks.length === 0 &&
     files === null &&
-    marks === null &&
+    marksOf(recorded).every(({ generated }) => generated !== "computed") &&
     (!isLive || columns.every(({ name }) => kept.has(name)))
   );
 };
+
+const marksOf = ({ marks }: RecordedTable): Column[] =>
+  [marks?.flag, marks?.at].filter((column) => column != null);
+
+function markedIn({ marks, table }: RecordedTable): Logging["marked"] {
+  const where = marks && rowsThatAre("marked", markNames(marks), table.columns);
+  return where && { columns: [marks.flag ?? marks.at!], where };
+}
 
 /** Whether a key that finds a row is the one that the row has, character by character. */
 const isFoundAsStored = (column: Column): boolean =>
@@ -67,15 +78,20 @@ const isFoundAsStored = (column: Column): boolean =>
     !column.isLooselyCollated &&
     !column.fixedLength);
 
-/** Whether the update names its row by the table's key, leaves it its key, and answers nothing but columns. */
-export const updatesTold = (
-  { key }: RecordedTable,
+/** Whether the update names its row by the table's key, leaves it that and its marks, and answers nothing but columns. */
+export function updatesTold(
+  recorded: RecordedTable,
   { key: named, set, returning }: UpdateOne,
-): boolean =>
-  named.length === key.length &&
-  named.every(({ name }, at) => name === key[at]!.name) &&
-  !set.some(({ column }) => isOfKey(key, column)) &&
-  returning.every(isOwn);
+): boolean {
+  const { key } = recorded;
+  const left = [...key, ...marksOf(recorded)];
+  return (
+    named.length === key.length &&
+    named.every(({ name }, at) => name === key[at]!.name) &&
+    !set.some(({ column }) => isOfKey(left, column)) &&
+    returning.every(isOwn)
+  );
+}
 
 /** Whether it is one row that gives its key, and the statement answers nothing but columns. */
 export const insertsTold = (recorded: RecordedTable, insert: Insert): boolean =>
@@ -118,7 +134,7 @@ export const loggedInsert = (insert: Narrowed<Insert>, telling: ToldWrite): Narr
 });
 
 function loggingOf(
-  { recorded, told, key, scoped, ledger, author }: ToldWrite,
+  { recorded, told, key, scoped, marked, ledger, author }: ToldWrite,
   kind: ChangeKind,
   keyValue: KeyValue,
 ): Logging {
@@ -144,6 +160,7 @@ function loggingOf(
     told,
     key,
     scoped,
+    marked,
     objects: {
       key: record_key,
       before: kind === "create" ? null : old_values,

@@ -4,6 +4,7 @@
  */
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
+import type { Condition } from "./statement.ts";
 
 /** A column of the written table whose values are told where they differ. */
 export interface ToldColumn {
@@ -24,13 +25,18 @@ export interface Logging {
   readonly key: readonly ToldColumn[];
   /** Those whose values are told on both sides, whether they differ or not. */
   readonly scoped: readonly ToldColumn[];
+  /** Which rows are marked as deleted, and the columns that say so; the write marks none. Null: no row is. */
+  readonly marked: { readonly columns: readonly Column[]; readonly where: Condition } | null;
   /** The columns that get JSON objects, as texts. */
   readonly objects: {
     readonly key: Column;
     /** Null: there is no row before. */
     readonly before: Column | null;
     readonly after: Column;
-    /** Gets an object with the members `before` and `after`. Not used if no column is scoped. */
+    /**
+     * Gets an object with the members `before` and `after`, and `marked` if the row is. Null if no column is scoped and
+     * the row is not marked.
+     */
     readonly scope: Column;
   };
 }

@@ -94,10 +94,11 @@ const earlier = ({ told, scoped }: Logging): readonly ToldColumn[] => [
 
 /** One statement of two writes: that of the row, and that of the row which tells it. */
 function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter): void {
-  const { ledger, columns, values, told, key, scoped, objects } = logging;
+  const { ledger, columns, values, told, key, scoped, marked, objects } = logging;
   const { before } = objects;
   const own = [...key, ...told, ...scoped].map(({ column }) => column);
-  const named = new Map([...returning, ...own].map((column) => [column.name, column]));
+  const all = [...returning, ...own, ...(marked?.columns ?? [])];
+  const named = new Map(all.map((column) => [column.name, column]));
   const old = before === null ? [] : earlier(logging).map((one) => one.old);
   to.word(words.withAfter);
   emitWrite();
@@ -111,7 +112,7 @@ function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter)
     objects.key,
     ...(before === null ? [] : [before]),
     objects.after,
-    ...(scoped.length === 0 ? [] : [objects.scope]),
+    ...(scoped.length === 0 && marked === null ? [] : [objects.scope]),
   ];
   emitEach([...columns, ...made], (column) => to.name(column), to);
   to.word(words.endWithSelect);
@@ -126,7 +127,7 @@ function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter)
   }
   to.word(words.comma);
   to.told(told, before === null ? "is" : "after");
-  if (scoped.length > 0) emitScope(logging, to);
+  emitScope(logging, to);
   to.word(words.fromAfter);
   if (before !== null) emitIfDifferent(told, to);
   to.word(words.endWithSelect);
@@ -134,12 +135,23 @@ function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter)
   to.word(words.fromAfter);
 }
 
-function emitScope({ scoped, objects }: Logging, to: Emitter): void {
+function emitScope({ scoped, marked, objects }: Logging, to: Emitter): void {
+  if (scoped.length === 0) {
+    if (marked === null) return;
+    to.word(words.nextIfMarked);
+    emitCondition(marked.where, to);
+    return to.word(words.thenOnlyMarked);
+  }
   to.word(words.scopeBefore);
   if (objects.before === null) to.word(words.scopeOfNothing);
   else to.told(scoped, "was");
   to.word(words.scopeAfter);
   to.told(scoped, "is");
+  if (marked !== null) {
+    to.word(words.ifMarked);
+    emitCondition(marked.where, to);
+    to.word(words.thenMarked);
+  }
   to.word(words.endScope);
 }
 

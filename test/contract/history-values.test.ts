@@ -73,6 +73,34 @@ const inTenants = openForTests(openFixture, {
   project: { auth: { apiKeys: [apiKey("admin"), apiKey("clerk", ["clerk"], { tenant: "a" })] } },
 });
 
+/** With records that are marked as deleted, by a flag or by a time alone; `all` sees them, and writes the marks. */
+const timed = {
+  paper_id: "key",
+  tenant: "text(10)",
+  pages: "integer",
+  deleted_at: "timestamp",
+} as const;
+const flagged = { ...timed, is_deleted: "boolean" } as const;
+const inMarks = openForTests(openFixture, {
+  tables: [
+    { name: "timed", columns: timed },
+    { name: "flagged", columns: flagged },
+    { name: "scoped", columns: flagged },
+  ],
+  endpoints: Object.fromEntries(
+    ["timed", "flagged", "scoped"].flatMap((tableName) => {
+      const named = { tableName, access: { admin: "*" } };
+      const rowScope = tableName === "scoped" && { rowScope: { clerk: { tenant: "a" } } };
+      const papers = { ...named, action: { ...action, delete: true, restore: true } };
+      return [
+        [tableName, { ...papers, ...rowScope, history: true, softDelete: true }],
+        [`${tableName}-all`, { ...named, action }],
+      ];
+    }),
+  ),
+  project: { auth: { apiKeys: [apiKey("admin"), apiKey("clerk", ["clerk"])] } },
+});
+
 interface Change {
   readonly from: Json;
   readonly to: Json;
@@ -229,6 +257,55 @@ test("a caller sees the changes of records that were or became its own", async (
       pages: { from: null, to: 1 },
     },
   ]);
+});
+
+describe.each(["timed", "flagged", "scoped"])("the log of %s", (endpoint) => {
+  test("says which changes are of a deleted record, and which delete or restore it", async () => {
+    const write = async (path: string, body: object) => {
+      const answer = await inMarks.post(`${endpoint}${path}`, body, by("admin"));
+      expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+      return record(answer);
+    };
+    const mark = endpoint === "timed" ? "deleted_at" : "is_deleted";
+    const [set, unset] =
+      endpoint === "timed" ? ["2026-01-02T03:04:05.000Z", null] : ([true, false] as const);
+    const { paper_id } = await write("/create", { tenant: "a", pages: 1 });
+    await write("/update", { paper_id, pages: 2 });
+    const where = [{ key: "paper_id", value: paper_id }];
+    await write("/delete", { where });
+    await write("-all/update", { paper_id, pages: 3 });
+    await write("/restore", { where });
+    await write("/update", { paper_id, pages: 4, tenant: "b" });
+    await write("-all/update", { paper_id, [mark]: set });
+    await write("-all/update", { paper_id, [mark]: set, pages: 5 });
+    await write("-all/update", { paper_id, [mark]: unset, pages: 6 });
+    await write("-all/create", { paper_id: "of a deleted one", pages: 7, [mark]: set });
+    await write("-all/update", { paper_id: "of a deleted one", pages: 8 });
+    const rows = await inMarks.sql(
+      `select kind, new_values, scope_values from rowgate_changes where table_name like '%${endpoint}%' order by change_id`,
+    );
+    const parsed = (text: unknown) => (text === null ? null : JSON.parse(String(text)));
+    const told = rows.map(({ kind, new_values, scope_values }) => {
+      const { marked = false } = parsed(scope_values) ?? {};
+      return [kind, parsed(new_values)?.pages, marked];
+    });
+    expect(told).toEqual([
+      ["create", 1, false],
+      ["update", 2, false],
+      ["mark", undefined, false],
+      ["update", 3, true],
+      ["restore", 3, false],
+      ["update", 4, false],
+      ["mark", undefined, false],
+      ["update", 5, true],
+      ["restore", 6, false],
+      ["create", 7, true],
+      ["update", 8, true],
+    ]);
+    const scopes = rows.map(({ scope_values }) => parsed(scope_values)?.after?.tenant);
+    const tenants = ["a", "a", "a", "a", "a", "b", "b", "b", "b", null, null];
+    expect(scopes).toEqual(endpoint === "scoped" ? tenants : tenants.map(() => undefined));
+  });
 });
 
 test("a change that cannot be told is undone", async () => {

@@ -5,8 +5,8 @@
 import { testRoundTrips } from "./round-trips.ts";
 
 testRoundTrips({
-  first: { items: 1, kept: 1 },
-  create: { items: 1, kept: 2 },
-  update: { items: 1, kept: 3 },
-  adjust: { items: 1, kept: 3 },
+  first: { items: 1, kept: 1, marked: 1 },
+  create: { items: 1, kept: 2, marked: 2 },
+  update: { items: 1, kept: 3, marked: 3 },
+  adjust: { items: 1, kept: 3, marked: 3 },
 });

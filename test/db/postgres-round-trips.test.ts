@@ -5,10 +5,10 @@ import { failure } from "../../db/engines/postgres/failure.ts";
 import { testRoundTrips } from "./round-trips.ts";
 
 testRoundTrips({
-  first: { items: 1, kept: 1 },
-  create: { items: 1, kept: 1 },
-  update: { items: 1, kept: 1 },
-  adjust: { items: 1, kept: 1 },
+  first: { items: 1, kept: 1, marked: 1 },
+  create: { items: 1, kept: 1, marked: 1 },
+  update: { items: 1, kept: 1, marked: 1 },
+  adjust: { items: 1, kept: 1, marked: 1 },
 });
 
 test.each([

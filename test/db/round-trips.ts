@@ -12,8 +12,10 @@ const bodies = {
 } as const;
 type Action = keyof typeof bodies;
 
-/** `turns`: of each action with one record, in a table without history and in one with it. */
-export function testRoundTrips(turns: Record<Action, { items: number; kept: number }>): void {
+type Turns = Readonly<Record<"items" | "kept" | "marked", number>>;
+
+/** `turns`: of each action with one record, in a table without history, with it, and with soft delete besides. */
+export function testRoundTrips(turns: Record<Action, Turns>): void {
   let fixture: Fixture;
   let line: Line;
   beforeAll(async () => {
@@ -27,10 +29,12 @@ export function testRoundTrips(turns: Record<Action, { items: number; kept: numb
       tables: [
         { name: "items", columns },
         { name: "kept", columns },
+        { name: "marked", columns: { ...columns, is_deleted: "boolean" } },
       ],
       endpoints: {
         items: { tableName: "items", action, adjustConfig },
         kept: { tableName: "kept", action, adjustConfig, history: true },
+        marked: { tableName: "marked", action, adjustConfig, history: true, softDelete: true },
       },
       project: { cache: { enabled: false } },
       serviceUrl(address) {
@@ -47,7 +51,10 @@ export function testRoundTrips(turns: Record<Action, { items: number; kept: numb
 
   test.each(
     Object.keys(bodies).flatMap((action) =>
-      (["items", "kept"] as const).map((endpoint) => ({ action: action as Action, endpoint })),
+      (["items", "kept", "marked"] as const).map((endpoint) => ({
+        action: action as Action,
+        endpoint,
+      })),
     ),
   )("$action of $endpoint", async ({ action, endpoint }) => {
     const body = bodies[action];
