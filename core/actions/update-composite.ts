@@ -7,6 +7,7 @@ import { type Call, defineAction } from "../calls/action.ts";
 import {
   atOneTime,
   type ChangedDetail,
+  type NamedDetail,
   changedDetail,
   type CompositeNeeds,
   type NewDetail,
@@ -55,7 +56,7 @@ type Needs = DocumentNeeds<ChangedLines>;
 /** The checked changes of one detail table. */
 interface DetailChanges {
   readonly detail: DetailPlan;
-  readonly deletes: readonly KeyValue[];
+  readonly deletes: readonly NamedDetail[];
   readonly updates: readonly ChangedDetail[];
   readonly inserts: readonly NewDetail[];
 }
@@ -147,7 +148,7 @@ const hasChanges = ({ deletes, updates, inserts }: DetailChanges): boolean =>
 
 /** A detail that is named twice would be changed twice, or changed and deleted. */
 function checkOnce({ detail, deletes, updates }: DetailChanges): void {
-  const keys = [...deletes, ...updates.map(({ keyValue }) => keyValue)].map(keyText);
+  const keys = [...deletes, ...updates].map(({ keyValue }) => keyText(keyValue));
   if (new Set(keys).size < keys.length)
     throw invalidPayload(
       `${detail.table.name} contains the same record twice in update and delete`,

@@ -88,7 +88,7 @@ export function newDocument(
 
 /** What happens to the details of one table. */
 export interface ChangedLines {
-  readonly deletes: readonly KeyValue[];
+  readonly deletes: readonly NamedDetail[];
   readonly updates: readonly NamedDetail[];
   readonly inserts: readonly Place[];
 }
@@ -235,13 +235,13 @@ const changedLines =
 /** The same with the keys of the details that are changed or deleted. */
 const named = (lines: readonly SentLines[]): ChangedLines[] =>
   lines.map((one) => ({
-    deletes: one.delete.map(detailKey),
-    updates: one.update.map((place) => ({ place, keyValue: detailKey(place) })),
+    deletes: one.delete.map(namedDetail),
+    updates: one.update.map(namedDetail),
     inserts: one.insert,
   }));
 
-/** What names a detail that is changed or deleted within its header. */
-function detailKey(place: Place): KeyValue {
+/** A detail that is changed or deleted, by what names it within its header. */
+function namedDetail(place: Place): NamedDetail {
   const { detail, sent } = place;
   const { key, lineKey, namesRecords } = detail;
   const path = pathOf(place);
@@ -256,7 +256,7 @@ function detailKey(place: Place): KeyValue {
     throw validationFailed(errors);
   }
   if (!lineKey.every((column, at) => mayHold(column, values[at]!))) throw noSuchDetail(detail);
-  return values;
+  return { place, keyValue: values };
 }
 
 /** One detail of a list. */

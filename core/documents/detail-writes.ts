@@ -8,10 +8,11 @@ import type { Column } from "../values/types/column.ts";
 import {
   type ChangedDetail,
   type CompositeNeeds,
+  type NamedDetail,
   type NewDetail,
   noSuchDetail,
 } from "./composite.ts";
-import { isRefusal, refusedAt, refusedComputation } from "./detail-errors.ts";
+import { isRefusal, type Place, refusedAt, refusedComputation } from "./detail-errors.ts";
 import type { DetailPlan } from "../plans/composite-plan.ts";
 import { lineName, type LineName } from "../callers/seen-lines.ts";
 import type { Queries } from "../query/session.ts";
@@ -24,10 +25,10 @@ import type { Json } from "../values/json.ts";
 import type { Row } from "../values/row.ts";
 import { allOf, type Condition, equals, sourceOf, selectFrom } from "../query/statement.ts";
 import { keyBatches, keyIn, keyIs } from "../query/key-conditions.ts";
-import type { KeyValue } from "../values/types/key.ts";
 import type { Scalar } from "../values/scalar.ts";
 import { columnTypes } from "../values/types/column-types.ts";
-import { comparand } from "../query/comparisons.ts";
+import { comparand, mayHold } from "../query/comparisons.ts";
+import { accept, unlimited } from "../values/types/accept.ts";
 
 /** The transaction, and the header that the details belong to. */
 export interface DetailScope {
@@ -164,7 +165,7 @@ export async function updateDetails(
     const keyValue = key.map((column) =>
       column === foreignKey ? headerKey : named[lineKey.indexOf(column)]!,
     );
-    const guard = key.includes(foreignKey) ? null : equals(foreignKey, headerKey);
+    const guard = key.includes(foreignKey) ? headerSent(place) : equals(foreignKey, headerKey);
     try {
       const row =
         set.length > 0
@@ -177,15 +178,37 @@ export async function updateDetails(
   }
 }
 
+/**
+ * Where the foreign key is a part of the key, a body may have the whole key: a detail of another header is not there. Null:
+ * it has not.
+ */
+function headerSent({ detail, sent }: Place): Condition | null {
+  const { key, foreignKey } = detail;
+  const value = key.includes(foreignKey) ? (sent[foreignKey.name] ?? null) : null;
+  if (value === null) return null;
+  const accepted = accept(unlimited(foreignKey), value);
+  if (!accepted.ok || !mayHold(foreignKey, accepted.value)) throw noSuchDetail(detail);
+  return equals(foreignKey, accepted.value);
+}
+
+/** In how many ways a body may write the key of one header, such as `1` and `"1"`, or in upper and lower case. */
+const writingsMax = 10;
+
 /** Rejects as `updateDetails` does. */
 export async function deleteDetails(
   detail: DetailPlan,
-  keys: readonly KeyValue[],
+  deleted: readonly NamedDetail[],
   { tx, headerKey, call }: DetailScope & { readonly call: Call },
 ): Promise<void> {
   const { lineKey, foreignKey, marking } = detail;
+  const sent = new Map(
+    deleted.map(({ place }) => [String(place.sent[foreignKey.name]), headerSent(place)]),
+  );
+  if (sent.size > writingsMax) throw noSuchDetail(detail);
+  const isOfHeader = allOf(equals(foreignKey, headerKey), ...sent.values());
+  const keys = deleted.map(({ keyValue }) => keyValue);
   for (const values of keyBatches(lineKey, keys)) {
-    const where = allOf(keyIn(lineKey, values), equals(foreignKey, headerKey))!;
+    const where = allOf(keyIn(lineKey, values), isOfHeader)!;
     const gone = await (marking
       ? markDetails(marking, where, { tx, call })
       : removeDetails(detail, where, tx));
