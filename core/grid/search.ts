@@ -27,7 +27,7 @@ import {
 import { conditionOfTerm, termsOf } from "./search-terms.ts";
 import type { SentColumn } from "./sent-columns.ts";
 
-/** What a request searches for. `searchBy` null: in all columns. */
+/** What a request searches for. `searchBy` null: in the columns that it sends as searchable; it sends none: in all. */
 export const searchMembers = ({ named, fullText }: GridPlan) => ({
   search_mode: inPayload(searchMode(fullText)),
   searchBy: searchBy(named),
@@ -52,12 +52,13 @@ type Searches = Meanings<ReturnType<typeof searchMembers>> & {
   readonly columns: readonly SentColumn[];
 };
 
-const searchBy = (columns: Columns): Grammar<Column | null> => ({
+const searchBy = (columns: Columns): Grammar<Column | "all" | null> => ({
   read(sent) {
-    const by = sent ?? "all";
+    const by = sent ?? "";
     if (typeof by !== "string") throw invalidPayload("searchBy must be a column name or all");
+    if (by === "") return null;
     // A column named "all" takes precedence over the keyword.
-    if (by === "" || (by === "all" && !columns.has(by))) return null;
+    if (by === "all" && !columns.has(by)) return by;
     const column = columnOf(by, columns, "searchBy");
     mustHaveText(column);
     return column;
@@ -78,8 +79,10 @@ export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
   const searchable = sentColumns.flatMap(({ column, isSearchable }) =>
     column && isSearchable ? [column] : [],
   );
-  const within = new Set(sentColumns.length > 0 ? searchable : plan.columns.values());
-  const everywhere = [...within].filter(({ name }) => plan.searched?.has(name) ?? true);
+  const all = [...plan.columns.values()];
+  const searchedAmong = (columns: readonly Column[]): readonly Column[] =>
+    [...new Set(columns)].filter(({ name }) => plan.searched?.has(name) ?? true);
+  const everywhere = searchedAmong(sentColumns.length > 0 ? searchable : all);
 
   const read = (text: string, columns: readonly Column[]) =>
     termsOf(text, columns, plan.searchesWords);
@@ -104,9 +107,9 @@ export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
     sent.search_value;
   const words =
     sent.search_mode && plan.fullText ? wordsIn(text, sent.searchBy, plan.fullText) : null;
-  const typed = sent.search_mode
-    ? []
-    : read(text, sent.searchBy === null ? everywhere : [sent.searchBy]);
+  const { searchBy: by } = sent;
+  const searched = by === "all" ? searchedAmong(all) : by === null ? everywhere : [by];
+  const typed = sent.search_mode ? [] : read(text, searched);
   if (terms.length > limits.gridTermsMax || typed.length > limits.gridTermsMax) {
     throw invalidPayload(`A grid takes at most ${limits.gridTermsMax} searches at the same time`);
   }
@@ -114,8 +117,12 @@ export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
   return { filter, words };
 }
 
-function wordsIn(text: string, by: Column | null, index: TextIndex): TextSearch | null {
-  if (by !== null) throw invalidPayload("searchBy and search_mode fulltext cannot be combined");
+function wordsIn(
+  text: string,
+  by: Searches["searchBy"],
+  index: TextIndex,
+): TextSearch | null {
+  if (by !== null && by !== "all") throw invalidPayload("searchBy and search_mode fulltext cannot be combined");
   return asPayload(() => fullTextSearch(index, text));
 }
 

@@ -124,6 +124,16 @@ const found: Found[] = [
     ids: ["i06", "i07", "i08"],
   },
   {
+    name: "datatables searches every field with searchBy all, also beside columns",
+    body: { ...find("7"), searchBy: "all", columns: [col("code", { searchable: false })] },
+    ids: ["i06", "i07", "i08"],
+  },
+  {
+    name: "datatables searches the columns that it sends, where searchBy is empty",
+    body: { ...find("7"), searchBy: "", columns: [col("code")] },
+    ids: ["i07"],
+  },
+  {
     name: "datatables searches the searchable columns alone",
     body: { ...find("7"), columns: [col("code"), col("qty", { searchable: false })] },
     ids: ["i07"],
