@@ -312,6 +312,13 @@ function writtenBy(
 
 const controlling = (text: string): Command => ({ text, params: [], reuse: true });
 
+/** What can be sent ahead of the answer that decides: nothing where it could still be carried out after the deadline. */
+export const conditionalBy = (
+  { conditional }: Connection,
+  deadlineAtMs: number,
+): Connection["conditional"] =>
+  conditional && deadlineAtMs - performance.now() > conditional.waitMsMax ? conditional : undefined;
+
 /** The settings follow the first of the engine's statements. */
 export function openingOf({ texts, local }: Beginning): readonly Command[] {
   const [first, ...rest] = texts.map(controlling);

@@ -172,7 +172,9 @@ export class StatementQueries implements DbQueries {
     const { logging } = this.runner.dialect;
     const { kind, changesReturned, locksRows } = table;
     const isPlain = kind === "table" && changesReturned !== true && locksRows !== false;
-    return logging !== undefined && isPlain && columns.every((column) => logging.takes(column));
+    if (logging === undefined || !isPlain) return false;
+    const returned = table.columns.size + columns.length;
+    return returned <= logging.columnsMax && columns.every((column) => logging.takes(column));
   }
 }
 

@@ -24,7 +24,14 @@ import type { Connection, Engine } from "../engines/engine.ts";
 import type { Compile, Compiled } from "../statements/compile.ts";
 import { quotedTable } from "../statements/quoted.ts";
 import { Conflict, type Retry } from "./conflict.ts";
-import { type Execution, type Executor, isOverdue, openingOf, overdueMessage } from "./executor.ts";
+import {
+  conditionalBy,
+  type Execution,
+  type Executor,
+  isOverdue,
+  openingOf,
+  overdueMessage,
+} from "./executor.ts";
 import type { Pool, Sharing } from "./pool.ts";
 import { acquire, endWith, type Pools, type Sending } from "./pools.ts";
 import type { Execute, Transact, WithRead, Work, Written } from "./execute.ts";
@@ -157,7 +164,7 @@ export function createSessions(
       async (connection, { local = null, ...execution }) => {
         const opening = openingOf({ texts: engine.begin, local });
         const reading = { ...execution, statement: select, compiled: compile(select) };
-        const closing = connection.conditional?.commitIfFound;
+        const closing = conditionalBy(connection, reading.deadlineAtMs)?.commitIfFound;
         const change = () => executor.execute(connection, { ...execution, opening });
         if (closing === undefined)
           return committed(connection, execution, async () => [

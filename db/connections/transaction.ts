@@ -9,7 +9,13 @@ import { changesNothing, type Statement } from "../../core/query/statement.ts";
 import type { Command, Connection, Engine, Savepoint } from "../engines/engine.ts";
 import { Conflict, TooLong, visibleError } from "./conflict.ts";
 import { tooLate } from "../../core/values/deadlines.ts";
-import { type Executor, type ExecutorOptions, openingOf, overdueMessage } from "./executor.ts";
+import {
+  conditionalBy,
+  type Executor,
+  type ExecutorOptions,
+  openingOf,
+  overdueMessage,
+} from "./executor.ts";
 import { acquire } from "./pools.ts";
 import { createSharedTransactions } from "./shared-transactions.ts";
 import type { Execute, Transact, Transacting, WithRead, Work } from "./execute.ts";
@@ -76,16 +82,19 @@ export function createTransact({
         }
         const opening = begun.take();
         const execution = { statement, compiled, deadlineAtMs, opening };
-        if (!isLast) return executor.execute(connection, execution);
+        if (closing === undefined) return executor.execute(connection, execution);
         steps.end();
         const written = whole.only;
-        return executor.execute(connection, { ...execution, closing: commit!, written });
+        return executor.execute(connection, { ...execution, closing, written });
       });
-    const commit =
-      engine.pipelines === "all" ? [engine.commit] : connection.conditional?.commitIfDone;
-    let isLast = false;
+    /** What is sent with the last statement; undefined: another one follows, or the end is sent by itself. */
+    let closing: readonly string[] | undefined;
     const last: DbTransaction["last"] = (work) => {
-      isLast = commit !== undefined && !isUndone;
+      if (!isUndone)
+        closing =
+          engine.pipelines === "all"
+            ? [engine.commit]
+            : conditionalBy(connection, deadlineAtMs)?.commitIfDone;
       return work();
     };
     const begun = createBeginning(openingOf({ texts: begin, local }), (opening) =>
@@ -129,7 +138,7 @@ export function createTransact({
         await rollback(connection);
         return result;
       }
-      if (begun.isOpen && !isLast)
+      if (begun.isOpen && closing === undefined)
         await control(connection, { text: engine.commit, deadlineAtMs, written: whole.only });
       if (!isSnapshot) room.sufficed();
       return result;

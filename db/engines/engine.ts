@@ -74,6 +74,17 @@ export type Quick = "reads" | "writes" | "transactions";
 /** How many of them a connection carries at a time. */
 export type Carries = Readonly<Partial<Record<Quick, number>>>;
 
+/** Statements that end a transaction as the one before them ended, see `Connection.conditional`. */
+export interface ConditionalEnds extends Readonly<
+  Record<"commitIfFound" | "commitIfDone", readonly string[]>
+> {
+  /**
+   * How long the one before them may wait for a lock: the server then runs those behind it, even if the connection was
+   * given up meanwhile.
+   */
+  readonly waitMsMax: number;
+}
+
 /** One session with the database, used by one caller at a time. It never reconnects by itself. */
 export interface Connection {
   /** False once it broke or was destroyed; every further `send` fails. */
@@ -84,9 +95,7 @@ export interface Connection {
    * Statements that commit if the one before them succeeded, and roll back otherwise: they can be sent together with it.
    * `commitIfFound`: only if it is a SELECT that found a row. Absent: the server has none.
    */
-  readonly conditional?:
-    | Readonly<Record<"commitIfFound" | "commitIfDone", readonly string[]>>
-    | undefined;
+  readonly conditional?: ConditionalEnds | undefined;
   /**
    * Fails with the driver's own error, and with a conflict when a COMMIT undid the transaction. If the driver works on
    * the calling thread, returns the result directly and throws errors.

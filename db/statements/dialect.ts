@@ -146,6 +146,8 @@ export interface ToldValue {
 
 /** How a write also tells what it changes (`core/query/logging.ts`). */
 export interface ChangeLogging {
+  /** How many columns a statement returns at most, the earlier values among them. */
+  readonly columnsMax: number;
   /** Whether the column's values can be told, and are those of its rows as answers show them. */
   takes(column: Column): boolean;
   differs(value: ToldValue): SQL;

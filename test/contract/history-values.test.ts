@@ -19,9 +19,10 @@ const columns = {
   seen_at: "timestamp",
   part: "uuid",
 } as const;
-const wide = Object.fromEntries(
-  Array.from({ length: 150 }, (_, at) => [`c${at}`, "integer" as const]),
-);
+const integers = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`c${at}`, "integer" as const]));
+/** The second has more than a statement of PostgreSQL returns twice. */
+const wide = { wide: integers(150), wider: integers(900) } as const;
 const action = { create: true, first: true, update: true };
 
 const fixture = openForTests(openFixture, {
@@ -39,7 +40,10 @@ const fixture = openForTests(openFixture, {
     },
     { name: "numbered", columns: { line_id: "identity", amount: "integer" } },
     { name: "refused", columns },
-    { name: "wide", columns: { good_id: "key", label: "text(60)", ...wide } },
+    ...Object.entries(wide).map(([name, some]) => ({
+      name,
+      columns: { good_id: "key", label: "text(60)", ...some } as const,
+    })),
   ],
   endpoints: {
     goods: { tableName: "goods", action, history: true },
@@ -48,6 +52,7 @@ const fixture = openForTests(openFixture, {
     numbered: { tableName: "numbered", action, history: true },
     refused: { tableName: "refused", action, history: true },
     wide: { tableName: "wide", action, history: true },
+    wider: { tableName: "wider", action, history: true },
   },
 });
 
@@ -211,6 +216,20 @@ test.runIf(inject("engine") === "postgres").each([
   expect((await changesOf("goods", { good_id }))[0]).toEqual({ [name]: { from: before, to } });
 });
 
+test.runIf(inject("engine") === "postgres").each([
+  ["made_on", "infinity"],
+  ["seen_at", "-infinity"],
+  ["price", "NaN"],
+])("a %s of %s, which answers show as null, does not change to null", async (name, value) => {
+  const good_id = await create("goods", { amount: 1 });
+  await fixture.sql(`update goods set ${name} = '${value}' where good_id = '${good_id}'`);
+  check(await post("goods/update", { good_id, [name]: null }), { status: 200 });
+  expect((await changesOf("goods", { good_id })).length).toBe(1);
+  await fixture.sql(`update goods set ${name} = '${value}' where good_id = '${good_id}'`);
+  check(await post("goods/update", { good_id, [name]: null, amount: 2 }), { status: 200 });
+  expect((await changesOf("goods", { good_id }))[0]).toEqual({ amount: { from: 1, to: 2 } });
+});
+
 test.each([
   ["lines", { sheet: "A", place: 7 }],
   ["numbered", { line_id: 12 }],
@@ -225,18 +244,25 @@ test.each([
   expect(Object.keys(body.data[0].changes)).toEqual(["amount"]);
 });
 
-test("a history has all columns of a table that has many", async () => {
-  const all = (value: number) => Object.fromEntries(Object.keys(wide).map((name) => [name, value]));
-  const good_id = await create("wide", all(1));
-  check(await post("wide/update", { good_id, ...all(2), c7: 1 }), { status: 200 });
-  const [update, made] = await changesOf("wide", { good_id });
-  expect(update).toEqual(
-    Object.fromEntries(
-      Object.keys(wide).flatMap((name) => (name === "c7" ? [] : [[name, { from: 1, to: 2 }]])),
-    ),
-  );
-  expect(made).toMatchObject({ c0: { from: null, to: 1 }, c149: { from: null, to: 1 } });
-});
+test.each(Object.entries(wide))(
+  "a history has all columns of a table that is %s",
+  async (endpoint, some) => {
+    const names = Object.keys(some);
+    const all = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
+    const good_id = await create(endpoint, all(1));
+    check(await post(`${endpoint}/update`, { good_id, ...all(2), c7: 1 }), { status: 200 });
+    const [update, made] = await changesOf(endpoint, { good_id });
+    expect(update).toEqual(
+      Object.fromEntries(
+        names.flatMap((name) => (name === "c7" ? [] : [[name, { from: 1, to: 2 }]])),
+      ),
+    );
+    expect(made).toMatchObject({
+      c0: { from: null, to: 1 },
+      [names.at(-1)!]: { from: null, to: 1 },
+    });
+  },
+);
 
 test("a caller sees the changes of records that were or became its own", async () => {
   const { data } = (await inTenants.post("papers/create", { tenant: "a", pages: 1 }, by("admin")))

@@ -7,7 +7,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { ExactNumber } from "../../core/values/json.ts";
 import type { Column } from "../../core/values/types/column.ts";
+import type { UnscopedQueries } from "../../core/query/session.ts";
 import type { Condition, Statement } from "../../core/query/statement.ts";
+import { insertInto } from "../../core/query/write-statements.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import { accept } from "../../core/values/types/accept.ts";
 import { createCompiler } from "../../db/statements/compile.ts";
@@ -160,6 +162,33 @@ test("a transaction that ends by what it found is over, even where its end was s
     await Promise.resolve(connection.send({ ...command(found), behind })).catch(() => {});
     expect(await rows("select n from ends")).toEqual([{ n }]);
   }
+});
+
+test("a transaction whose deadline comes while its last statement waits stores nothing", async () => {
+  const other = await connect();
+  await rows("create table late_ones (id int primary key, n int)");
+  const db = createDb(engine, { connectionsMax: 2, statementTimeoutMs: 0 });
+  const table = (await db.catalog.table("late_ones"))!;
+  const [id, n] = ["id", "n"].map((name) => table.columns.get(name)!) as [Column, Column];
+  const store = (key: bigint, withinMs: number) =>
+    db
+      .session(performance.now() + withinMs)
+      .tx((tx) =>
+        tx.last(() =>
+          (tx as unknown as UnscopedQueries).insert(
+            insertInto(table, { key: [id], columns: [id, n], rows: [[key, 1n]] }),
+          ),
+        ),
+      );
+  // Only what is known is sent ahead.
+  for (const key of [1n, 2n]) await store(key, 15_000);
+  await rows("lock tables late_ones read", [], other);
+  const late = errorOf(store(3n, 1_000));
+  expect(await late).toMatchObject({ kind: "unavailable" });
+  await rows("unlock tables", [], other);
+  await wait(500);
+  expect(await rows("select id from late_ones order by id")).toEqual([{ id: 1 }, { id: 2 }]);
+  await db.close();
 });
 
 describe("a session that dies", () => {

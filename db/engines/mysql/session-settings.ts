@@ -1,5 +1,5 @@
 /** The settings that make sessions with MySQL and MariaDB alike, whatever those of the server are. */
-import { type Connection, rowsFor } from "../engine.ts";
+import { type ConditionalEnds, type Connection, rowsFor } from "../engine.ts";
 
 /** Waiting longer than this for a row or a table is a conflict. */
 export const lockWaitSeconds = 10;
@@ -12,9 +12,10 @@ export const lockWaits = (seconds: number): string =>
  * because after a SELECT that failed `found_rows()` is that of an earlier one. The server can stop the first statement
  * before its COMMIT; what others have sent must not run in the same transaction.
  */
-export const conditional = {
+export const conditional: ConditionalEnds = {
   commitIfFound: ["if @@error_count = 0 and found_rows() > 0 then commit; end if", "rollback"],
   commitIfDone: ["if @@error_count = 0 then commit; end if", "rollback"],
+  waitMsMax: lockWaitSeconds * 1000,
 };
 
 /** A slow reader of a stream may leave the server waiting this long. */

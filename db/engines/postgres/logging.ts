@@ -28,7 +28,7 @@ export function createLogging(decimals: Decimals): ChangeLogging {
           : sql`case when ${name} between -9007199254740991 and 9007199254740991 then ${text} else ${quoted(text)} end`;
       case "decimal": {
         const digits = Math.max(column.precision ?? Infinity, column.scale ?? 0);
-        const number = sql`nullif(${name}, 'NaN')`;
+        const number = compared(column, name);
         if (decimals === "number") return digits <= shortDigits ? sql`${number}::text` : null;
         return digits === Infinity ? null : quoted(sql`trim_scale(${number})::text`);
       }
@@ -43,11 +43,10 @@ export function createLogging(decimals: Decimals): ChangeLogging {
   }
 
   const differs = ({ column, before, after }: ToldValue): SQL =>
-    column.type === "text"
-      ? sql`${byBytes(before)} is distinct from ${byBytes(after)}`
-      : sql`${before} is distinct from ${after}`;
+    sql`${compared(column, before)} is distinct from ${compared(column, after)}`;
 
   return {
+    columnsMax: 1_600,
     takes: (column) => jsonOf(column, sql`name`) !== null,
     differs,
     object(values, side) {
@@ -67,8 +66,20 @@ export function createLogging(decimals: Decimals): ChangeLogging {
 
 const quoted = (text: SQL): SQL => sql`to_json(${text})::text`;
 
-/** A collation can take different texts for the same. */
-const byBytes = (term: SQL): SQL => sql`${term}::text collate "C"`;
+/** What differs exactly where answers do: a collation can take different texts for the same, and some values are no JSON. */
+function compared({ type }: Column, term: SQL): SQL {
+  switch (type) {
+    case "text":
+      return sql`${term}::text collate "C"`;
+    case "decimal":
+      return sql`nullif(${term}, 'NaN')`;
+    case "date":
+    case "timestamp":
+      return sql`case when isfinite(${term}) then ${term} end`;
+    default:
+      return term;
+  }
+}
 
 /** Whether the name is the same within a JSON text and within a literal of SQL. */
 const isPlain = (name: string): boolean =>
