@@ -117,12 +117,9 @@ export function gridSearch(sent: Searches, plan: GridPlan): GridSearch {
   return { filter, words };
 }
 
-function wordsIn(
-  text: string,
-  by: Searches["searchBy"],
-  index: TextIndex,
-): TextSearch | null {
-  if (by !== null && by !== "all") throw invalidPayload("searchBy and search_mode fulltext cannot be combined");
+function wordsIn(text: string, by: Searches["searchBy"], index: TextIndex): TextSearch | null {
+  if (by !== null && by !== "all")
+    throw invalidPayload("searchBy and search_mode fulltext cannot be combined");
   return asPayload(() => fullTextSearch(index, text));
 }
 

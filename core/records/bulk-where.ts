@@ -27,8 +27,11 @@ export const bulkWhere = ({ named, key }: ReadPlan): Grammar<Condition> =>
     return sent;
   });
 
+/** One that no value of its column can meet has become an empty `or`. */
 const hasCondition = (condition: Condition): boolean =>
-  !("members" in condition) || condition.members.some(hasCondition);
+  !("members" in condition) ||
+  (condition.kind === "or" && condition.members.length === 0) ||
+  condition.members.some(hasCondition);
 
 /** The number of records that must match. */
 export const expected = ({

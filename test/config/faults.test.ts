@@ -586,6 +586,12 @@ const names: readonly Case[] = [
     'did you mean "name"?',
   ],
   [
+    "a lookup text without a column",
+    { ...base, fieldNameLookup: { text: " || " } },
+    "fieldNameLookup.text",
+    "joined with ||",
+  ],
+  [
     "a function in a lookup text",
     { ...base, fieldNameLookup: { text: "upper(name)" } },
     "fieldNameLookup.text",

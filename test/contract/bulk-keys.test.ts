@@ -433,6 +433,23 @@ describe("where", () => {
     expect(await names()).toHaveLength(3);
   });
 
+  test.each([9_007_199_254_740_992, "99999999999999999999", -1])(
+    "counts a condition that no record meets: %s",
+    async (value) => {
+      await pets(2);
+      const where = { conditions: [{ key: "pet_id", operator: "=", value }] };
+      const told = { status: 409, error: "Unexpected count", data: { count: 0 } };
+      for (const [name, more] of [
+        ["bulk-update", { set: { age: 1 } }],
+        ["bulk-delete", {}],
+      ] as const) {
+        check(await post(`pets/${name}`, { where, ...more, expect: 1 }), told);
+        check(await post(`pets/${name}`, { where, ...more, expect: 0 }), { status: 200 });
+      }
+      expect(await names()).toHaveLength(2);
+    },
+  );
+
   test("passes over defaultScope", async () => {
     await pets(3, { age: 80 });
     const where = { conditions: [{ key: "age", operator: "=", value: 80 }] };

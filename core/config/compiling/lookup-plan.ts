@@ -85,6 +85,10 @@ function labelOf(survey: Survey, text: string, shown: Columns): Column | null {
     parts.push(column);
   }
   const [only] = parts;
+  if (only === undefined) {
+    survey.fault(path, { expected: "columns and quoted texts joined with ||" });
+    return null;
+  }
   return parts.length === 1 && typeof only === "object" ? only : joined(parts);
 }
 
