@@ -106,6 +106,10 @@ function isClear(flag: Column): Condition {
   return { kind: "or", members: [clear, { kind: "null", column: flag, negated: false }] };
 }
 
+/** That a row is marked. */
+export const markedRows = ({ flag, at }: Pick<MarkColumns, "flag" | "at">): Condition =>
+  flag === null ? { kind: "null", column: at!, negated: true } : isSet(flag);
+
 /** Whether a row that was read with its marks is marked. */
 export function isMarked(row: Readonly<Record<string, Json>>, { flag, at }: MarkColumns): boolean {
   if (flag === null) return at !== null && (row[at.name] ?? null) !== null;

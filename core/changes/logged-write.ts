@@ -2,9 +2,7 @@
  * A new record, or the change of one, whose history needs nothing but its columns: where the database can tell it in the
  * statement itself, no transaction is needed around it.
  */
-import { rowsThatAre } from "../callers/visibility.ts";
 import type { RecordedTable } from "../plans/change-tables.ts";
-import { markNames } from "../plans/soft-delete.ts";
 import { type Logging, type ToldColumn, toldColumn } from "../query/logging.ts";
 import type { DbQueries } from "../query/session.ts";
 import type { Insert, Narrowed, UpdateOne } from "../query/statement.ts";
@@ -14,7 +12,7 @@ import type { Column, Table } from "../values/types/column.ts";
 import { isOfKey, keyText, type KeyValue } from "../values/types/key.ts";
 import { type Author, type ChangeKind, logColumns } from "./change-log.ts";
 
-type ToldTable = Pick<Logging, "told" | "key" | "scoped" | "marked">;
+type ToldTable = Pick<Logging, "told" | "key" | "scoped" | "marks">;
 
 /** Null: its changes need more than one statement. */
 const known = new WeakMap<RecordedTable, ToldTable | null>();
@@ -41,7 +39,7 @@ export function toldOf(
         told,
         key: all.filter(({ column }) => isOfKey(key, column)),
         scoped: all.filter(({ column }) => scoped.has(column.name)),
-        marked: markedIn(recorded),
+        marks: recorded.marks,
       }
     : null;
   known.set(recorded, made);
@@ -62,11 +60,6 @@ const isPlain = (recorded: RecordedTable): boolean => {
 
 const marksOf = ({ marks }: RecordedTable): Column[] =>
   [marks?.flag, marks?.at].filter((column) => column != null);
-
-function markedIn({ marks, table }: RecordedTable): Logging["marked"] {
-  const where = marks && rowsThatAre("marked", markNames(marks), table.columns);
-  return where && { columns: [marks.flag ?? marks.at!], where };
-}
 
 /** Whether a key that finds a row is the one that the row has, character by character. */
 const isFoundAsStored = (column: Column): boolean =>
@@ -134,7 +127,7 @@ export const loggedInsert = (insert: Narrowed<Insert>, telling: ToldWrite): Narr
 });
 
 function loggingOf(
-  { recorded, told, key, scoped, marked, ledger, author }: ToldWrite,
+  { recorded, told, key, scoped, marks, ledger, author }: ToldWrite,
   kind: ChangeKind,
   keyValue: KeyValue,
 ): Logging {
@@ -160,7 +153,7 @@ function loggingOf(
     told,
     key,
     scoped,
-    marked,
+    marks,
     objects: {
       key: record_key,
       before: kind === "create" ? null : old_values,

@@ -4,7 +4,6 @@
  */
 import type { Scalar } from "../values/scalar.ts";
 import type { Column, Table } from "../values/types/column.ts";
-import type { Condition } from "./statement.ts";
 
 /** A column of the written table whose values are told where they differ. */
 export interface ToldColumn {
@@ -25,8 +24,8 @@ export interface Logging {
   readonly key: readonly ToldColumn[];
   /** Those whose values are told on both sides, whether they differ or not. */
   readonly scoped: readonly ToldColumn[];
-  /** Which rows are marked as deleted, and the columns that say so; the write marks none. Null: no row is. */
-  readonly marked: { readonly columns: readonly Column[]; readonly where: Condition } | null;
+  /** What marks rows as deleted, one of them at least; the write leaves them as they are. Null: no row is marked. */
+  readonly marks: { readonly flag: Column | null; readonly at: Column | null } | null;
   /** The columns that get JSON objects, as texts. */
   readonly objects: {
     readonly key: Column;

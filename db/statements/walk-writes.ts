@@ -8,6 +8,7 @@ import type {
   UpdateMany,
   UpdateOne,
 } from "../../core/query/statement.ts";
+import { markedRows } from "../../core/callers/visibility.ts";
 import type { Logging, ToldColumn } from "../../core/query/logging.ts";
 import type { Scalar } from "../../core/values/scalar.ts";
 import type { Column } from "../../core/values/types/column.ts";
@@ -94,10 +95,10 @@ const earlier = ({ told, scoped }: Logging): readonly ToldColumn[] => [
 
 /** One statement of two writes: that of the row, and that of the row which tells it. */
 function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter): void {
-  const { ledger, columns, values, told, key, scoped, marked, objects } = logging;
+  const { ledger, columns, values, told, key, scoped, marks, objects } = logging;
   const { before } = objects;
   const own = [...key, ...told, ...scoped].map(({ column }) => column);
-  const all = [...returning, ...own, ...(marked?.columns ?? [])];
+  const all = [...returning, ...own, ...(marks === null ? [] : [marks.flag ?? marks.at!])];
   const named = new Map(all.map((column) => [column.name, column]));
   const old = before === null ? [] : earlier(logging).map((one) => one.old);
   to.word(words.withAfter);
@@ -112,7 +113,7 @@ function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter)
     objects.key,
     ...(before === null ? [] : [before]),
     objects.after,
-    ...(scoped.length === 0 && marked === null ? [] : [objects.scope]),
+    ...(scoped.length === 0 && marks === null ? [] : [objects.scope]),
   ];
   emitEach([...columns, ...made], (column) => to.name(column), to);
   to.word(words.endWithSelect);
@@ -135,11 +136,11 @@ function emitLogged({ logging, returning, emitWrite }: LoggedWrite, to: Emitter)
   to.word(words.fromAfter);
 }
 
-function emitScope({ scoped, marked, objects }: Logging, to: Emitter): void {
+function emitScope({ scoped, marks, objects }: Logging, to: Emitter): void {
   if (scoped.length === 0) {
-    if (marked === null) return;
+    if (marks === null) return;
     to.word(words.nextIfMarked);
-    emitCondition(marked.where, to);
+    emitCondition(markedRows(marks), to);
     return to.word(words.thenOnlyMarked);
   }
   to.word(words.scopeBefore);
@@ -147,9 +148,9 @@ function emitScope({ scoped, marked, objects }: Logging, to: Emitter): void {
   else to.told(scoped, "was");
   to.word(words.scopeAfter);
   to.told(scoped, "is");
-  if (marked !== null) {
+  if (marks !== null) {
     to.word(words.ifMarked);
-    emitCondition(marked.where, to);
+    emitCondition(markedRows(marks), to);
     to.word(words.thenMarked);
   }
   to.word(words.endScope);
