@@ -165,7 +165,8 @@ export async function updateDetails(
     const keyValue = key.map((column) =>
       column === foreignKey ? headerKey : named[lineKey.indexOf(column)]!,
     );
-    const guard = key.includes(foreignKey) ? headerSent(place) : equals(foreignKey, headerKey);
+    const header = key.includes(foreignKey) ? headerSent(place) : headerKey;
+    const guard = header === null ? null : equals(foreignKey, header);
     try {
       const row =
         set.length > 0
@@ -182,16 +183,16 @@ export async function updateDetails(
  * Where the foreign key is a part of the key, a body may have the whole key: a detail of another header is not there. Null:
  * it has not.
  */
-function headerSent({ detail, sent }: Place): Condition | null {
+function headerSent({ detail, sent }: Place): Scalar {
   const { key, foreignKey } = detail;
   const value = key.includes(foreignKey) ? (sent[foreignKey.name] ?? null) : null;
   if (value === null) return null;
   const accepted = accept(unlimited(foreignKey), value);
   if (!accepted.ok || !mayHold(foreignKey, accepted.value)) throw noSuchDetail(detail);
-  return equals(foreignKey, accepted.value);
+  return accepted.value;
 }
 
-/** In how many ways a body may write the key of one header, such as `1` and `"1"`, or in upper and lower case. */
+/** In how many ways a body may write the key of one header, such as in upper and lower case. */
 const writingsMax = 10;
 
 /** Rejects as `updateDetails` does. */
@@ -201,11 +202,10 @@ export async function deleteDetails(
   { tx, headerKey, call }: DetailScope & { readonly call: Call },
 ): Promise<void> {
   const { lineKey, foreignKey, marking } = detail;
-  const sent = new Map(
-    deleted.map(({ place }) => [String(place.sent[foreignKey.name]), headerSent(place)]),
-  );
-  if (sent.size > writingsMax) throw noSuchDetail(detail);
-  const isOfHeader = allOf(equals(foreignKey, headerKey), ...sent.values());
+  const headers = new Set([headerKey, ...deleted.map(({ place }) => headerSent(place))]);
+  headers.delete(null);
+  if (headers.size > writingsMax) throw noSuchDetail(detail);
+  const isOfHeader = allOf(...[...headers].map((header) => equals(foreignKey, header)));
   const keys = deleted.map(({ keyValue }) => keyValue);
   for (const values of keyBatches(lineKey, keys)) {
     const where = allOf(keyIn(lineKey, values), isOfHeader)!;

@@ -58,6 +58,16 @@ describe("a line that is named with the key of another header", () => {
       { delete: Array.from({ length: 12 }, (_, at) => ({ order_id: `x${at}`, line_no: at })) },
     ],
     ["changed in another case", { update: [{ order_id: "A", line_no: 1, quantity: 5 }] }],
+    [
+      "deleted by the word for nothing",
+      {
+        delete: [
+          { order_id: "null", line_no: 1 },
+          { order_id: null, line_no: 2 },
+        ],
+      },
+    ],
+    ["deleted by what is no text", { delete: [{ order_id: { toString: 1 }, line_no: 1 }] }],
     ["deleted by what is no key", { delete: [{ order_id: { a: 1 }, line_no: 1 }] }],
   ])("and %s is not there, and nothing changes", async (_, sent) => {
     expect((await change(sent)).status).toBe(404);

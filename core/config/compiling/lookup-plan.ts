@@ -58,6 +58,10 @@ export function lookupOf(
 /** `name`, or columns and quoted texts joined with `||`. */
 function labelOf(survey: Survey, text: string, shown: Columns): Column | null {
   const path = ["fieldNameLookup", "text"];
+  const refused = (): null => {
+    survey.fault(path, { expected: "columns and quoted texts joined with ||" });
+    return null;
+  };
   const whole = shown.get(text);
   if (whole && columnTypes[whole.type].hasText) return whole;
   const parts: (Column | string)[] = [];
@@ -69,12 +73,7 @@ function labelOf(survey: Survey, text: string, shown: Columns): Column | null {
     }
     const isName = /^\w+(\.\w+)*$/.test(part);
     const column = isName ? survey.column(part, withPathsOf(survey, shown), path, ofShown) : null;
-    if (column === null) {
-      if (!isName) {
-        survey.fault(path, { expected: "columns and quoted texts joined with ||" });
-      }
-      return null;
-    }
+    if (column === null) return isName ? null : refused();
     if (!columnTypes[column.type].hasText) {
       survey.fault(path, {
         found: `a ${column.type} column`,
@@ -85,10 +84,7 @@ function labelOf(survey: Survey, text: string, shown: Columns): Column | null {
     parts.push(column);
   }
   const [only] = parts;
-  if (only === undefined) {
-    survey.fault(path, { expected: "columns and quoted texts joined with ||" });
-    return null;
-  }
+  if (only === undefined) return refused();
   return parts.length === 1 && typeof only === "object" ? only : joined(parts);
 }
 
