@@ -37,7 +37,7 @@ export function deletedMarks(
   };
   const found = { flag: pick("flag"), at: pick("at"), by: pick("by") };
   let isRefused = false;
-  const marks = marksIn(columns, found, (member, expected, { name }) => {
+  const marks = marksIn(columns, { ...found, hasAuth: false }, (member, expected, { name }) => {
     if (member === "by" || name !== known[member].usual) return;
     isRefused = true;
     refuse(name, expected);

@@ -25,14 +25,14 @@ import {
   pointingAt,
   thatAre,
 } from "./marked-rows.ts";
-import { actorOf, cutFraction, fitting } from "./record.ts";
+import { actorOf, cutFraction, setUser, userIn } from "./record.ts";
 
 type Asked = Pick<Call, "entity" | "caller" | "body" | "now" | "newId">;
 
 /** Who deletes: the user, else whom the body names. Rejects with `validationFailed`. */
 export function deleterOf({ marks: { by } }: MarkedTable, call: Asked): string {
   const byDefault = "Delete from API";
-  if (by === null) return call.caller.id ?? byDefault;
+  if (by === null || call.caller.kind !== "nobody") return call.caller.id ?? byDefault;
   const check = (sent: unknown) => call.entity.rules.checkOne(by, sent);
   return String(actorOf(by, { ...call, byDefault, check }));
 }
@@ -72,7 +72,7 @@ function marksOf(
   return [
     ...(flag ? [setTo(flag, flagValue(flag, true))] : []),
     ...(at ? [setTo(at, given.at)] : []),
-    ...(by ? [setTo(by, fitting(given.deleter, by))] : []),
+    ...(by ? setUser(by, userIn(by, given.deleter)) : []),
     ...changeTimes.map((column) => ({ kind: "keep", column }) as const),
   ];
 }

@@ -15,6 +15,7 @@ import type { AuditColumns } from "../plans/audit-columns.ts";
 import type { Entity } from "../plans/entity.ts";
 import type { InsertPlan, WritePlan } from "../plans/write-plan.ts";
 import type { ReadPlan } from "../plans/read-plan.ts";
+import { setTo } from "../query/write-statements.ts";
 import { checkIfMatch, etagOf } from "./etag.ts";
 import { hasHandlers, runAfter, runBefore } from "./events.ts";
 import type { EventName } from "../plans/hook.ts";
@@ -166,13 +167,17 @@ export function createAudit(
     const body = when === "create" && !isReadOnly ? call.body : {};
     const byDefault = when === "create" && call.creator ? String(call.creator) : "Input from API";
     if (kind === "time") setTime(values, column, now);
-    else values.set(column, actorOf(column, { ...call, body, byDefault, check }));
+    else {
+      const user = actorOf(column, { ...call, body, byDefault, check });
+      if (user !== null) values.set(column, user);
+    }
   }
   return values;
 }
 
 export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
   const values = new Map<Column, Scalar>();
+  const users: Assignment[] = [];
   const stamped: Column[] = [];
   let after: Column | null = null;
   for (const { column, kind, when, isReadOnly, check } of write.audit) {
@@ -181,12 +186,14 @@ export function updateAudit({ write }: Audited, call: Asked): Assignment[] {
       if (isInstant) after = column;
     } else if (kind === "user") {
       const body = isReadOnly ? {} : call.body;
-      values.set(column, actorOf(column, { ...call, body, byDefault: "Update from API", check }));
+      const user = actorOf(column, { ...call, body, byDefault: "Update from API", check });
+      users.push(...setUser(column, user));
     } else if (isInstant) stamped.push(column);
     else setTime(values, column, call.now());
   }
   return [
-    ...[...values].map(([column, value]): Assignment => ({ kind: "set", column, value })),
+    ...users,
+    ...[...values].map(([column, value]) => setTo(column, value)),
     ...stamped.map((column): Assignment => ({ kind: "stamp", column, after, now: call.now() })),
   ];
 }
@@ -355,9 +362,12 @@ export const cutFraction = (instant: string, digits: number): string =>
 type Acting = Pick<Asked, "caller" | "body"> &
   Pick<AuditColumns[number], "check"> & { readonly byDefault: string };
 
-/** The user; in projects without credentials, the body's value or `byDefault`. Rejects with `validationFailed`. */
+/**
+ * The user; in projects without credentials, the body's value or `byDefault`. Null: the column cannot hold the user.
+ * Rejects with `validationFailed`.
+ */
 export function actorOf(column: Column, { caller, body, byDefault, check }: Acting): Scalar {
-  const own = fitting((caller.kind === "nobody" ? null : caller.id) ?? byDefault, column);
+  const own = userIn(column, (caller.kind === "nobody" ? null : caller.id) ?? byDefault);
   const sent = Object.hasOwn(body, column.name) ? body[column.name] : undefined;
   if (caller.kind !== "nobody" || sent === undefined || sent === null || sent === "") return own;
   const { values, errors } = check(sent);
@@ -365,10 +375,22 @@ export function actorOf(column: Column, { caller, body, byDefault, check }: Acti
   return values.get(column) || own;
 }
 
-/** The beginning of a user's name that is longer than the column: the write is not the place to refuse it. */
-export function fitting(name: string, column: Column): string {
+/**
+ * The user as the column holds it; null if it cannot. Of a name that is longer than the column, the beginning: the
+ * write is not the place to refuse it.
+ */
+export function userIn(column: Column, name: string): Scalar {
   const longest = Math.min(column.lengthMax ?? Infinity, (column.bytesMax ?? Infinity) / 4);
-  return isLonger(name, longest) ? [...name].slice(0, longest).join("") : name;
+  if (columnTypes[column.type].isText)
+    return isLonger(name, longest) ? [...name].slice(0, longest).join("") : name;
+  const accepted = accept(column, name);
+  // "007" is not the user 7.
+  const isSame = accepted.ok && String(accepted.value).toLowerCase() === name.toLowerCase();
+  return isSame ? accepted.value : null;
 }
+
+/** Empty where nobody can stand in the column: who stands there stays. */
+export const setUser = (column: Column, user: Scalar): Assignment[] =>
+  user === null && !column.nullable ? [] : [setTo(column, user)];
 
 const insists = ({ nullable, hasDefault }: Column): boolean => !nullable && !hasDefault;

@@ -375,6 +375,17 @@ describe("writing", () => {
     ]);
   });
 
+  test("with credentials, the service fills columns of users of any type, and tells what they hold", async () => {
+    const auth = { apiKeys: [{ id: "ada", sha256: "0".repeat(64), roles: [] }] };
+    const { entity, notices } = await entityOf(
+      { action: crud, tableName: "loose", access: { "*": "*" } },
+      { "project.json": { ...projectFile, auth } },
+    );
+    expect(entity.write!.audit.map(({ column }) => column.name)).toEqual(["created_by"]);
+    expect(names(entity.write!.writable)).not.toContain("created_by");
+    expect(notices[0]).toContain("created_by holds only users whose id is a value of type integer");
+  });
+
   test("a cascading delete knows the details and their foreign key", async () => {
     const masterDetail = {
       detailTable: "receipt_lines",

@@ -103,16 +103,21 @@ const draftOf = (
 ): Draft => ({ table, ...given, timeDigits: 3, children: [], parents: [] });
 
 /** Tables of details that have the columns of their header, and no endpoint that says so. */
-function addDetails(drafts: Drafts, { entity, softDelete }: CompiledAlone): void {
+function addDetails(drafts: Drafts, { survey, entity, softDelete }: CompiledAlone): void {
   if (softDelete === null) return;
   for (const { table, key } of cascadesOf(entity)) {
     if (drafts.has(table.identity)) continue;
-    const draft = detailDraft(table, key, softDelete.config);
+    const { hasAuth } = survey;
+    const draft = detailDraft(table, key, { ...softDelete.config, hasAuth });
     if (draft) drafts.set(table.identity, draft);
   }
 }
 
-function detailDraft(table: Table, key: Key, config: SoftDelete): Draft | null {
+function detailDraft(
+  table: Table,
+  key: Key,
+  config: SoftDelete & { readonly hasAuth: boolean },
+): Draft | null {
   const marks = marksIn(table.columns, config, () => {});
   const changeTimes = auditFields.flatMap(({ name, when, kind }) =>
     when === "update" && kind === "time" ? (table.columns.get(name) ?? []) : [],

@@ -335,7 +335,7 @@ function checkHeaderKey(
 function auditColumns(survey: Survey, columns: Columns, rules: Rules): AuditColumns {
   return auditFields.flatMap((field) => {
     const column = auditColumnIn(columns, survey.payload.auditColumns, field);
-    return column && fitsAudit(field.kind, column)
+    return column && fitsAudit(field.kind, column, survey.hasAuth)
       ? auditColumnOf(survey, field, { column, rules })
       : [];
   });

@@ -152,11 +152,17 @@ export const keepsTimes = (column: Column): boolean =>
 const holdsText = ({ type, lengthMax }: Column, length: number): boolean =>
   columnTypes[type].isText && (lengthMax ?? Infinity) >= length;
 
-/** Whether the column can store what the service writes into audit columns of that kind. */
-export function fitsAudit(kind: AuditField["kind"], column: Column): boolean {
+/**
+ * Whether the service fills a column of that kind. `hasAuth`: with credentials it fills any for users, so that no body
+ * can: a column that cannot hold a user's id stays empty.
+ */
+export function fitsAudit(kind: AuditField["kind"], column: Column, hasAuth: boolean): boolean {
   if (column.generated !== "none") return false;
-  return kind === "time" ? keepsTimes(column) : holdsText(column, actorLengthMin);
+  return kind === "time" ? keepsTimes(column) : hasAuth || holdsUsers(column);
 }
+
+/** Whether the column takes every id of a user, and what the service writes where there are no users. */
+export const holdsUsers = (column: Column): boolean => holdsText(column, actorLengthMin);
 
 /** The column that the service fills; `rules`: of its table. */
 export function auditColumnOf(
@@ -183,7 +189,10 @@ export function auditOf(survey: Survey, columns: Columns, rules: Rules): AuditCo
         );
       return [];
     }
-    if (fitsAudit(kind, column)) return auditColumnOf(survey, field, { column, rules });
+    if (fitsAudit(kind, column, survey.hasAuth)) {
+      if (kind === "user" && isFilled) noticeUsers(survey, column);
+      return auditColumnOf(survey, field, { column, rules });
+    }
     const expected =
       kind === "time"
         ? `a timestamp, or a text column that holds at least ${timeLengthMin} characters`
@@ -193,6 +202,17 @@ export function auditOf(survey: Survey, columns: Columns, rules: Rules): AuditCo
       survey.notice(`the service does not fill ${column.name}, because it is not ${expected}`);
     return [];
   });
+}
+
+/** Told where the column holds only some users. */
+export function noticeUsers(survey: Survey, column: Column): void {
+  if (holdsUsers(column)) return;
+  const { isText } = columnTypes[column.type];
+  survey.notice(
+    isText
+      ? `${column.name} keeps the first ${column.lengthMax} characters of a user's id`
+      : `${column.name} holds only users whose id is a value of type ${column.type}, and stays empty for others`,
+  );
 }
 
 /** The fields that adjust may change, with their minimum in exact digits. */

@@ -12,7 +12,7 @@ import { limits } from "../../values/limits.ts";
 import type { NamedColumns } from "./access-plan.ts";
 import { didYouMean, hintAfter } from "../reading/did-you-mean.ts";
 import type { Path } from "../reading/faults.ts";
-import { fitsAudit } from "./plans.ts";
+import { fitsAudit, noticeUsers } from "./plans.ts";
 import type { Payload } from "../reading/schema.ts";
 import type { Survey } from "./survey.ts";
 
@@ -69,7 +69,8 @@ export function softDeleteOf(
       survey.fault(["softDelete"], { expected: "a tableName, the table whose rows are marked" });
     return null;
   }
-  const marks = marksIn(table.columns, config, (member, expected, column) => {
+  const { hasAuth } = survey;
+  const marks = marksIn(table.columns, { ...config, hasAuth }, (member, expected, column) => {
     // As with audit columns, many tables have another kind of user there, and the mark needs none.
     if (member === "by" && config.by === byDefault.by)
       survey.notice(`the service does not fill ${column.name}, because it is not ${expected}`);
@@ -92,6 +93,7 @@ export function softDeleteOf(
       found: `${table.name}, whose storage cannot roll back a change`,
       expected: "a table whose storage has transactions",
     });
+  if (marks.by !== null) noticeUsers(survey, marks.by);
   noticeSkipped(survey, { config, marks, table });
   const names = { flag: marks.flag?.name ?? null, at: marks.at?.name ?? null };
   if (config.visibility !== "include_deleted") checkSources(survey, names, sources);
@@ -101,10 +103,13 @@ export function softDeleteOf(
 
 type Refuse = (member: "flag" | "at" | "by", expected: string, column: Column) => void;
 
-/** The columns of these names that can mark a row; null when there is none. `refuse`: one is there and cannot. */
+/**
+ * The columns of these names that can mark a row; null when there is none. `hasAuth`: as in `fitsAudit`. `refuse`: one
+ * is there and cannot.
+ */
 export function marksIn(
   columns: Columns,
-  config: Pick<SoftDelete, "flag" | "at" | "by">,
+  config: Pick<SoftDelete, "flag" | "at" | "by"> & { readonly hasAuth: boolean },
   refuse: Refuse,
 ): MarkColumns | null {
   const pick = (
@@ -122,11 +127,11 @@ export function marksIn(
     "a boolean column, or one of whole numbers",
   ]);
   const at = pick("at", [
-    (column) => fitsAudit("time", column) && column.nullable,
+    (column) => fitsAudit("time", column, false) && column.nullable,
     "a timestamp or a text of at least 24 characters that may be null",
   ]);
   const by = pick("by", [
-    (column) => fitsAudit("user", column),
+    (column) => fitsAudit("user", column, config.hasAuth),
     "a text column that holds at least 15 characters",
   ]);
   return flag === null && at === null ? null : { flag, at, by };
