@@ -24,12 +24,14 @@ export interface InsertPlan extends NewKeyColumns {
 
 /** What the other writing actions need; present only for an entity with a table that has a key. */
 export interface WritePlan extends InsertPlan {
-  /** One for each table of details that goes with its header; empty = none. */
+  /** One for each table of details that go with their header; empty = none. */
   readonly cascades: readonly Cascade[];
 }
 
-/** Details that `delete` removes before their header. */
+/** Details that are deleted with their header. */
 export interface Cascade {
+  /** The service removes them before the header, with cascadeDelete; or a foreign key of the database does. */
+  readonly by: "service" | "database";
   readonly table: Table;
   /** The detail column that holds the header's key. */
   readonly foreignKey: Column;

@@ -124,7 +124,7 @@ async function removeDetails(
   headers: readonly Scalar[],
   tx: Queries,
 ): Promise<void> {
-  for (const { table, key, foreignKey } of cascades)
+  for (const { table, key, foreignKey } of cascades.filter(({ by }) => by === "service"))
     // Details that are marked as deleted go with their header, too.
     for (const where of linesOf(foreignKey, headers))
       await everyRow(tx).delete({ kind: "delete", table, key, where, returning: [] });

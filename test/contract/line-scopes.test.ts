@@ -34,6 +34,13 @@ const orders = {
   },
   calculation: { header: { total: "SUM(amount)", items: "COUNT(*)" } },
 };
+// The database deletes these lines with their header.
+const racks = {
+  tableName: "racks",
+  action: { ...composites, "bulk-delete": true },
+  access: everybody,
+  masterDetail: { ...orders.masterDetail, detailTable: "rack_lines", cascadeDelete: false },
+};
 const byTenant = { tenant: "{{claims.tenant}}" };
 
 const fixture = openForTests(openFixture, {
@@ -57,6 +64,20 @@ const fixture = openForTests(openFixture, {
       columns: {
         line_id: "key",
         order_id: { type: "text(36)", references: { table: "bins", column: "order_id" } },
+        tenant: "text(10)",
+        is_deleted: "boolean",
+        deleted_at: "timestamp",
+      },
+    },
+    { name: "racks", columns: { order_id: "key", is_deleted: "boolean", deleted_at: "timestamp" } },
+    {
+      name: "rack_lines",
+      columns: {
+        line_id: "key",
+        order_id: {
+          type: "text(36)",
+          references: { table: "racks", column: "order_id", onDelete: "cascade" },
+        },
         tenant: "text(10)",
         is_deleted: "boolean",
         deleted_at: "timestamp",
@@ -99,12 +120,21 @@ const fixture = openForTests(openFixture, {
       rowScope: { clerk: byTenant },
       softDelete: true,
     },
+    racks: { ...racks, action: { ...racks.action, restore: true }, softDelete: true },
+    "removed-racks": racks,
+    "rack-lines": {
+      tableName: "rack_lines",
+      action: { read: true, delete: true },
+      access: { clerk: "*", operator: "*" },
+      rowScope: { clerk: byTenant },
+      softDelete: true,
+    },
   },
   project: { auth: { anonymous: { roles: ["operator"] } } },
 });
 
 beforeEach(async () => {
-  for (const table of ["order_lines", "orders", "bin_lines", "bins"])
+  for (const table of ["order_lines", "orders", "bin_lines", "bins", "rack_lines", "racks"])
     await fixture.sql(`delete from ${table}`);
   await fixture.sql("insert into orders (order_id, total, items) values ('o', 7, 3)");
   await fixture.sql(
@@ -261,3 +291,43 @@ describe("delete with cascadeDelete", () => {
     expect(body.data.bin_lines).toMatchObject([{ line_id: "la" }]);
   });
 });
+
+describe.each(["racks", "removed-racks"])(
+  "delete in %s, whose lines go by the database",
+  (path) => {
+    const lines = () =>
+      fixture.sql(
+        "select line_id from rack_lines where is_deleted = false or is_deleted is null order by line_id",
+      );
+    const fill = async (...tenants: string[]) => {
+      await fixture.sql("insert into racks (order_id, is_deleted) values ('o', false)");
+      for (const tenant of tenants)
+        await fixture.sql(
+          `insert into rack_lines (line_id, order_id, tenant, is_deleted) values ('${tenant}', 'o', '${tenant}', false)`,
+        );
+    };
+    const deletions: [string, unknown][] = [
+      ["delete", header],
+      ["bulk-delete", { keys: ["o"] }],
+    ];
+
+    test.each(deletions)("%s is refused where a line is hidden", async (action, body) => {
+      await fill("a", "b");
+      const answer = await as("clerk").post(`${path}/${action}`, body);
+      expect([answer.status, answer.body.error]).toEqual([409, "Foreign key constraint"]);
+      expect(await lines()).toEqual([{ line_id: "a" }, { line_id: "b" }]);
+      expect((await as("clerk").post(`${path}/first`, header)).status).toBe(200);
+      expect((await as("operator").post(`${path}/${action}`, body)).status).toBe(200);
+      expect(await lines()).toEqual([]);
+    });
+
+    test.each(deletions)("%s takes all lines where none is hidden", async (action, body) => {
+      await fill("a");
+      expect((await as("clerk").post(`${path}/${action}`, body)).status).toBe(200);
+      expect(await lines()).toEqual([]);
+      if (path === "removed-racks") return;
+      expect((await as("clerk").post("racks/restore", header)).status).toBe(200);
+      expect(await lines()).toEqual([{ line_id: "a" }]);
+    });
+  },
+);

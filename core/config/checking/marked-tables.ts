@@ -67,7 +67,9 @@ export async function withSoftDelete(
   }));
 }
 
-const cascadesOf = ({ write }: Entity): readonly Cascade[] => write?.cascades ?? [];
+/** Those of cascadeDelete. */
+const cascadesOf = ({ write }: Entity): readonly Cascade[] =>
+  write?.cascades.filter(({ by }) => by === "service") ?? [];
 
 /** Two endpoints of one table mark it in the same way. */
 function addTable(

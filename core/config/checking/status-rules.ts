@@ -13,7 +13,7 @@ import {
 import type { WorkflowPlan } from "../../plans/workflow-plan.ts";
 import type { WritePlan } from "../../plans/write-plan.ts";
 import type { Table } from "../../values/types/column.ts";
-import { keyAmong } from "../compiling/key-plan.ts";
+import { goesWith, isList, keyAmong } from "../compiling/key-plan.ts";
 import type { Path } from "../reading/faults.ts";
 import type { CompiledEndpoint, Survey } from "../compiling/survey.ts";
 import { cascadesTo } from "./cascades.ts";
@@ -131,7 +131,10 @@ async function detailsOf(one: CompiledEndpoint, project: Project): Promise<Detai
     const table = project.compiled.find(({ entity }) => entity.name === endpoint)?.table;
     if (!table || table.kind === "view" || isDetail === false) continue;
     const referenced = key ?? write.key.map((column) => column.name);
-    if (isDetail !== true && !(await goesWith(table, { names, referenced, write }, project)))
+    if (
+      isDetail !== true &&
+      !(await goesWith(one.survey, table, { names, parent: write.table, referenced }))
+    )
       continue;
     if (!table.transactional)
       one.survey.fault(path, {
@@ -180,29 +183,6 @@ const manyOf = ({ payload }: Survey): Many[] =>
           },
         ];
   });
-
-/** Whether the database deletes the rows with the record that they point at. */
-async function goesWith(
-  table: Table,
-  {
-    names,
-    referenced,
-    write,
-  }: { names: readonly string[]; referenced: readonly string[]; write: WritePlan },
-  { catalog }: Project,
-): Promise<boolean> {
-  for (const key of await catalog.referencesTo(write.table)) {
-    if (key.onDelete !== "cascade" || !isList(key.columns, names)) continue;
-    const pointed =
-      key.referencedColumns.length > 0 ? key.referencedColumns : write.table.primaryKey;
-    if (!isList(pointed, referenced)) continue;
-    if ((await catalog.table(key.table))?.identity === table.identity) return true;
-  }
-  return false;
-}
-
-const isList = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((name, at) => name === other[at]);
 
 const isSame = (one: OwnerLink, other: OwnerLink): boolean =>
   isList(

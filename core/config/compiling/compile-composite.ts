@@ -17,7 +17,7 @@ import { auditColumnOf, fitsAudit, forEverybody, setBy } from "./plans.ts";
 import { noteUnchecked, readRules, refineColumns } from "./rule-plan.ts";
 import type { Payload } from "../reading/schema.ts";
 import type { Key } from "../../values/types/key.ts";
-import { byName, keyAmong, keyColumns, nameOneRow } from "./key-plan.ts";
+import { byName, goesWith, keyAmong, keyColumns, nameOneRow } from "./key-plan.ts";
 import type { Survey } from "./survey.ts";
 
 /** What composites and cascades need of the header. */
@@ -174,6 +174,7 @@ async function detailOf(
     setting.query &&
     (await detailQueryOf(survey, setting.query, { headerKey: header.key[0] ?? null, rules }));
   if (!foreignKey) return null;
+  const by = cascadeDelete ? "service" : await cascading(survey, table, { header, foreignKey });
   const own = { ...calculated, table, key, foreignKey, audit, query, closed };
   return {
     plan:
@@ -184,13 +185,24 @@ async function detailOf(
             tableName: config.detailTable,
             rules: compiledRules,
           },
-    cascade: cascadeDelete ? { table, foreignKey, key } : null,
+    cascade: by && { by, table, foreignKey, key },
     columns:
       setting.query && !query
         ? null
         : { written: columns, shown: new Map([...byName(query?.columns ?? []), ...columns]) },
   };
 }
+
+const cascading = async (
+  survey: Survey,
+  table: Table,
+  { header, foreignKey: { name } }: { header: Header; foreignKey: Column },
+): Promise<"database" | null> => {
+  if (header.table?.kind !== "table") return null;
+  const referenced = header.key.map((column) => column.name);
+  const about = { names: [name], parent: header.table, referenced };
+  return (await goesWith(survey, table, about)) ? "database" : null;
+};
 
 function calculatedOf(
   survey: Survey,

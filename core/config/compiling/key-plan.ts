@@ -36,6 +36,28 @@ export function keyColumns(
   return only === null ? [] : [only];
 }
 
+/** Whether the database deletes the rows of the child whose columns `names` hold the `referenced` of a deleted row. */
+export async function goesWith(
+  { findTable, referencesTo }: Pick<Survey, "findTable" | "referencesTo">,
+  child: Table,
+  {
+    names,
+    parent,
+    referenced,
+  }: { names: readonly string[]; parent: Table; referenced: readonly string[] },
+): Promise<boolean> {
+  for (const key of await referencesTo(parent)) {
+    if (key.onDelete !== "cascade" || !isList(key.columns, names)) continue;
+    const pointed = key.referencedColumns.length > 0 ? key.referencedColumns : parent.primaryKey;
+    if (!isList(pointed, referenced)) continue;
+    if ((await findTable(key.table))?.identity === child.identity) return true;
+  }
+  return false;
+}
+
+export const isList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((name, at) => name === other[at]);
+
 /** The columns with these names, or empty unless all of them exist. */
 export function keyAmong(columns: Columns, names: readonly string[]): Key {
   const found = names.flatMap((name) => columns.get(name) ?? []);

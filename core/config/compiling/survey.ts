@@ -62,6 +62,8 @@ export interface Survey {
   table(name: string, path: Path): Promise<Table | null>;
   /** As in the catalog: no fault if there is none. */
   findTable(name: string): Promise<Table | null>;
+  /** See `Catalog`. */
+  referencesTo: Catalog["referencesTo"];
   /** The configured SQL at this path. Null, and a fault, when it cannot be used. */
   query(sql: string, path: Path): Promise<FoundQuery | null>;
   /** The same of a property that may be absent: then undefined. */
@@ -138,6 +140,7 @@ export function openSurvey(
     remark: (message) => void survey.remarks.push(`${config.name}/${endpoint.name}: ${message}`),
 
     findTable: (name) => catalog.table(name).catch(nullUnlessAway),
+    referencesTo: (table) => catalog.referencesTo(table),
 
     async table(name, path) {
       const table = await catalog.table(name).catch((error: unknown) => {
