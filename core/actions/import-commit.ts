@@ -7,6 +7,7 @@ import { languageOfJob } from "../calls/wording.ts";
 import { commitAnswer } from "./import-status.ts";
 import type { ImportPlan } from "../plans/import-plan.ts";
 import {
+  callerOf,
   invalidJobState,
   type Owner,
   ownerOf,
@@ -39,15 +40,17 @@ export const importCommit = defineAction<ImportPlan, string>({
     const earlier = id === previewId ? null : await findCommit(jobs, owner, id);
     if (earlier !== null) return commitAnswer(earlier, call);
     const preview = await jobs.find(["preview"], owner, previewId);
-    // An administrator may have committed the caller's preview.
-    const other = await findCommit(jobs, { ...owner, reachesAllJobs: true }, id);
-    if (other !== null) return commitAnswer(other, call);
     if (textMember(preview.result, "state") !== "preview_ok")
       throw invalidJobState("Only a preview whose status is preview_ok can be committed");
     if (jobs.hasExpired(preview))
       throw invalidJobState("The upload is no longer kept; upload the file again");
     const request = { ...preview.request, ...languageOfJob(call) };
-    const job = await jobs.start("commit", owner, { id, request });
+    // Whoever asks for it: the rows are those that the preview's caller may write, as it was told there.
+    const job = await jobs.start(
+      "commit",
+      { ...owner, caller: callerOf(preview) },
+      { id, request },
+    );
     return { status: 200, body: { job_id: job.id, status: "processing" } };
   },
 });

@@ -448,6 +448,15 @@ describe("an import", () => {
     const preview = await importer("a").previewed("papers", file);
     const preview_job_id = preview.body.job_id;
     await importer("admin").commit("papers", preview_job_id);
+    // With the rows of the one who uploaded them.
+    expect(await fixture.sql("select tenant from papers where paper_id = 'i6'")).toEqual([
+      { tenant: "a" },
+    ]);
+    const job_id = preview_job_id.replace("preview", "commit");
+    const status = await fixture.request(`/api/test/papers/import-status?job_id=${job_id}`, {
+      headers: by("a"),
+    });
+    expect(status.status).toBe(200);
     const { body } = await as("a", "papers/import-commit", { preview_job_id });
     expect(body).toMatchObject({ status: "completed", result: { inserted: 1 } });
     const other = await as("capital", "papers/import-commit", { preview_job_id });
