@@ -42,6 +42,12 @@ const racks = {
   masterDetail: { ...orders.masterDetail, detailTable: "rack_lines", cascadeDelete: false },
 };
 const byTenant = { tenant: "{{claims.tenant}}" };
+const ownLines = {
+  action: { read: true, delete: true },
+  access: { clerk: "*", operator: "*" },
+  rowScope: { clerk: byTenant },
+  softDelete: true,
+};
 
 const fixture = openForTests(openFixture, {
   callers: { authenticate: (headers) => callerFor(headers.get("x-roles") ?? "operator") },
@@ -113,22 +119,10 @@ const fixture = openForTests(openFixture, {
       softDelete: true,
       masterDetail: { ...orders.masterDetail, detailTable: "bin_lines" },
     },
-    "bin-lines": {
-      tableName: "bin_lines",
-      action: { read: true, delete: true },
-      access: { clerk: "*", operator: "*" },
-      rowScope: { clerk: byTenant },
-      softDelete: true,
-    },
+    "bin-lines": { ...ownLines, tableName: "bin_lines" },
     racks: { ...racks, action: { ...racks.action, restore: true }, softDelete: true },
     "removed-racks": racks,
-    "rack-lines": {
-      tableName: "rack_lines",
-      action: { read: true, delete: true },
-      access: { clerk: "*", operator: "*" },
-      rowScope: { clerk: byTenant },
-      softDelete: true,
-    },
+    "rack-lines": { ...ownLines, tableName: "rack_lines" },
   },
   project: { auth: { anonymous: { roles: ["operator"] } } },
 });
